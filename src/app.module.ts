@@ -1,0 +1,25 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { AgentsModule } from './modules/agents/agents.module.js';
+import { AuditModule } from './modules/audit/audit.module.js';
+import { CapabilitiesModule } from './modules/capabilities/capabilities.module.js';
+import { ExecutionsModule } from './modules/executions/executions.module.js';
+import { GateModule } from './modules/gate/gate.module.js';
+import { HitlModule } from './modules/hitl/hitl.module.js';
+import { LifecycleModule } from './modules/lifecycle/lifecycle.module.js';
+import { OrganizationsModule } from './modules/organizations/organizations.module.js';
+import type { CompleteConfig } from './platform/config/config.js';
+import { PlatformModule } from './platform/platform.module.js';
+
+@Module({})
+export class AppModule {
+  static forRoot(config: CompleteConfig, logger: Logger): DynamicModule {
+    return {
+      module: AppModule,
+      imports: [
+        PlatformModule.forRoot(config, logger),
+        OrganizationsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, GateModule, LifecycleModule, AuditModule,
+      ],
+    };
+  }
+}

@@ -1,0 +1,22 @@
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Logger } from 'pino';
+import { AppModule } from './app.module.js';
+import { APP_OPTIONS, configureApp } from './configure-app.js';
+import { assertEveryRouteDeclared } from './platform/auth/declared-routes.js';
+import type { CompleteConfig } from './platform/config/config.js';
+import { NestLogger } from './platform/logging/nest-logger.js';
+
+/** Builds the application, ready to listen. A route without a declared access stops the start. */
+export async function createApp(config: CompleteConfig, logger: Logger): Promise<NestExpressApplication> {
+  const app = await NestFactory.create<NestExpressApplication>(AppModule.forRoot(config, logger), {
+    ...APP_OPTIONS,
+    abortOnError: false,
+    logger: new NestLogger(logger),
+  });
+  configureApp(app, config, logger);
+  assertEveryRouteDeclared(app);
+  await app.init();
+  return app;
+}

@@ -1,0 +1,35 @@
+import { Command, CommanderError } from 'commander';
+import { auditCommand } from './audit.command.js';
+import { environmentCommand } from './environment.command.js';
+import { secretsCommand } from './secrets.command.js';
+import { startCommand } from './start.command.js';
+
+/** Exit codes of every command: 0 done and well, 1 refused or found wrong, 2 wrong usage or no connection. */
+const USAGE = 2;
+
+const program = new Command('countersign')
+  .description('Operates a Countersign server.')
+  .exitOverride()
+  .configureHelp({ showGlobalOptions: true });
+
+for (const command of [startCommand(), secretsCommand(), auditCommand(), environmentCommand()]) {
+  program.addCommand(inheritExit(command));
+}
+
+/** Commander ends the process with 1 on wrong usage, which here means "found wrong". */
+function inheritExit(command: Command): Command {
+  command.exitOverride();
+  for (const inner of command.commands) inheritExit(inner);
+  return command;
+}
+
+try {
+  if (process.argv.length <= 2) program.help({ error: true });
+  await program.parseAsync(process.argv);
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE;
+  else {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  }
+}

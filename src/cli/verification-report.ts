@@ -1,0 +1,34 @@
+import type { Verification } from '../modules/audit/verification.js';
+
+const SHOWN = 50;
+
+/** What a person reads after a verification: the verdict first, then what it rests on. */
+export function verificationReport(outcome: Verification, colour: boolean): string {
+  const style = (code: number) => (text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
+  const [bold, dim, red, green] = [style(1), style(2), style(31), style(32)];
+  const seconds = (outcome.durationMs / 1_000).toFixed(1);
+  const amount = `${counted(outcome.entries, 'entry', 'entries')} in ${counted(outcome.chains, 'chain', 'chains')}`;
+  const read = dim(`${amount}, read in ${seconds} s`);
+  if (outcome.valid) {
+    const lines = ['', `  ${green('✔')} ${bold(green('The audit log is as it was written.'))}`, '', `    ${read}`];
+    if (outcome.verdict === 'valid_unanchored') {
+      lines.push(`    ${dim('No checkpoint outside of this database vouches for the newest entries yet.')}`);
+    }
+    return `${lines.join('\n')}\n\n`;
+  }
+
+  const width = Math.max(...outcome.breaks.map(({ kind }) => kind.length));
+  const headline = `The audit log was tampered with: ${counted(outcome.breaksFound, 'break', 'breaks')}.`;
+  const lines = ['', `  ${red('✘')} ${bold(red(headline))}`, '', `    ${read}`, ''];
+  for (const { kind, detail, entryId } of outcome.breaks.slice(0, SHOWN)) {
+    lines.push(`    ${red(kind.padEnd(width))}  ${detail}`);
+    if (entryId !== null) lines.push(`    ${' '.repeat(width)}  ${dim(entryId)}`);
+  }
+  const more = outcome.breaksFound - Math.min(SHOWN, outcome.breaks.length);
+  if (more > 0) lines.push('', dim(`    … and ${more.toLocaleString('en')} more; --json lists the first 1,000.`));
+  return `${lines.join('\n')}\n\n`;
+}
+
+export function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}

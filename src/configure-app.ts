@@ -1,0 +1,81 @@
+import type { Server } from 'node:http';
+import type { NestApplicationOptions } from '@nestjs/common';
+import type { NestExpressApplication } from '@nestjs/platform-express';
+import cors from 'cors';
+import type { RequestHandler } from 'express';
+import type { Logger } from 'pino';
+import { DEFAULT_BODY_LIMIT, readBodies, type BodyLimits } from './platform/http/body-reader.js';
+import { serveDocs } from './platform/http/docs/docs-routes.js';
+import { buildOpenApi } from './platform/http/openapi.js';
+import { ProblemFilter } from './platform/http/problem.filter.js';
+import { ReplyInterceptor } from './platform/http/reply.interceptor.js';
+import { openRequestContext } from './platform/http/request-context.js';
+import { logRequests } from './platform/http/request-log.js';
+import { securityHeaders } from './platform/http/security-headers.js';
+
+/** What the pipeline needs of the configuration. */
+export interface PipelineSettings {
+  readonly corsOrigins: readonly string[];
+  readonly trustedProxies: readonly string[];
+}
+
+/** How the application must be created: bodies are read by us, and open streams must not keep a server from stopping. */
+export const APP_OPTIONS = { bodyParser: false, forceCloseConnections: true } as const satisfies NestApplicationOptions;
+
+const LLM_BODY_LIMIT = 4 * 1024 * 1024;
+const BODY_LIMITS: BodyLimits = { limit: DEFAULT_BODY_LIMIT, prefixes: [{ prefix: '/api/v1/llm/', limit: LLM_BODY_LIMIT }] };
+
+/**
+ * Where the limiter of requests stands: before any body is read, after everybody can be told apart by address. Empty:
+ * there is no limiter yet.
+ */
+export const rateLimiterPlace: RequestHandler[] = [];
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/**
+ * Builds the pipeline in front of and around the handlers. The order matters: what stands further up also holds for
+ * the refusals of what stands below.
+ *
+ * request context → log → CORS → security headers → documentation → rate limiter → body reader → (Nest) guard →
+ * handler → problem filter
+ */
+export function configureApp(app: NestExpressApplication, config: PipelineSettings, logger: Logger): void {
+  app.set('etag', false);
+  app.disable('x-powered-by');
+  app.set('query parser', 'simple');
+  app.set('trust proxy', false);
+  limitTime(app.getHttpServer() as Server);
+
+  app.use(openRequestContext(config.trustedProxies));
+  app.use(logRequests(logger));
+  if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
+  app.use(...securityHeaders());
+  app.use(serveDocs(() => buildOpenApi(app)));
+  for (const limiter of rateLimiterPlace) app.use(limiter);
+  app.use(readBodies(BODY_LIMITS));
+
+  app.useGlobalFilters(new ProblemFilter(logger));
+  app.useGlobalInterceptors(new ReplyInterceptor(process.env['COUNTERSIGN_STRICT_REPLIES'] === '1'));
+}
+
+/** A caller who sends a byte a second holds a socket for this long at most, and the time between two of Node's checks. */
+function limitTime(server: Server): void {
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+}
+
+/** Credentials travel in headers that the page's own code sets, so cookies stay out of it. */
+function crossOrigin(origins: readonly string[]): RequestHandler {
+  return cors({
+    origin: [...origins],
+    credentials: false,
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowedHeaders: [
+      'Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-API-Key', 'X-Request-Id', 'traceparent',
+    ],
+    exposedHeaders: ['Idempotent-Replayed', 'Link', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id'],
+    maxAge: 600,
+  }) as RequestHandler;
+}

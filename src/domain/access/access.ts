@@ -1,0 +1,62 @@
+/** Roles of people, weakest first (interface, section 5: claim `role`). */
+export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Whoever can hold a credential. `anonymous` is everyone without one. */
+export type PrincipalKind = 'root' | Role | 'agent' | 'internal' | 'anonymous';
+
+/**
+ * How far a permission reaches: everything in the caller's organizations, or what is the caller's own. What a
+ * principal's row does not name is denied.
+ */
+export type Reach = 'all' | 'own';
+
+export interface Permission {
+  readonly doc: string;
+  readonly who: Partial<Record<PrincipalKind, Reach>>;
+  /** Deciding is left to the gate's commit: the guard checks the token only, and the facts of the commit judge the rest. */
+  readonly hot?: true;
+  /** The route also takes an agent's token that has just expired, within AGENT_REFRESH_WINDOW. */
+  readonly late?: true;
+}
+
+const everyone = { root: 'all', owner: 'all', admin: 'all', member: 'all', viewer: 'all' } as const;
+const administrators = { root: 'all', owner: 'all', admin: 'all' } as const;
+const anyone = { ...everyone, agent: 'all', internal: 'all', anonymous: 'all' } as const;
+
+/**
+ * Who may call what. Every route names one of these keys; a route without one stops the start. The table is the
+ * whole truth: guards read it, `docs/permissions.md` is generated from it, and the tests walk it.
+ */
+export const ACCESS = {
+  public: { doc: 'health, documentation, and what checks its own credential', who: anyone },
+  'catalogue.read': { doc: 'read the capability catalogue', who: { ...everyone, agent: 'all' } },
+  'agents.read': { doc: 'read agents', who: { ...everyone, agent: 'own' } },
+  'agents.write': { doc: 'register, change, deactivate and remove agents', who: administrators },
+  'agents.issue-token': { doc: 'issue a token for an agent, or end all of its tokens', who: administrators },
+  'agents.refresh-token': { doc: 'refresh a token with itself', who: { agent: 'own' }, late: true },
+  'grants.read': { doc: 'read grants', who: { ...everyone, agent: 'own' } },
+  'grants.write': { doc: 'grant, configure and revoke capabilities', who: administrators },
+  'capabilities.write': { doc: 'define capabilities of the organization', who: administrators },
+  'gate.execute': { doc: 'execute through the gate', who: { root: 'all', agent: 'own' }, hot: true },
+  'executions.read': { doc: 'read executions', who: { ...everyone, agent: 'own' } },
+  'executions.cancel': { doc: 'cancel a pending execution', who: { ...administrators, agent: 'own' } },
+  'executions.report': { doc: 'report what came of a receipt-only execution', who: { root: 'all', agent: 'own' } },
+  'executions.settle': { doc: 'record what a person found out about an indeterminate execution', who: administrators },
+  'hitl.create': { doc: 'create a HITL request', who: { root: 'all', agent: 'own' } },
+  'hitl.read': { doc: 'read HITL requests', who: { ...everyone, agent: 'own' } },
+  'hitl.decide': { doc: 'approve or reject a HITL request', who: { ...administrators, member: 'own' } },
+  'hitl.cancel': { doc: 'cancel a HITL request', who: { ...administrators, agent: 'own' } },
+  'hitl.timeout': { doc: 'trigger timeouts', who: administrators },
+  'hitl.stats': { doc: 'read approval statistics', who: everyone },
+  'audit.read': { doc: 'query the audit log', who: { ...administrators, member: 'own', viewer: 'own' } },
+  'audit.verify': { doc: 'verify the audit log', who: administrators },
+} as const satisfies Record<string, Permission>;
+
+export type AccessKey = keyof typeof ACCESS;
+
+/** How far this kind of principal reaches under a key, or `denied`. */
+export function reachOf(key: AccessKey, kind: PrincipalKind): Reach | 'denied' {
+  const who: Partial<Record<PrincipalKind, Reach>> = ACCESS[key].who;
+  return who[kind] ?? 'denied';
+}

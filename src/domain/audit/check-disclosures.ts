@@ -1,0 +1,77 @@
+import { isJsonObject } from '../json.js';
+import { SALT_BYTES, commitmentDigest, committedText, type Disclosure } from './commitments.js';
+import { parseCanonical, type Commitment } from './payload.js';
+import { pointerSteps } from './pointer.js';
+
+const OPEN = 'd,pointer,salt,value';
+const BLANK = 'd,erased,pointer';
+
+/**
+ * Holds an entry's disclosures against its commitments: each commitment has exactly one, in its place, and every value
+ * opens its digest. Returns the digests whose values were blanked, which only an erasure entry can excuse, or what is wrong.
+ */
+export function checkDisclosures(text: string, commitments: readonly Commitment[]): string[] | string {
+  const disclosures = readDisclosures(text);
+  if (typeof disclosures === 'string') return disclosures;
+
+  const open = new Map<string, Commitment>();
+  for (const commitment of commitments) {
+    for (const digest of commitment.digests) {
+      if (open.has(digest)) return 'one commitment stands in two places';
+      open.set(digest, commitment);
+    }
+  }
+  const blanks: string[] = [];
+  let previous = '';
+  for (const disclosure of disclosures) {
+    const { d, pointer } = disclosure;
+    if (pointer < previous) return 'its disclosures are out of order';
+    previous = pointer;
+    const commitment = open.get(d);
+    if (!commitment) return `the value at ${pointer} answers to no commitment of the entry`;
+    open.delete(d);
+    const steps = pointerSteps(pointer);
+    if (!steps || !standsAt(steps, commitment)) return `the value at ${pointer} stands in the wrong place`;
+    if (disclosure.erased) blanks.push(d);
+    else if (!opens(disclosure, steps)) return `the value at ${pointer} is not the one that was committed to`;
+  }
+  const [missing] = open.values();
+  return missing ? `a value of ${missing.steps.join('.')} is missing` : blanks;
+}
+
+function readDisclosures(text: string): Disclosure[] | string {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+    // A text with doubled names or spaces could be read in two ways.
+    if (JSON.stringify(parsed) !== text) return 'its disclosures are not in their stored form';
+  } catch {
+    return 'its disclosures are not JSON';
+  }
+  if (!Array.isArray(parsed)) return 'its disclosures are not a list';
+  return parsed.every(isDisclosure) ? parsed : 'a disclosure is malformed';
+}
+
+function isDisclosure(one: unknown): one is Disclosure {
+  if (!isJsonObject(one) || typeof one['d'] !== 'string' || typeof one['pointer'] !== 'string') return false;
+  const names = Object.keys(one).sort().join(',');
+  if (names === BLANK) return one['erased'] === true;
+  return names === OPEN && typeof one['salt'] === 'string' && typeof one['value'] === 'string';
+}
+
+function standsAt(steps: readonly string[], commitment: Commitment): boolean {
+  return (
+    steps.length === (commitment.kind === 'value' ? 2 : 3) &&
+    steps[0] === commitment.steps[0] &&
+    steps[1] === commitment.steps[1]
+  );
+}
+
+function opens({ d, salt, value }: Disclosure, steps: readonly string[]): boolean {
+  if (salt === undefined || value === undefined) return false;
+  const bytes = Buffer.from(salt, 'base64url');
+  // Any other length would let salt and text be cut apart elsewhere and still give the digest.
+  if (bytes.length !== SALT_BYTES || bytes.toString('base64url') !== salt) return false;
+  if (parseCanonical(value) === undefined) return false;
+  return commitmentDigest(bytes, committedText(steps[2], value)) === d;
+}

@@ -1,0 +1,162 @@
+import type { JsonValue } from '../json.js';
+import { event, flag, optional, plain, value } from './event-definition.js';
+
+const person = plain<string>({ subject: true });
+const email = value<string>({ personal: true });
+const personName = value<string>({ personal: true });
+
+export const AUTH_EVENTS = {
+  'auth.root_key_used': event(
+    'platform',
+    'The root key was used: one entry for each changing call, reads at most once a minute and address.',
+    { method: plain<string>(), path: value<string>(), count: optional(plain<number>()) },
+  ),
+  'auth.agent_jwt_issued': event('agent', 'The agent was given a token.', {
+    epoch: plain<number>(),
+    expiresAt: plain<string>(),
+    jti: optional(plain<string>()),
+    /** Plain: a code (registration, issued, refresh, activation). */
+    occasion: optional(plain<string>()),
+    capabilities: optional(plain<readonly string[]>()),
+  }),
+  'auth.login': event('organization', 'A person signed in; the actor is who.', {
+    sessionId: optional(plain<string>()),
+    /** Plain: a code (provider, passkey, password). */
+    method: plain<string>(),
+  }),
+  'auth.logout': event('organization', 'A session ended.', {
+    sessionId: optional(plain<string>()),
+    userId: optional(person),
+    /** Plain: a code (asked, revoked, idle, expired). */
+    reason: optional(plain<string>()),
+  }),
+  'auth.failed': event(
+    'platform',
+    'Authentication failed: the first of a minute and address at once, the rest as one entry with their count.',
+    { count: plain<number>(), /** Plain: a code. */ reason: plain<string>(), method: optional(plain<string>()) },
+    'failure',
+  ),
+};
+
+export const ADMIN_EVENTS = {
+  'admin.key_rotated': event('platform', 'The root key was replaced; the old one is dead.', { keyId: optional(plain<string>()) }),
+  'admin.user_created': event('organization', 'A person was given an account.', {
+    userId: person,
+    email: optional(email),
+    name: optional(personName),
+    role: plain<string>(),
+    /** Plain: a code (made, provider, invitation). */
+    occasion: optional(plain<string>()),
+  }),
+  'admin.user_updated': event('organization', "A person's account was changed: the members that were set.", {
+    userId: person,
+    email: optional(email),
+    name: optional(personName),
+    role: optional(plain<string>()),
+    status: optional(plain<string>()),
+    cleared: optional(plain<readonly string[]>()),
+  }),
+  'admin.user_deleted': event('organization', "A person's account is closed: keys and sessions are dead.", { userId: person }),
+  'admin.user_invited': event('organization', 'A person was invited by mail.', {
+    invitationId: plain<string>(),
+    email: value<string>(),
+    role: plain<string>(),
+    expiresAt: plain<string>(),
+  }),
+  'admin.user_key_created': event('organization', 'A personal key was made.', {
+    keyId: plain<string>(),
+    userId: person,
+    name: optional(personName),
+    expiresAt: optional(plain<string>()),
+  }),
+  'admin.user_key_revoked': event('organization', 'A personal key is dead.', { keyId: plain<string>(), userId: person }),
+  'admin.organization_created': event('organization', 'An organization was made. The first entry of its chain.', {
+    organizationId: plain<string>(),
+    name: value<string>(),
+    tenantId: optional(plain<string>()),
+  }),
+  'admin.organization_updated': event('organization', 'Name or settings of an organization were changed.', {
+    organizationId: plain<string>(),
+    name: optional(value<string>()),
+    settings: optional(value<JsonValue>()),
+  }),
+  'admin.team_changed': event('organization', 'A team, or who belongs to it, was changed.', {
+    teamId: plain<string>(),
+    /** Plain: a code (created, updated, deleted, member_added, member_updated, member_removed). */
+    change: plain<string>(),
+    name: optional(value<string>()),
+    description: optional(value<string>()),
+    userId: optional(person),
+    role: optional(plain<string>()),
+  }),
+  'admin.channel_configured': event('organization', 'A notification channel was set up, changed or removed; never its secrets.', {
+    channel: plain<string>(),
+    /** Plain: a code (set, removed). */
+    change: plain<string>(),
+    settings: optional(value<JsonValue>()),
+  }),
+  'admin.secret_changed': event('organization', 'A secret for connectors was set or removed; never its value.', {
+    name: value<string>(),
+    /** Plain: a code (set, removed). */
+    change: plain<string>(),
+    origins: optional(value<readonly string[]>()),
+  }),
+  'admin.tenant_changed': event('platform', 'A tenant or its subscription was changed.', {
+    tenantId: plain<string>(),
+    /** Plain: a code (created, updated, deleted, subscription). */
+    change: plain<string>(),
+    name: optional(value<string>()),
+    tier: optional(plain<string>()),
+    active: flag(),
+  }),
+  'admin.stop_started': event('agent_or_organization', 'A stop is in force: nothing begins in its scope.', {
+    stopId: plain<string>(),
+    scope: plain<'agent' | 'organization' | 'all'>(),
+    targetId: optional(plain<string>()),
+    reason: value<string>(),
+  }),
+  'admin.stop_ended': event('agent_or_organization', 'A stop was lifted.', {
+    stopId: plain<string>(),
+    scope: plain<'agent' | 'organization' | 'all'>(),
+    targetId: optional(plain<string>()),
+  }),
+  'admin.audit_exported': event('organization', 'The audit log was exported in bulk.', {
+    from: optional(plain<string>()),
+    to: optional(plain<string>()),
+    format: plain<string>(),
+    count: optional(plain<number>()),
+  }),
+  'admin.audit_retention_sweep': event('organization', 'Old entries were archived and cut off; where each chain goes on.', {
+    before: plain<string>(),
+    chains: plain<readonly { chain: string; seq: number; hash: string; count: number }[]>(),
+    /** Digests of the two archive objects. */
+    archive: plain<{ skeleton: string; disclosures: string }>(),
+  }),
+  'admin.signing_key_rotated': event('platform', 'The log is signed with another key from here on.', {
+    keyId: plain<string>(),
+    previousKeyId: optional(plain<string>()),
+  }),
+  'admin.recovered': event('organization', 'A restored database was put into service; what was open in it was closed.', {
+    executions: optional(plain<number>()),
+    requests: optional(plain<number>()),
+    agents: optional(plain<number>()),
+    sessions: optional(plain<number>()),
+    effects: optional(plain<number>()),
+    lossAccepted: flag(),
+  }),
+};
+
+export const PRIVACY_EVENTS = {
+  'gdpr.export_requested': event('organization', "A person's data was exported.", {
+    userId: person,
+    format: optional(plain<string>()),
+    count: optional(plain<number>()),
+  }),
+  'gdpr.erasure_executed': event('organization', 'Committed values were erased; what lists them is never erased itself.', {
+    userId: optional(person),
+    erasureId: optional(plain<string>()),
+    /** Pairs of entry hash and commitment, sorted. */
+    erased: plain<readonly (readonly [string, string])[]>(),
+    reason: optional(value<string>()),
+  }),
+};

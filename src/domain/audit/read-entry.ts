@@ -1,0 +1,68 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
+import type { Disclosure } from './commitments.js';
+import { pointerSteps } from './pointer.js';
+import type { StoredEntry } from './stored-entry.js';
+
+/** How a value reads that was erased. A real "[erased]" has a salt. */
+export const ERASED = '[erased]';
+
+export interface ReadableParts {
+  readonly metadata: JsonObject;
+  readonly origin?: JsonObject;
+}
+
+/**
+ * Puts an entry's disclosed values back into its metadata and origin. Does not verify: of an entry that was tampered with it
+ * reads what it can, so that the log can still be looked at.
+ */
+export function readEntry({ payload, disclosures }: Pick<StoredEntry, 'payload' | 'disclosures'>): ReadableParts {
+  const parsed = parse(payload);
+  const root = isJsonObject(parsed) ? parsed : {};
+  const metadata = withoutCommitments(root['metadata']) ?? {};
+  const origin = withoutCommitments(root['origin']);
+  const listed = parse(disclosures);
+  for (const disclosure of Array.isArray(listed) ? listed : []) {
+    if (!isJsonObject(disclosure)) continue;
+    const { pointer, value } = disclosure as unknown as Disclosure;
+    const steps = typeof pointer === 'string' ? pointerSteps(pointer) : undefined;
+    const place = steps?.[0] === 'origin' ? origin : steps?.[0] === 'metadata' ? metadata : undefined;
+    if (steps && place) put(place, steps.slice(1), typeof value === 'string' ? (parse(value) ?? null) : ERASED);
+  }
+  return origin ? { metadata, origin } : { metadata };
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A committed value reads as erased until its disclosure is found, a committed object as empty. */
+function withoutCommitments(container: JsonValue | undefined): JsonObject | undefined {
+  if (!isJsonObject(container)) return undefined;
+  return Object.fromEntries(
+    Object.entries(container).map(([name, member]): [string, JsonValue] => {
+      if (!isJsonObject(member)) return [name, member];
+      if (Object.hasOwn(member, '~')) return [name, ERASED];
+      return [name, Object.hasOwn(member, '~members') ? {} : member];
+    }),
+  );
+}
+
+function put(place: JsonObject, steps: readonly string[], value: JsonValue): void {
+  const [name, key] = steps;
+  if (name === undefined || !Object.hasOwn(place, name)) return;
+  if (key === undefined) {
+    define(place, name, value);
+    return;
+  }
+  const inner = place[name];
+  if (isJsonObject(inner)) define(inner, key, value);
+}
+
+/** Assignment would call the setter of `__proto__`. */
+function define(object: JsonObject, name: string, value: JsonValue): void {
+  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+}

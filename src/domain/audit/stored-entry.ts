@@ -1,0 +1,33 @@
+/** One row of the log as it is stored. `seq` counts 1, 2, 3 … within the chain. */
+export interface StoredEntry {
+  readonly organizationId: string;
+  readonly chain: string;
+  readonly seq: number;
+  readonly id: string;
+  readonly event: string;
+  readonly agentId: string | null;
+  readonly actorId: string;
+  readonly capability: string | null;
+  readonly outcome: string | null;
+  readonly timestamp: string;
+  readonly payload: string;
+  readonly disclosures: string;
+  readonly prevHash: string | null;
+  readonly hash: string;
+}
+
+/** Where a chain ends: number and hash of its last entry. A chain that has no entry yet has `seq` 0. */
+export interface StoredHead {
+  readonly organizationId: string;
+  readonly chain: string;
+  readonly seq: number;
+  readonly hash: string | null;
+}
+
+/** One entry as its organization's tree, or the queue before it, knows it. */
+export interface StoredLeaf {
+  readonly organizationId: string;
+  readonly chain: string;
+  readonly seq: number;
+  readonly hash: string;
+}

@@ -1,0 +1,167 @@
+import { breakAt, missing, type Break } from './breaks.js';
+import type { ChainRef } from './chain.js';
+import { checkEntry, type CheckedEntry } from './check-entry.js';
+import type { StoredEntry, StoredHead, StoredLeaf } from './stored-entry.js';
+
+/** A value that is gone: an erasure entry must list its entry's hash and its digest. */
+export interface Blank {
+  readonly entry: Pick<StoredEntry, 'chain' | 'seq' | 'id' | 'hash'>;
+  readonly d: string;
+}
+
+/** An `agent.transferred` entry: its other half stands in another organization, and both name the same position and hash. */
+export interface Transfer {
+  readonly direction: 'in' | 'out';
+  readonly entry: Pick<StoredEntry, 'chain' | 'seq' | 'id'>;
+  /** Position and hash of the `out` entry. */
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** What is remembered of a chain while its entries stream by: as much for ten entries as for ten million. */
+export interface ChainState {
+  readonly ref: ChainRef;
+  readonly breaks: Break[];
+  readonly blanks: Blank[];
+  readonly transfers: Transfer[];
+  /** Pairs of hash and `[hash, d]` lists of clean erasure entries. */
+  readonly erasures: [string, string][];
+  entries: number;
+  last?: StoredEntry;
+  /** Whether the last entry had a finding: what hangs on it is then not reported a second time. */
+  lastBroken: boolean;
+  lastLeft: boolean;
+  /** Highest position that the tree knows. */
+  leafSeq: number;
+  /** Where tree and chain hold different, each in itself sound, entries: a swap shows in pairs. */
+  readonly strangers: { entry: StoredEntry; leafHash: string }[];
+}
+
+/** Above this many mismatches in one chain nobody needs to be told which of them is a swap. */
+const MAX_STRANGERS = 1_000;
+
+export function startChain(ref: ChainRef): ChainState {
+  return {
+    ref, breaks: [], blanks: [], transfers: [], erasures: [], entries: 0,
+    lastBroken: false, lastLeft: false, leafSeq: 0, strangers: [],
+  };
+}
+
+/** Takes what chain and tree hold at one position, in ascending order; one of the two may be missing there. */
+export function nextPosition(state: ChainState, entry: StoredEntry | undefined, leaf: StoredLeaf | undefined): void {
+  const { chain } = state.ref;
+  if (leaf) {
+    if (leaf.seq <= state.leafSeq) {
+      const detail = `the tree holds position ${leaf.seq} of chain ${chain} twice`;
+      state.breaks.push({ chain, position: leaf.seq, entryId: null, kind: 'tree_mismatch', detail });
+    }
+    state.leafSeq = Math.max(state.leafSeq, leaf.seq);
+  }
+  if (!entry) return;
+  state.entries++;
+  const before = state.breaks.length;
+  const sequel = isSequel(state, entry);
+  const checked = checkEntry(entry, sequel ? (state.last?.hash ?? null) : undefined);
+  for (const { kind, what } of checked.findings) state.breaks.push(breakAt(entry, kind, says(kind, what)));
+  const taken = checkOrder(state, entry, checked);
+  const sound = checked.findings.length === 0;
+  if (!leaf) state.breaks.push(breakAt(entry, 'inserted', 'was never appended: the tree of its organization does not know it'));
+  else if (leaf.hash !== entry.hash && sound) stranger(state, entry, leaf.hash);
+  else if (sequel && sound && !state.lastBroken && (entry.prevHash ?? null) !== (state.last?.hash ?? null)) {
+    state.breaks.push(breakAt(entry, 'forked', 'does not continue the entry before it'));
+  }
+  if (!taken) remember(state, entry, checked, state.breaks.length > before);
+}
+
+/** Compares the end of a chain with its head. */
+export function endChain(state: ChainState, head: StoredHead | undefined): void {
+  const { ref: { chain }, last, breaks } = state;
+  sortOutStrangers(state);
+  const end = Math.max(head?.seq ?? 0, state.leafSeq);
+  if (!last) {
+    if (end > 0) breaks.push(missing(chain, 1, end, 'chain_removed', 'the whole chain is gone'));
+    return;
+  }
+  if (end > last.seq) breaks.push(missing(chain, last.seq + 1, end, 'truncated', 'the end of the chain was cut off'));
+  if (!head) {
+    const detail = `the head of chain ${chain} is missing: nothing says where the chain ends`;
+    breaks.push({ chain, position: last.seq, entryId: last.id, kind: 'truncated', detail });
+  } else if (head.seq < last.seq && !state.lastBroken) {
+    breaks.push(breakAt(last, 'inserted', `stands beyond the head of the chain, which ends at ${head.seq}`));
+  } else if (head.seq === last.seq && head.hash !== last.hash && !state.lastBroken) {
+    breaks.push(breakAt(last, 'edited', 'is not the entry that the head of the chain names'));
+  }
+}
+
+function says(kind: Break['kind'], what: string): string {
+  return kind === 'edited' ? `was changed after it was written: ${what}` : `has a changed column: ${what}`;
+}
+
+/** Whether an entry stands right behind the one before it. A transfer may leave a gap, and names the hash that it continues. */
+function isSequel(state: ChainState, entry: StoredEntry): boolean {
+  return entry.seq === (state.last?.seq ?? 0) + 1;
+}
+
+/** Whether the entry stands at a position that another one has taken, which then counts as the chain's. */
+function checkOrder(state: ChainState, entry: StoredEntry, { payload }: CheckedEntry): boolean {
+  const lastSeq = state.last?.seq ?? 0;
+  if (entry.seq <= lastSeq) {
+    state.breaks.push(breakAt(entry, 'forked', 'stands at a position that is taken'));
+    return true;
+  }
+  const transfer = payload?.event === 'agent.transferred' ? payload.metadata : undefined;
+  const arrives = transfer?.['direction'] === 'in' && (state.last === undefined || state.lastLeft);
+  if (arrives) {
+    const { fromSeq, fromHash } = transfer;
+    if (fromSeq !== entry.seq - 1 || fromHash !== entry.prevHash) {
+      state.breaks.push(breakAt(entry, 'inserted', 'claims a transfer, but does not continue the entry that it names'));
+    }
+    return false;
+  }
+  if (state.lastLeft) {
+    state.breaks.push(breakAt(entry, 'inserted', 'follows the entry with which the agent left this organization'));
+  }
+  if (entry.seq > lastSeq + 1) {
+    state.breaks.push(missing(state.ref.chain, lastSeq + 1, entry.seq - 1, 'deleted', 'something was taken out of the chain'));
+  }
+  return false;
+}
+
+function stranger(state: ChainState, entry: StoredEntry, leafHash: string): void {
+  if (state.strangers.length < MAX_STRANGERS) state.strangers.push({ entry, leafHash });
+  else state.breaks.push(breakAt(entry, 'tree_mismatch', 'is not the one that the tree of its organization holds there'));
+}
+
+function sortOutStrangers({ strangers, breaks }: ChainState): void {
+  const appended = new Set(strangers.map((one) => one.leafHash));
+  for (const { entry } of strangers) {
+    breaks.push(
+      appended.has(entry.hash)
+        ? breakAt(entry, 'reordered', 'was moved: it was appended at another position')
+        : breakAt(entry, 'tree_mismatch', 'is not the one that the tree of its organization holds there'),
+    );
+  }
+}
+
+function remember(state: ChainState, entry: StoredEntry, { payload, blanks }: CheckedEntry, broken: boolean): void {
+  const { chain, seq, id, hash } = entry;
+  for (const d of blanks) state.blanks.push({ entry: { chain, seq, id, hash }, d });
+  state.last = entry;
+  state.lastBroken = broken || (state.strangers.length > 0 && state.strangers.at(-1)?.entry === entry);
+  state.lastLeft = false;
+  if (!payload || state.lastBroken) return;
+  if (payload.event === 'gdpr.erasure_executed') state.erasures.push(...pairs(payload.metadata['erased']));
+  if (payload.event !== 'agent.transferred') return;
+  const { direction } = payload.metadata;
+  state.lastLeft = direction === 'out';
+  const place = { chain, seq, id };
+  if (direction === 'out') state.transfers.push({ direction, entry: place, seq, hash });
+  if (direction === 'in') state.transfers.push({ direction, entry: place, seq: seq - 1, hash: entry.prevHash ?? '' });
+}
+
+function pairs(erased: unknown): [string, string][] {
+  if (!Array.isArray(erased)) return [];
+  return erased.filter(
+    (pair): pair is [string, string] => Array.isArray(pair) && pair.length === 2 && pair.every((one) => typeof one === 'string'),
+  );
+}

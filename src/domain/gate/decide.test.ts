@@ -1,0 +1,225 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkConnector } from './connector.js';
+import { decide, grantEffectiveMode, type GateDecision, type GateQuestion, type GrantFacts } from './decide.js';
+import { HARDCODED } from './catalogue.js';
+import { GRANT_WORDS, HITL_MODES, RISK_LEVELS, type GrantWord, type HitlMode, type RiskLevel } from './vocabulary.js';
+
+const NOW = new Date('2026-05-01T12:00:00.000Z');
+const BEFORE = new Date(NOW.getTime() - 1);
+
+const GRANTS = ['none', 'active', 'unexpired', 'expired', 'expires_now', 'revoked'] as const;
+const CONDITIONS = ['none', ...HITL_MODES, 'does_not_hold', 'cannot', 'cannot_block'] as const;
+const TOKENS = ['any', 'has', 'lacks'] as const;
+const STATUSES = ['active', 'deactivated'] as const;
+
+interface Case {
+  word: GrantWord;
+  hardcoded: boolean;
+  risk: RiskLevel;
+  grant: (typeof GRANTS)[number];
+  condition: (typeof CONDITIONS)[number];
+  skipHitl: boolean;
+  token: (typeof TOKENS)[number];
+  status: (typeof STATUSES)[number];
+  stopped: boolean;
+}
+
+function* everyCase(): Generator<Case> {
+  for (const word of GRANT_WORDS) for (const hardcoded of [false, true]) for (const risk of RISK_LEVELS) {
+    for (const grant of GRANTS) for (const condition of CONDITIONS) for (const skipHitl of [false, true]) {
+      for (const token of TOKENS) for (const status of STATUSES) for (const stopped of [false, true]) {
+        yield { word, hardcoded, risk, grant, condition, skipHitl, token, status, stopped };
+      }
+    }
+  }
+}
+
+function grantOf({ word, grant, condition }: Case): GrantFacts | undefined {
+  if (grant === 'none') return undefined;
+  const expiresAt = { unexpired: new Date(NOW.getTime() + 1), expired: BEFORE, expires_now: NOW }[grant as 'expired'];
+  const when = { does_not_hold: 'input.n > 5', cannot: 'input.missing > 5',
+    cannot_block: 'input.missing > 5' }[condition as 'cannot'] ?? 'input.n > 0';
+  const hitlMode = { does_not_hold: 'block', cannot: 'escalate', cannot_block: 'block' }[condition as 'cannot'] ?? condition;
+  return {
+    id: 'grt_1', version: 1, hitlMode: word, timeoutSeconds: 1800, timeoutAction: 'reject',
+    conditions: condition === 'none' ? [] : [{ when, hitlMode: hitlMode as HitlMode }],
+    ...(expiresAt ? { expiresAt } : {}),
+    ...(grant === 'revoked' ? { revokedAt: BEFORE } : {}),
+  };
+}
+
+function questionOf(one: Case): GateQuestion {
+  const capability = one.hardcoded ? 'finance.transfer' : 'email.send';
+  const grant = grantOf(one);
+  return {
+    definition: { name: capability, hardcoded: one.hardcoded, digest: 'd' },
+    ...(grant ? { grant } : {}),
+    agent: { id: 'agt_1', riskLevel: one.risk, status: one.status, tags: [] },
+    stops: one.stopped ? [{ id: 'stp_1' }] : [],
+    call: {
+      capability, input: { n: 1 }, now: NOW, skipHitl: one.skipHitl,
+      tokenCapabilities: one.token === 'any' ? 'any' : one.token === 'has' ? ['web.search', capability] : ['web.search',
+        'phone.call'],
+    },
+  };
+}
+
+// Written from the interface's text as a list of lookups, on purpose in another form than the code's.
+const WORDS: Record<GrantWord, [ordinary: number, risky: number]> = {
+  auto: [0, 0], never: [0, 0], notify: [1, 1], propose: [2, 2], always: [2, 2], on_risk: [0, 2], escalate: [3, 3], block: [4, 4],
+};
+const CONDITION_RANK: Record<Case['condition'], number> = {
+  none: 0, auto: 0, notify: 1, propose: 2, escalate: 3, block: 4, does_not_hold: 0, cannot: 3, cannot_block: 4,
+};
+function oracle(one: Case): string {
+  const granted = one.grant === 'active' || one.grant === 'unexpired';
+  if (one.token === 'lacks') return `refuse CAPABILITY_NOT_${granted ? 'IN_TOKEN' : 'GRANTED'} unrecorded`;
+  if (one.stopped) return 'refuse STOPPED recorded';
+  if (one.status !== 'active') return 'refuse AGENT_INACTIVE recorded';
+  if (!granted) return 'refuse CAPABILITY_NOT_GRANTED recorded';
+  const risky = one.risk === 'high' || one.risk === 'unacceptable' ? 1 : 0;
+  const rank = Math.max(one.hardcoded ? 3 : WORDS[one.word][risky], CONDITION_RANK[one.condition]);
+  const effective = ['auto', 'notify', 'propose', 'escalate', 'block'][rank]!;
+  if (rank === 4) return 'block block';
+  if (rank <= 1) return `run ${effective} as ${effective}`;
+  return one.skipHitl && !one.hardcoded ? `run ${effective} as auto` : `ask ${effective}`;
+}
+
+function told(decision: GateDecision): string {
+  switch (decision.kind) {
+    case 'refuse':
+      return `refuse ${decision.code} ${decision.recorded ? 'recorded' : 'unrecorded'}`;
+    case 'invalid':
+      return 'invalid';
+    case 'block':
+      return `block ${decision.effectiveMode}`;
+    case 'ask':
+      return `ask ${decision.mode}`;
+    case 'run':
+      return `run ${decision.effectiveMode} as ${decision.mode}`;
+  }
+}
+
+describe('the gate, over the whole cross product', () => {
+  it('decides as the interface says', () => {
+    const seen = new Map<string, number>();
+    const wrong: string[] = [];
+    let cases = 0;
+    for (const one of everyCase()) {
+      cases++;
+      const decision = decide(questionOf(one));
+      const [got, wanted] = [told(decision), oracle(one)];
+      if (got !== wanted) wrong.push(`${JSON.stringify(one)}: ${got}, wanted ${wanted}`);
+      const flagged = one.risk === 'high' || one.risk === 'unacceptable';
+      if (decision.flagged !== flagged) wrong.push(`${JSON.stringify(one)}: flagged ${decision.flagged}`);
+      if (decision.reasons.length === 0) wrong.push(`${JSON.stringify(one)}: no reasons`);
+      if (decision.kind === 'run' && decision.notify !== (decision.mode === 'notify')) wrong.push(`${got}: notify`);
+      if (decision.kind === 'ask' && decision.mode !== decision.effectiveMode) wrong.push(`${JSON.stringify(one)}: modes differ`);
+      seen.set(wanted, (seen.get(wanted) ?? 0) + 1);
+    }
+    expect(wrong.slice(0, 5)).toEqual([]);
+    expect(cases).toBe(8 * 2 * 4 * 6 * 9 * 2 * 3 * 2 * 2);
+    // Every outcome that the rules know did come up, so the oracle cannot have been trivially satisfied.
+    expect([...seen.keys()].sort()).toEqual([
+      'ask escalate', 'ask propose', 'block block',
+      'refuse AGENT_INACTIVE recorded', 'refuse CAPABILITY_NOT_GRANTED recorded', 'refuse CAPABILITY_NOT_GRANTED unrecorded',
+      'refuse CAPABILITY_NOT_IN_TOKEN unrecorded', 'refuse STOPPED recorded',
+      'run auto as auto', 'run escalate as auto', 'run notify as notify', 'run propose as auto',
+    ]);
+  });
+
+  it('never runs a hardcoded capability, whatever else is said', () => {
+    for (const one of everyCase()) if (one.hardcoded) expect(decide(questionOf(one)).kind).not.toBe('run');
+  });
+});
+
+const CALM: Case = {
+  word: 'auto', hardcoded: false, risk: 'limited', grant: 'active', condition: 'none', skipHitl: false, token: 'has',
+    status: 'active', stopped: false,
+};
+
+describe('the order of checks and what is told', () => {
+  const connector = () => {
+    const check = checkConnector({ type: 'http', method: 'POST', url: 'https://x.test/{input.id}' });
+    if (!check.ok) throw new Error('connector');
+    return check.connector;
+  };
+  const withDefinition = (parts: object, one: Partial<Case> = {}): GateQuestion => {
+    const question = questionOf({ ...CALM, ...one });
+    return { ...question, definition: { ...question.definition!, ...parts } };
+  };
+
+  it('looks at the input after the grant and before the mode', () => {
+    const schema = { inputSchema: { type: 'object', required: ['to'] } };
+    expect(decide(withDefinition(schema))).toMatchObject({
+      kind: 'invalid', code: 'INVALID_INPUT', errors: [{ pointer: '/input/to' }], reasons: [{ rule: 'input_schema' }],
+    });
+    expect(decide(withDefinition(schema, { word: 'block' })).kind).toBe('invalid');
+    expect(decide(withDefinition(schema, { grant: 'revoked' })).kind).toBe('refuse');
+    expect(decide(withDefinition(schema, { stopped: true }))).toMatchObject({ code: 'STOPPED' });
+  });
+
+  it('refuses what the connector could not send before a human is asked', () => {
+    expect(decide(withDefinition({ connector: connector() }, { word: 'always' }))).toMatchObject({
+      kind: 'invalid', errors: [{ pointer: '/input/id' }], reasons: [{ rule: 'connector_input' }],
+    });
+    const both = { connector: connector(), inputSchema: { type: 'object', required: ['to'] } };
+    expect(decide(withDefinition(both))).toMatchObject({ errors: [{ pointer: '/input/to' }] });
+  });
+
+  it('names the rules that decided', () => {
+    const rules = (one: Partial<Case>) => decide(questionOf({ ...CALM, ...one })).reasons.map(({ rule }) => rule);
+    expect(rules({})).toEqual(['grant_mode']);
+    expect(rules({ hardcoded: true })).toEqual(['hardcoded']);
+    expect(rules({ condition: 'propose' })).toEqual(['grant_mode', 'condition']);
+    expect(rules({ condition: 'does_not_hold' })).toEqual(['grant_mode']);
+    expect(rules({ word: 'always', skipHitl: true })).toEqual(['grant_mode', 'skip_hitl']);
+    expect(rules({ token: 'lacks' })).toEqual(['token']);
+    expect(rules({ stopped: true })).toEqual(['stop']);
+    expect(rules({ status: 'deactivated' })).toEqual(['agent_status']);
+    expect(rules({ grant: 'expired' })).toEqual(['grant']);
+  });
+
+  it('says that a condition could not be evaluated, and gives its reason', () => {
+    const decision = decide(questionOf({ ...CALM, condition: 'cannot' }));
+    expect(decision.reasons[1]!.detail).toBe(
+      'Condition 1 cannot be evaluated (a member it reads is missing, at 1:6), so it holds, and asks for escalate',
+    );
+    const question = questionOf({ ...CALM, condition: 'propose' });
+    const grant = { ...question.grant!, conditions: [{ when: 'true', hitlMode: 'propose' as const, reason: 'over the limit' }] };
+    expect(decide({ ...question, grant }).reasons[1]!.detail).toBe('Condition 1 holds and asks for propose: over the limit');
+  });
+
+  it('takes the strictest of several conditions, in any order', () => {
+    const question = questionOf({ ...CALM, condition: 'notify' });
+    const of = (...modes: HitlMode[]) => ({ ...question, grant: { ...question.grant!, conditions: modes.map((hitlMode) =>
+      ({ when: 'true', hitlMode })) } });
+    expect(decide(of('notify', 'block', 'propose'))).toMatchObject({ kind: 'block' });
+    expect(decide(of('propose', 'notify'))).toMatchObject({ kind: 'ask', mode: 'propose' });
+  });
+
+  it('tells an agent with an old token what to do', () => {
+    expect(decide(questionOf({ ...CALM, token: 'lacks' }))).toMatchObject({ detail: expect.stringMatching(/refresh/i) });
+  });
+
+  it('refuses a capability that does not exist, grant or not', () => {
+    const { definition: _gone, ...question } = questionOf(CALM);
+    expect(decide(question)).toMatchObject({ kind: 'refuse', code: 'CAPABILITY_NOT_GRANTED', recorded: true });
+  });
+
+  it('protects the five by name too, should a row have lost its mark', () => {
+    for (const name of HARDCODED) {
+      const question = questionOf(CALM);
+      const stripped = { ...question, definition: { name, hardcoded: false, digest: 'd' },
+        call: { ...question.call, capability: name, tokenCapabilities: 'any' as const, skipHitl: true } };
+      expect(decide(stripped)).toMatchObject({ kind: 'ask', mode: 'escalate' });
+    }
+  });
+
+  it('shows the mode of a grant without a call', () => {
+    const agent = (riskLevel: RiskLevel) => ({ riskLevel });
+    expect(grantEffectiveMode({ hitlMode: 'block' }, { name: 'phone.call', hardcoded: true }, agent('minimal'))).toBe('escalate');
+    expect(grantEffectiveMode({ hitlMode: 'on_risk' }, { name: 'web.post', hardcoded: false }, agent('high'))).toBe('propose');
+    expect(grantEffectiveMode({ hitlMode: 'never' }, { name: 'web.post', hardcoded: false }, agent('high'))).toBe('auto');
+  });
+});

@@ -1,0 +1,219 @@
+import type { TimeoutAction } from '../gate/vocabulary.js';
+
+export const HITL_STATUSES = ['pending', 'escalated', 'approved', 'rejected', 'timed_out', 'cancelled'] as const;
+export type HitlStatus = (typeof HITL_STATUSES)[number];
+
+/** 0 the agent's owner and team, 1 the team's leads, 2 the organization's admins. */
+export type EscalationLevel = 0 | 1 | 2;
+export const HIGHEST_LEVEL = 2;
+
+/** What a transition looks at. */
+export interface HitlState {
+  readonly status: HitlStatus;
+  readonly level: EscalationLevel;
+  readonly hitlMode: 'propose' | 'escalate';
+  readonly hardcoded: boolean;
+  /** More than one approval is needed. */
+  readonly quorum: boolean;
+  readonly expiresAt: Date;
+  /** The window, in seconds; each escalation opens a new one. */
+  readonly timeoutSeconds: number;
+  readonly timeoutAction: TimeoutAction;
+}
+
+export type HitlCommand =
+  | { readonly kind: 'approve'; readonly note?: string }
+  | { readonly kind: 'reject'; readonly note?: string }
+  /** `toLevel` where the level is forced; otherwise one level up. */
+  | { readonly kind: 'escalate'; readonly reason: string; readonly toLevel?: EscalationLevel; readonly by?: 'human' | 'system' }
+  /** `system` cancels what may no longer run; it does not wait for a window that has ended. */
+  | { readonly kind: 'cancel'; readonly note?: string; readonly by?: 'human' | 'system' }
+  /** `window`: the sweep; `manual`: an administrator's trigger, before the window ends or after. */
+  | { readonly kind: 'timeout'; readonly trigger: 'window' | 'manual' };
+
+/** What moves a request. A timeout moves it by the action that is applied, which may be milder than the one configured. */
+export type Trigger = 'approve' | 'reject' | 'escalate' | 'cancel' | `timeout:${TimeoutAction}`;
+
+export type HitlEventType = 'hitl.approved' | 'hitl.rejected' | 'hitl.escalated' | 'hitl.cancelled' | 'hitl.timed_out';
+
+/** `run`: the approved action may go; `cancel`: its waiting execution ends; `notify`: people are told of this. */
+export type HitlEffect =
+  | { readonly kind: 'run' }
+  | { readonly kind: 'cancel'; readonly reason: 'rejected' | 'timed_out' | 'cancelled' }
+  | { readonly kind: 'notify'; readonly event: `hitl.request.${Exclude<HitlStatus, 'pending'>}` };
+
+interface Row {
+  readonly from: HitlStatus;
+  readonly trigger: Trigger;
+  readonly to: HitlStatus;
+  readonly events: readonly HitlEventType[];
+  readonly outcome?: 'approved' | 'rejected' | 'cancelled';
+}
+
+type Move = Omit<Row, 'from'>;
+
+// The same moves from both open statuses (interface, section 3). Those that stay open only raise the level.
+const MOVES: readonly Move[] = [
+  { trigger: 'approve', to: 'approved', events: ['hitl.approved'], outcome: 'approved' },
+  { trigger: 'reject', to: 'rejected', events: ['hitl.rejected'], outcome: 'rejected' },
+  { trigger: 'escalate', to: 'escalated', events: ['hitl.escalated'] },
+  { trigger: 'cancel', to: 'cancelled', events: ['hitl.cancelled'], outcome: 'cancelled' },
+  // A timeout never looks like a human's rejection, hence `timed_out` and not `rejected`.
+  { trigger: 'timeout:reject', to: 'timed_out', events: ['hitl.timed_out'], outcome: 'rejected' },
+  { trigger: 'timeout:approve', to: 'approved', events: ['hitl.timed_out', 'hitl.approved'], outcome: 'approved' },
+  { trigger: 'timeout:escalate', to: 'escalated', events: ['hitl.timed_out', 'hitl.escalated'] },
+  { trigger: 'timeout:notify_only', to: 'timed_out', events: ['hitl.timed_out'], outcome: 'rejected' },
+];
+
+export const OPEN_STATUSES = ['pending', 'escalated'] as const satisfies readonly HitlStatus[];
+
+/** The whole machine, as data. */
+export const TRANSITIONS: readonly Row[] = OPEN_STATUSES.flatMap((from) => MOVES.map((move) => ({ from, ...move })));
+
+export function isOpen(status: HitlStatus): boolean {
+  return (OPEN_STATUSES as readonly HitlStatus[]).includes(status);
+}
+
+export interface HitlDecision {
+  readonly outcome: 'approved' | 'rejected' | 'cancelled';
+  readonly note: string | null;
+  readonly by: 'human' | 'timeout' | 'system';
+}
+
+export interface HitlNext {
+  readonly status: HitlStatus;
+  readonly level: EscalationLevel;
+  readonly expiresAt: Date;
+  readonly decision: HitlDecision | null;
+}
+
+/** An event to record: `actor` is whoever sent the command, or the system itself. */
+export interface HitlEvent {
+  readonly type: HitlEventType;
+  readonly actor: 'caller' | 'system';
+}
+
+export type Accepted = {
+  readonly kind: 'accepted';
+  readonly next: HitlNext;
+  readonly events: readonly HitlEvent[];
+  readonly effects: readonly HitlEffect[];
+  /** The timeout action as applied; only after a timeout. */
+  readonly action?: TimeoutAction;
+};
+
+/** `NOT_DUE` answers a sweep that came before the window's end; no caller of the API ever sees it. */
+export type Refused = {
+  readonly kind: 'refused';
+  readonly code: 'HITL_ALREADY_DECIDED' | 'HITL_EXPIRED' | 'ESCALATION_LIMIT' | 'NOT_DUE';
+};
+
+/**
+ * How a request begins: a proposal waits at level 0, an escalation at level 2. A proposal that a person is behind
+ * (`forcedLevel` 2) keeps its status and opens at that level.
+ */
+export function opening(
+  mode: 'propose' | 'escalate',
+  now: Date,
+  timeoutSeconds: number,
+  forcedLevel: EscalationLevel = 0,
+): HitlNext {
+  const escalated = mode === 'escalate';
+  return {
+    status: escalated ? 'escalated' : 'pending',
+    level: escalated ? HIGHEST_LEVEL : forcedLevel,
+    expiresAt: windowEnd(now, timeoutSeconds),
+    decision: null,
+  };
+}
+
+/**
+ * The next state of a request, the events to record and the effects to enqueue, or why not. `now` is the database's
+ * clock, read after the locks. From the instant of `expiresAt` on nobody decides any more: only a timeout ends it.
+ */
+export function transition(request: HitlState, command: HitlCommand, now: Date): Accepted | Refused {
+  if (!isOpen(request.status)) return { kind: 'refused', code: 'HITL_ALREADY_DECIDED' };
+  const elapsed = request.expiresAt.getTime() <= now.getTime();
+  if (command.kind === 'timeout') {
+    if (command.trigger === 'window' && !elapsed) return { kind: 'refused', code: 'NOT_DUE' };
+    const action = appliedAction(request, command.trigger);
+    return { ...move(request, `timeout:${action}`, command, now), action };
+  }
+  const bySystem = command.kind === 'cancel' && command.by === 'system';
+  if (elapsed && !bySystem) return { kind: 'refused', code: 'HITL_EXPIRED' };
+  if (command.kind === 'escalate' && levelAfter(request, command) <= request.level) {
+    return { kind: 'refused', code: 'ESCALATION_LIMIT' };
+  }
+  return move(request, command.kind, command, now);
+}
+
+/**
+ * The timeout action that is really applied. Time alone approves only a plain proposal: never a hardcoded capability,
+ * the mode `escalate`, a quorum, or by a hand that pulls the trigger. At the highest level nothing can escalate.
+ */
+export function appliedAction(
+  request: Pick<HitlState, 'timeoutAction' | 'hitlMode' | 'hardcoded' | 'quorum' | 'level'>,
+  trigger: 'window' | 'manual',
+): TimeoutAction {
+  const { timeoutAction, hitlMode, hardcoded, quorum, level } = request;
+  if (timeoutAction === 'approve' && (hardcoded || quorum || hitlMode === 'escalate' || trigger === 'manual')) return 'reject';
+  if (timeoutAction === 'escalate' && level >= HIGHEST_LEVEL) return 'reject';
+  return timeoutAction;
+}
+
+function move(request: HitlState, trigger: Trigger, command: HitlCommand, now: Date): Accepted {
+  const row = TRANSITIONS.find((candidate) => candidate.from === request.status && candidate.trigger === trigger);
+  if (!row) throw new Error(`No transition from ${request.status} by ${trigger}`);
+  const level = row.to === 'escalated' ? levelAfter(request, command) : request.level;
+  const next: HitlNext = {
+    status: row.to,
+    level,
+    expiresAt: row.to === 'escalated' ? windowEnd(now, request.timeoutSeconds) : request.expiresAt,
+    decision: row.outcome ? { outcome: row.outcome, note: noteOf(command), by: deciderOf(row, command) } : null,
+  };
+  return {
+    kind: 'accepted',
+    next,
+    events: row.events.map((type) => ({ type, actor: actorOf(type, command) })),
+    effects: effectsOf(row.to),
+  };
+}
+
+function levelAfter(request: HitlState, command: HitlCommand): EscalationLevel {
+  const asked = command.kind === 'escalate' ? command.toLevel : undefined;
+  return asked ?? (request.level === 0 ? 1 : HIGHEST_LEVEL);
+}
+
+function windowEnd(now: Date, seconds: number): Date {
+  return new Date(now.getTime() + seconds * 1000);
+}
+
+function noteOf(command: HitlCommand): string | null {
+  return 'note' in command ? (command.note ?? null) : null;
+}
+
+function deciderOf(row: Move, command: HitlCommand): HitlDecision['by'] {
+  if (command.kind === 'timeout') return row.outcome === 'approved' ? 'system' : 'timeout';
+  return 'by' in command && command.by === 'system' ? 'system' : 'human';
+}
+
+/** An administrator who pulls the trigger is the actor of the timeout; what follows from it is the system's. */
+function actorOf(type: HitlEventType, command: HitlCommand): HitlEvent['actor'] {
+  if (command.kind === 'timeout') return type === 'hitl.timed_out' && command.trigger === 'manual' ? 'caller' : 'system';
+  return 'by' in command && command.by === 'system' ? 'system' : 'caller';
+}
+
+function effectsOf(to: HitlStatus): readonly HitlEffect[] {
+  switch (to) {
+    case 'approved':
+      return [{ kind: 'run' }, { kind: 'notify', event: 'hitl.request.approved' }];
+    case 'escalated':
+      return [{ kind: 'notify', event: 'hitl.request.escalated' }];
+    case 'rejected':
+    case 'timed_out':
+    case 'cancelled':
+      return [{ kind: 'cancel', reason: to }, { kind: 'notify', event: `hitl.request.${to}` }];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,47 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { shownCredentials } from '../../platform/auth/bearer.js';
+import {
+  type CredentialSource, CredentialSources, type Presented, type PresentOptions, type RunStatement,
+} from '../../platform/auth/credential-source.js';
+import type { Principal } from '../../platform/auth/principal.js';
+import { scopeOfAgent } from '../../platform/auth/scope.js';
+import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
+import { Problem } from '../../platform/http/problem.js';
+import { AgentTokens } from './agent-tokens.js';
+
+/** Agents' tokens. Every bearer credential that is none of our keys is taken for one. */
+@Injectable()
+export class AgentTokenSource implements CredentialSource {
+  readonly kind = 'agent';
+
+  constructor(
+    @Inject(CredentialSources) sources: CredentialSources,
+    private readonly tokens: AgentTokens,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+  ) {
+    sources.register(this);
+  }
+
+  present(request: Request, { late = false }: PresentOptions = {}): Presented {
+    const { bearer } = shownCredentials(request);
+    if (bearer === undefined || bearer.startsWith('svc_')) return { kind: 'absent' };
+    const verdict = this.tokens.verify(bearer, late ? this.config.agentRefreshWindow : 0);
+    if (!verdict.ok) return { kind: 'invalid', reason: verdict.reason };
+    const { principal } = verdict;
+    const scope = scopeOfAgent(principal.organizationId, principal.agentId);
+    return { kind: 'verified', caller: { principal, scope, actorId: principal.agentId } };
+  }
+
+  /** Organization, status, epoch, in this order: a genuine token of an agent out of service is 403, of a dead epoch 401. */
+  async stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined> {
+    if (principal.kind !== 'agent') return 'not an agent';
+    const [agent] = await run('select status, epoch from agents where organization_id = $1 and id = $2', [
+      principal.organizationId,
+      principal.agentId,
+    ]);
+    if (!agent) return 'unknown agent';
+    if (agent.status !== 'active') throw new Problem('AGENT_INACTIVE', `The agent is ${String(agent.status)}.`);
+    return Number(agent.epoch) === principal.epoch ? undefined : 'the token was revoked';
+  }
+}

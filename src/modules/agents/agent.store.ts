@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, Not } from 'typeorm';
+import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Problem } from '../../platform/http/problem.js';
+import { AgentEntity } from './agent.entity.js';
+
+/** Where an agent stands: enough to lock its chain before anything of it is read. */
+export interface AgentPlace {
+  organizationId: string;
+  id: string;
+}
+
+@Injectable()
+export class AgentStore {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  /** @throws Problem NOT_FOUND, also for an agent of another organization */
+  async place(scope: Scope, id: string): Promise<AgentPlace> {
+    const within = scopeCondition(scope, { organization: 'a.organization_id', agent: 'a.id' }, 2);
+    const [row] = (await this.dataSource.query(
+      `select a.organization_id as "organizationId", a.id from agents a where a.id = $1 and a.status <> 'removed' and ${within.sql}`,
+      [id, ...within.parameters],
+    )) as AgentPlace[];
+    if (!row) throw new Problem('NOT_FOUND', 'There is no such agent.');
+    return row;
+  }
+
+  /** The agent as it stands under its head's lock. @throws Problem NOT_FOUND once it is removed */
+  async read(tx: Tx, { organizationId, id }: AgentPlace): Promise<AgentEntity> {
+    const agent = await tx.manager.getRepository(AgentEntity).findOneBy({ organizationId, id, status: Not('removed' as const) });
+    if (!agent) throw new Problem('NOT_FOUND', 'There is no such agent.');
+    return agent;
+  }
+
+  async insert(tx: Tx, agent: AgentEntity): Promise<void> {
+    await tx.manager.getRepository<object>(AgentEntity).insert(agent);
+  }
+
+  async update(tx: Tx, agent: AgentEntity): Promise<void> {
+    const { organizationId, id, ...rest } = agent;
+    await tx.manager.getRepository<object>(AgentEntity).update({ organizationId, id }, rest);
+  }
+
+  /** Marks a token as refreshed after its end. @returns false when that was done before */
+  async spendToken(tx: Tx, { organizationId, id }: AgentPlace, tokenId: string, until: Date): Promise<boolean> {
+    const rows = await tx.query(
+      `insert into refreshed_tokens (organization_id, agent_id, jti, spent_until) values ($1, $2, $3, $4)
+       on conflict do nothing returning jti`,
+      [organizationId, id, tokenId, until],
+    );
+    return rows.length > 0;
+  }
+}

@@ -1,0 +1,28 @@
+import { Module } from '@nestjs/common';
+import { JwtModule } from '@nestjs/jwt';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
+import { OrganizationsModule } from '../organizations/organizations.module.js';
+import { AgentTokenSource } from './agent-token.source.js';
+import { AgentTokens } from './agent-tokens.js';
+import { AgentEntity } from './agent.entity.js';
+import { AgentStore } from './agent.store.js';
+import { AgentsController } from './agents.controller.js';
+import { AgentsQuery } from './agents.query.js';
+import { ChangeAgentService } from './change-agent.service.js';
+import { GrantCapabilityService } from './grant-capability.service.js';
+import { GrantsController } from './grants.controller.js';
+import { GrantsQuery } from './grants.query.js';
+import { IssueTokenService } from './issue-token.service.js';
+import { RegisterAgentService } from './register-agent.service.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([AgentEntity]), JwtModule.register({}), CapabilitiesModule, OrganizationsModule],
+  controllers: [AgentsController, GrantsController],
+  providers: [
+    AgentTokens, AgentTokenSource, AgentStore, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService, GrantCapabilityService,
+    IssueTokenService,
+  ],
+  exports: [AgentStore, AgentsQuery, GrantCapabilityService],
+})
+export class AgentsModule {}

@@ -1,0 +1,55 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { RISK_LEVELS } from '../../domain/gate/vocabulary.js';
+import type { JsonObject } from '../../domain/json.js';
+import type { AgentRow } from './agents.query.js';
+
+export class AgentReply {
+  @ApiProperty({ example: 'agt_…' }) id!: string;
+  @ApiProperty({ example: 'org_…' }) organizationId!: string;
+  @ApiProperty() name!: string;
+  @ApiProperty({ required: false }) description?: string;
+  @ApiProperty({ enum: RISK_LEVELS }) riskLevel!: string;
+  @ApiProperty({ enum: ['active', 'deactivated'] }) status!: string;
+  @ApiProperty({ type: String, isArray: true, description: 'Names of the capabilities it holds now.' }) capabilities!: string[];
+  @ApiProperty({ type: String, isArray: true }) tags!: string[];
+  @ApiProperty({ type: Object, additionalProperties: true }) metadata!: JsonObject;
+  @ApiProperty({ format: 'date-time' }) createdAt!: string;
+  @ApiProperty({ format: 'date-time' }) updatedAt!: string;
+  @ApiProperty({ format: 'date-time', required: false, description: 'Last heartbeat of its node.' }) nodeLastSeen?: string;
+}
+
+export class AgentEnvelope {
+  @ApiProperty({ type: AgentReply }) agent!: AgentReply;
+}
+
+export class AgentListReply {
+  @ApiProperty({ type: AgentReply, isArray: true }) agents!: AgentReply[];
+  @ApiProperty({ type: 'integer' }) total!: number;
+  @ApiProperty({ required: false, description: 'For `cursor`, when more follow.' }) nextCursor?: string;
+}
+
+export class TokenReply {
+  @ApiProperty({ description: 'Agent token (JWT, HS256). Null in the replay of an Idempotency-Key: it is shown once.' }) token!: string;
+  @ApiProperty({ format: 'date-time' }) expiresAt!: string;
+}
+
+export class RegistrationReply extends TokenReply {
+  @ApiProperty({ type: AgentReply }) agent!: AgentReply;
+}
+
+export function presentAgent(agent: AgentRow): AgentReply {
+  return {
+    id: agent.id,
+    organizationId: agent.organizationId,
+    name: agent.name,
+    ...(agent.description === null ? {} : { description: agent.description }),
+    riskLevel: agent.riskLevel,
+    status: agent.status,
+    capabilities: agent.capabilities,
+    tags: agent.tags,
+    metadata: agent.metadata,
+    createdAt: agent.createdAt.toISOString(),
+    updatedAt: agent.updatedAt.toISOString(),
+    ...(agent.nodeLastSeen ? { nodeLastSeen: agent.nodeLastSeen.toISOString() } : {}),
+  };
+}

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import type { RiskLevel } from '../../domain/gate/vocabulary.js';
+import type { JsonObject } from '../../domain/json.js';
+import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import { pageOf } from '../../platform/database/paged.js';
+import type { Page, PageRequest } from '../../platform/http/pagination.js';
+import type { AgentStatus } from './agent.entity.js';
+
+export interface AgentRow {
+  id: string;
+  organizationId: string;
+  name: string;
+  description: string | null;
+  riskLevel: RiskLevel;
+  status: AgentStatus;
+  tags: string[];
+  metadata: JsonObject;
+  capabilities: string[];
+  nodeLastSeen: Date | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+export interface AgentFilter {
+  status?: string;
+  riskLevel?: string;
+  organizationId?: string;
+}
+
+const COLUMNS = `a.id, a.organization_id as "organizationId", a.name, a.description, a.risk_level as "riskLevel", a.status, a.tags,
+  a.metadata, a.node_last_seen as "nodeLastSeen", a.created_at as "createdAt", a.updated_at as "updatedAt",
+  array(select g.capability from capability_grants g
+        where g.organization_id = a.organization_id and g.agent_id = a.id and g.revoked_at is null
+          and (g.expires_at is null or g.expires_at > clock_timestamp()) order by 1) as capabilities`;
+
+@Injectable()
+export class AgentsQuery {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  async find(scope: Scope, id: string): Promise<AgentRow | undefined> {
+    const within = scopeCondition(scope, { organization: 'a.organization_id', agent: 'a.id' }, 2);
+    const [row] = (await this.dataSource.query(
+      `select ${COLUMNS} from agents a where a.id = $1 and a.status <> 'removed' and ${within.sql}`,
+      [id, ...within.parameters],
+    )) as AgentRow[];
+    return row;
+  }
+
+  /** Newest first: ids sort by the time they were made. */
+  async list(scope: Scope, filter: AgentFilter, page: PageRequest): Promise<Page<AgentRow>> {
+    const within = scopeCondition(scope, { organization: 'a.organization_id', agent: 'a.id' }, 4);
+    const where = `a.status <> 'removed' and ($1::text is null or a.status = $1) and ($2::text is null or a.risk_level = $2)
+      and ($3::text is null or a.organization_id = $3) and ${within.sql}`;
+    const parameters = [filter.status ?? null, filter.riskLevel ?? null, filter.organizationId ?? null, ...within.parameters];
+    return pageOf(this.dataSource, { columns: COLUMNS, from: 'agents a', where, parameters, id: 'a.id' }, page);
+  }
+}

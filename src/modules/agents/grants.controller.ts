@@ -1,0 +1,85 @@
+import { Controller, Delete, Get, Patch, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Access, Caller } from '../../platform/auth/access.decorator.js';
+import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
+import { Idempotent } from '../../platform/http/idempotent.js';
+import { JsonBody } from '../../platform/http/json-body.js';
+import { PageQuery, pageRequest } from '../../platform/http/pagination.js';
+import { PathParam } from '../../platform/http/path-param.js';
+import { QueryParams } from '../../platform/http/query-params.js';
+import { Replies } from '../../platform/http/replies.js';
+import { AgentStore } from './agent.store.js';
+import { GrantCapabilityService } from './grant-capability.service.js';
+import { GrantListQuery, GrantSettingsDto, GrantToDto, NewGrantDto } from './grants.dto.js';
+import { GrantEnvelope, GrantListReply } from './grants.presenter.js';
+import { GrantsQuery } from './grants.query.js';
+
+const DEFAULT_LIMIT = 500;
+const GRANT_CODES = ['INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED'] as const;
+
+@ApiTags('Capabilities and grants')
+@Controller('api/v1')
+export class GrantsController {
+  constructor(
+    private readonly granting: GrantCapabilityService,
+    private readonly agents: AgentStore,
+    private readonly grants: GrantsQuery,
+  ) {}
+
+  @Post('capabilities/grant')
+  @Access('grants.write')
+  @Idempotent('grants.grant')
+  @Replies(201, GrantEnvelope, ...GRANT_CODES)
+  @Replies(200, GrantEnvelope)
+  grantTo(@JsonBody(GrantToDto) body: GrantToDto, @Caller() caller: VerifiedCaller) {
+    return this.granting.grant(body.agentId, body, caller);
+  }
+
+  @Post('agents/:id/capabilities')
+  @Access('grants.write')
+  @Idempotent('grants.grant')
+  @Replies(201, GrantEnvelope, ...GRANT_CODES)
+  @Replies(200, GrantEnvelope)
+  grant(@PathParam('id', 'agt') id: string, @JsonBody(NewGrantDto) body: NewGrantDto, @Caller() caller: VerifiedCaller) {
+    return this.granting.grant(id, body, caller);
+  }
+
+  @Patch('agents/:id/capabilities/:capability')
+  @Access('grants.write')
+  @Replies(200, GrantEnvelope, 'INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED')
+  configure(
+    @PathParam('id', 'agt') id: string,
+    @PathParam('capability') capability: string,
+    @JsonBody(GrantSettingsDto) body: GrantSettingsDto,
+    @Caller() caller: VerifiedCaller,
+  ) {
+    return this.granting.configure(id, capability, body, caller);
+  }
+
+  @Get('agents/:id/capabilities')
+  @Access('grants.read')
+  @Replies(200, GrantListReply)
+  async ofAgent(@PathParam('id', 'agt') id: string, @QueryParams(PageQuery) query: PageQuery, @Caller() caller: VerifiedCaller) {
+    const place = await this.agents.place(caller.scope, id);
+    return this.list({ agentId: place.id }, query, caller);
+  }
+
+  @Get('capabilities/grants')
+  @Access('grants.read')
+  @Replies(200, GrantListReply)
+  holders(@QueryParams(GrantListQuery) query: GrantListQuery, @Caller() caller: VerifiedCaller) {
+    return this.list(query, query, caller);
+  }
+
+  @Delete('capabilities/grant/:id')
+  @Access('grants.write')
+  @Replies(204, null)
+  revoke(@PathParam('id', 'grt') id: string, @Caller() caller: VerifiedCaller) {
+    return this.granting.revoke(id, caller);
+  }
+
+  private async list(filter: { capability?: string; agentId?: string }, page: PageQuery, caller: VerifiedCaller): Promise<GrantListReply> {
+    const { rows, total, nextCursor } = await this.grants.list(caller.scope, filter, pageRequest(page, DEFAULT_LIMIT));
+    return { grants: rows, total, ...(nextCursor ? { nextCursor } : {}) };
+  }
+}

@@ -1,0 +1,48 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { GRANT_WORDS, HITL_MODES, TIMEOUT_ACTIONS, type HitlMode } from '../../domain/gate/vocabulary.js';
+import { DEFAULT_WINDOW_SECONDS } from '../../domain/hitl/window.js';
+import type { GrantEntity } from '../capabilities/grant.entity.js';
+import { ConditionDto } from './grants.dto.js';
+
+/** Spelled exactly as the interface's grant table: both conventions in one object. */
+export class GrantReply {
+  @ApiProperty({ example: 'grt_…' }) id!: string;
+  @ApiProperty({ example: 'agt_…' }) agentId!: string;
+  @ApiProperty({ example: 'email.send' }) capability!: string;
+  @ApiProperty({ enum: GRANT_WORDS, description: 'The word as it was given.' }) hitlMode!: string;
+  @ApiProperty({ enum: HITL_MODES, description: 'What it means for this agent now, conditions aside.' }) effectiveMode!: HitlMode;
+  @ApiProperty({ format: 'date-time' }) grantedAt!: string;
+  @ApiProperty({ description: 'The actor.', example: 'root' }) grantedBy!: string;
+  @ApiProperty({ type: 'integer', description: 'Seconds.' }) hitl_timeout_seconds!: number;
+  @ApiProperty({ enum: TIMEOUT_ACTIONS }) hitl_timeout_action!: string;
+  @ApiProperty({ type: 'integer', description: 'Rises with each change.' }) version!: number;
+  @ApiProperty({ format: 'date-time', required: false }) expiresAt?: string;
+  @ApiProperty({ type: () => ConditionDto, isArray: true, required: false }) conditions?: ConditionDto[];
+}
+
+export class GrantEnvelope {
+  @ApiProperty({ type: GrantReply }) grant!: GrantReply;
+}
+
+export class GrantListReply {
+  @ApiProperty({ type: GrantReply, isArray: true }) grants!: GrantReply[];
+  @ApiProperty({ type: 'integer' }) total!: number;
+  @ApiProperty({ required: false, description: 'For `cursor`, when more follow.' }) nextCursor?: string;
+}
+
+export function presentGrant(grant: GrantEntity, effectiveMode: HitlMode): GrantReply {
+  return {
+    id: grant.id,
+    agentId: grant.agentId,
+    capability: grant.capability,
+    hitlMode: grant.hitlMode,
+    effectiveMode,
+    grantedAt: grant.grantedAt.toISOString(),
+    grantedBy: grant.grantedBy,
+    hitl_timeout_seconds: grant.timeoutSeconds ?? DEFAULT_WINDOW_SECONDS,
+    hitl_timeout_action: grant.timeoutAction,
+    version: grant.version,
+    ...(grant.expiresAt ? { expiresAt: grant.expiresAt.toISOString() } : {}),
+    ...(grant.conditions.length > 0 ? { conditions: grant.conditions } : {}),
+  };
+}

@@ -1,0 +1,75 @@
+import { Injectable } from '@nestjs/common';
+import { agentChain } from '../../domain/audit/chain.js';
+import { newId } from '../../domain/ids.js';
+import type { Caller } from '../../platform/auth/principal.js';
+import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { Problem } from '../../platform/http/problem.js';
+import type { Reply } from '../../platform/http/replies.js';
+import { OrganizationsQuery } from '../organizations/organizations.query.js';
+import type { AgentEntity } from './agent.entity.js';
+import { AgentStore } from './agent.store.js';
+import type { RegisterAgentDto } from './agents.dto.js';
+import { type RegistrationReply, presentAgent } from './agents.presenter.js';
+import { GrantCapabilityService } from './grant-capability.service.js';
+import { IssueTokenService } from './issue-token.service.js';
+
+/** Registers an agent: its row, its chain, its first grants and its first token, or nothing of it. */
+@Injectable()
+export class RegisterAgentService {
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly organizations: OrganizationsQuery,
+    private readonly agents: AgentStore,
+    private readonly grants: GrantCapabilityService,
+    private readonly tokens: IssueTokenService,
+  ) {}
+
+  async register(wanted: RegisterAgentDto, caller: Caller): Promise<Reply<RegistrationReply>> {
+    const organizationId = await this.organizations.choose(caller.scope, wanted.organizationId);
+    const repeated = (wanted.grants ?? []).findIndex((grant, i, all) => all.findIndex((other) => other.capability === grant.capability) < i);
+    if (repeated >= 0) {
+      throw new Problem('VALIDATION_FAILED', 'Each capability can be granted once.', {
+        errors: [{ pointer: `/grants/${repeated}/capability`, message: 'is granted twice in this list' }],
+      });
+    }
+    const id = newId('agt');
+    const chain = agentChain(organizationId, id);
+    return this.work.run({ chains: [chain], creates: [chain] }, async (tx) => {
+      const now = await tx.now();
+      const agent: AgentEntity = {
+        organizationId,
+        id,
+        name: wanted.name,
+        description: wanted.description ?? null,
+        riskLevel: wanted.riskLevel ?? 'limited',
+        status: 'active',
+        tags: wanted.tags ?? [],
+        metadata: wanted.metadata ?? {},
+        epoch: 0,
+        registeredBy: caller.actorId,
+        nodeLastSeen: null,
+        createdAt: now,
+        updatedAt: now,
+      };
+      await this.agents.insert(tx, agent);
+      tx.record(chain, {
+        type: 'agent.registered',
+        metadata: {
+          name: agent.name,
+          riskLevel: agent.riskLevel,
+          ...(agent.description === null ? {} : { description: agent.description }),
+          ...(agent.tags.length === 0 ? {} : { tags: agent.tags }),
+          ...(wanted.metadata === undefined ? {} : { metadata: wanted.metadata }),
+        },
+      });
+      for (const grant of wanted.grants ?? []) await this.grants.grantWithin(tx, agent, grant, caller.actorId);
+      const { issued, capabilities } = await this.tokens.issueWithin(tx, agent, 'registration', caller.actorId);
+      const reply = {
+        agent: presentAgent({ ...agent, capabilities }),
+        token: issued.token,
+        expiresAt: issued.expiresAt.toISOString(),
+      };
+      return tx.reply(201, reply, { ...reply, token: null });
+    });
+  }
+}

@@ -1,0 +1,38 @@
+import { OneOf, Text, Timestamp } from '../../platform/http/fields.js';
+import { PageQuery } from '../../platform/http/pagination.js';
+
+const OUTCOMES = ['success', 'failure', 'blocked', 'executed'] as const;
+
+export class AuditListQuery extends PageQuery {
+  @Text({
+    max: 100, optional: true, aliases: ['eventType'], example: 'execution.completed',
+    doc: 'Event type; an unknown one finds nothing.',
+  })
+  event?: string;
+
+  @Text({ max: 100, optional: true, doc: "One agent's entries." })
+  agentId?: string;
+
+  @Text({ max: 100, optional: true, doc: 'Entries that this user made or that are about them.' })
+  userId?: string;
+
+  @Text({ max: 200, optional: true, doc: 'Capability.', example: 'email.send' })
+  capability?: string;
+
+  @OneOf(OUTCOMES, { optional: true, doc: 'Outcome; `success` also finds `executed`.' })
+  outcome?: string;
+
+  @Text({ max: 100, optional: true, doc: 'Narrows what the caller may see to one organization.' })
+  organizationId?: string;
+
+  @Timestamp({ optional: true, date: 'start', doc: 'Not before; a bare date is the whole UTC day.' })
+  from?: Date;
+
+  @Timestamp({ optional: true, date: 'end', doc: 'Not after; a bare date is the whole UTC day.' })
+  to?: Date;
+}
+
+export class VerifyQuery {
+  @Text({ max: 100, optional: true, doc: "Verify only this agent's chain." })
+  agentId?: string;
+}

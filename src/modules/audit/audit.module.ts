@@ -1,0 +1,11 @@
+import { Module } from '@nestjs/common';
+import { AuditController } from './audit.controller.js';
+import { AuditQuery } from './audit.query.js';
+import { VerifyLogService } from './verify-log.service.js';
+
+@Module({
+  controllers: [AuditController],
+  providers: [AuditQuery, VerifyLogService],
+  exports: [AuditQuery],
+})
+export class AuditModule {}

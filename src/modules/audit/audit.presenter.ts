@@ -1,0 +1,79 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { BREAK_KINDS } from '../../domain/audit/breaks.js';
+import { readEntry } from '../../domain/audit/read-entry.js';
+import type { StoredEntry } from '../../domain/audit/stored-entry.js';
+import type { JsonObject } from '../../domain/json.js';
+import type { Verification } from './verification.js';
+
+const FREE = { type: Object, additionalProperties: true } as const;
+
+export class AuditEntryReply {
+  @ApiProperty({ example: 'audit_…' }) id!: string;
+  @ApiProperty({ example: 'execution.completed' }) event!: string;
+  @ApiProperty({ required: false, example: 'agt_…' }) agentId?: string;
+  @ApiProperty({ description: 'User id, agent id, root, internal, system or anonymous.' }) actorId!: string;
+  @ApiProperty({ example: 'org_…' }) organizationId!: string;
+  @ApiProperty({ required: false, example: 'email.send' }) capability?: string;
+  @ApiProperty({ required: false, enum: ['success', 'failure', 'blocked', 'executed'] }) outcome?: string;
+  @ApiProperty({ ...FREE, description: 'What an erasure took reads `[erased]`.' }) metadata!: JsonObject;
+  @ApiProperty({ ...FREE, required: false, description: 'Through which door it came.' }) origin?: JsonObject;
+  @ApiProperty({ description: 'The chain it stands in: an agent id, or sys_ and an organization id.' }) chain!: string;
+  @ApiProperty({ type: 'integer', description: 'Its position in the chain, from 1.' }) seq!: number;
+  @ApiProperty({ description: 'SHA-256, hex.' }) hash!: string;
+  @ApiProperty({ required: false, description: 'Hash of the entry before it.' }) prevHash?: string;
+  @ApiProperty({ format: 'date-time' }) timestamp!: string;
+}
+
+export class AuditListReply {
+  @ApiProperty({ type: AuditEntryReply, isArray: true }) entries!: AuditEntryReply[];
+  @ApiProperty({ type: 'integer', description: 'Exact up to 10,000, a floor above.' }) total!: number;
+  @ApiProperty({ required: false, description: 'Stands, as false, where `total` is a floor.' }) totalIsExact?: boolean;
+  @ApiProperty({ required: false, description: 'For `cursor`, when more follow.' }) nextCursor?: string;
+}
+
+export class BreakReply {
+  @ApiProperty() chain!: string;
+  @ApiProperty({ type: 'integer' }) position!: number;
+  @ApiProperty({ type: String, nullable: true, description: 'Null where the entry is gone.' }) entryId!: string | null;
+  @ApiProperty({ enum: BREAK_KINDS }) kind!: string;
+  @ApiProperty({ description: 'What is wrong, for people.' }) detail!: string;
+}
+
+export class VerificationReply {
+  @ApiProperty({ description: 'False only when something was tampered with.' }) valid!: boolean;
+  @ApiProperty({ enum: ['valid', 'valid_unanchored', 'tampered'] }) verdict!: string;
+  @ApiProperty({ type: 'integer' }) chains!: number;
+  @ApiProperty({ type: 'integer' }) entries!: number;
+  @ApiProperty({ type: Object, nullable: true, description: 'The newest checkpoint it was held against.' })
+  checkpoint!: JsonObject | null;
+
+  @ApiProperty({ type: BreakReply, isArray: true, description: 'The first 1,000.' }) breaks!: BreakReply[];
+  @ApiProperty({ type: 'integer', required: false, description: 'How many there are, where not all are listed.' })
+  breaksFound?: number;
+
+  @ApiProperty({ type: 'integer' }) durationMs!: number;
+}
+
+export function presentEntry(entry: StoredEntry): AuditEntryReply {
+  const { metadata, origin } = readEntry(entry);
+  return {
+    id: entry.id,
+    event: entry.event,
+    ...(entry.agentId === null ? {} : { agentId: entry.agentId }),
+    actorId: entry.actorId,
+    organizationId: entry.organizationId,
+    ...(entry.capability === null ? {} : { capability: entry.capability }),
+    ...(entry.outcome === null ? {} : { outcome: entry.outcome }),
+    metadata,
+    ...(origin ? { origin } : {}),
+    chain: entry.chain,
+    seq: entry.seq,
+    hash: entry.hash,
+    ...(entry.prevHash === null ? {} : { prevHash: entry.prevHash }),
+    timestamp: entry.timestamp,
+  };
+}
+
+export function presentVerification({ breaks, breaksFound, ...rest }: Verification): VerificationReply {
+  return { ...rest, breaks: [...breaks], ...(breaksFound > breaks.length ? { breaksFound } : {}) };
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from '@jest/globals';
+import { append, sourceOf, type MemoryLog } from '../../../test/support/memory-log.js';
+import { agentChain } from '../../domain/audit/chain.js';
+import type { LogSource } from '../../domain/audit/verify.js';
+import { newId } from '../../domain/ids.js';
+import type { Caller } from '../../platform/auth/principal.js';
+import { scopeOfEverything, scopeOfOrganization, type Scope } from '../../platform/auth/scope.js';
+import { VerifyLogService, type ReadsLog } from './verify-log.service.js';
+
+const AGENT = newId('agt');
+
+/** A log in memory that counts how often it is read, and can be held or away. */
+class LogInMemory implements ReadsLog {
+  readonly log: MemoryLog = { entries: [], heads: [], leaves: [] };
+  readings = 0;
+  away = false;
+  private gate: Promise<void> = Promise.resolve();
+
+  constructor() {
+    const stamp = { id: newId('audit'), actorId: 'root', timestamp: new Date(0) };
+    const event = { type: 'agent.activated', metadata: { epoch: 1 } } as const;
+    append(this.log, { chain: agentChain('org_a', AGENT), agentId: AGENT, ...event }, stamp);
+  }
+
+  hold(): () => void {
+    let open = (): void => undefined;
+    this.gate = new Promise((resolve) => (open = resolve));
+    return open;
+  }
+
+  async reading<Result>(_scope: Scope, read: (source: LogSource) => Promise<Result>): Promise<Result> {
+    this.readings++;
+    await this.gate;
+    if (this.away) throw new Error('the database is away');
+    return read(sourceOf(this.log));
+  }
+}
+
+const root = (keyHash: string): Caller => ({ principal: { kind: 'root', keyHash }, scope: scopeOfEverything(), actorId: 'root' });
+
+describe('verification on request', () => {
+  it('tells what it read, and that no checkpoint vouches for it yet', async () => {
+    const service = new VerifyLogService(new LogInMemory());
+    expect(await service.verify(root('a'), undefined)).toEqual({
+      valid: true, verdict: 'valid_unanchored', chains: 1, entries: 1, checkpoint: null, breaks: [], breaksFound: 0,
+      durationMs: expect.any(Number),
+    });
+  });
+
+  it('calls a broken log tampered, and names the place', async () => {
+    const reader = new LogInMemory();
+    reader.log.entries[0] = { ...reader.log.entries[0]!, actorId: 'usr_z' };
+    const outcome = await new VerifyLogService(reader).verify(root('a'), AGENT);
+    expect(outcome).toMatchObject({ valid: false, verdict: 'tampered', breaksFound: 1 });
+    expect(outcome.breaks).toEqual([
+      {
+        chain: AGENT, position: 1, entryId: reader.log.entries[0].id, kind: 'column_mismatch',
+        detail: `entry 1 of chain ${AGENT} has a changed column: its column actor_id differs from the hashed payload`,
+      },
+    ]);
+  });
+
+  it('runs once a minute for each credential', async () => {
+    const service = new VerifyLogService(new LogInMemory());
+    await service.verify(root('a'), undefined, 1_000);
+    await expect(service.verify(root('a'), undefined, 59_500)).rejects.toMatchObject({
+      code: 'RATE_LIMITED',
+      extras: { headers: { 'Retry-After': '2' } },
+    });
+    await service.verify(root('b'), undefined, 59_500);
+    await service.verify(root('a'), undefined, 61_000);
+  });
+
+  it('gives a second caller the answer of the one that runs, of the same part of the log only', async () => {
+    const reader = new LogInMemory();
+    const service = new VerifyLogService(reader);
+    const open = reader.hold();
+    const other: Caller = { ...root('c'), scope: scopeOfOrganization('org_b') };
+    const asked = [service.verify(root('a'), undefined), service.verify(root('b'), undefined), service.verify(other, undefined)];
+    open();
+    const [first, second, third] = await Promise.all(asked);
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+    expect(reader.readings).toBe(2);
+    await service.verify(root('d'), undefined);
+    expect(reader.readings).toBe(3);
+  });
+
+  it('does not count a verification that could not be done', async () => {
+    const reader = new LogInMemory();
+    const service = new VerifyLogService(reader);
+    reader.away = true;
+    await expect(service.verify(root('a'), undefined)).rejects.toThrow('away');
+    reader.away = false;
+    expect((await service.verify(root('a'), undefined)).valid).toBe(true);
+  });
+
+  it('knows no agent without entries', async () => {
+    const service = new VerifyLogService(new LogInMemory());
+    await expect(service.verify(root('a'), newId('agt'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(service.verify(root('b'), 'agt')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect((await service.verify(root('b'), AGENT)).chains).toBe(1);
+  });
+});

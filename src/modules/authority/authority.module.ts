@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { FactsQuery } from './facts.query.js';
+
+/** Answers one question for the gate and for every decision: what is true of this agent and this capability now. */
+@Module({ providers: [FactsQuery], exports: [FactsQuery] })
+export class AuthorityModule {}

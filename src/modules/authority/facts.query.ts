@@ -1,0 +1,165 @@
+import { Injectable } from '@nestjs/common';
+import type { CapabilityFacts, GrantFacts } from '../../domain/gate/decide.js';
+import type { Condition } from '../../domain/gate/conditions.js';
+import type { HttpConnector } from '../../domain/gate/connector.js';
+import type { GrantWord, RiskLevel, TimeoutAction } from '../../domain/gate/vocabulary.js';
+import type { JsonObject } from '../../domain/json.js';
+import { DEFAULT_WINDOW_SECONDS } from '../../domain/hitl/window.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { type NamedStatement, Statements } from '../../platform/database/statements.js';
+import { definitionFrom, factsOf } from '../capabilities/definition.js';
+
+/** Whose facts are asked for. `key` is the scope of an idempotency key, with the organization that its record stands in. */
+export interface FactsWanted {
+  organizationId: string;
+  agentId: string;
+  capability: string;
+  key?: { organizationId: string; scope: string };
+}
+
+/** Everything that `decide()` looks at, with the revisions that a commit compares. */
+export interface Facts {
+  /** The database's clock when they were read. */
+  readonly now: Date;
+  /** Revision of the agent's chain head; undefined: there is no such agent here. */
+  readonly revision?: number;
+  readonly organizationRevision: number;
+  readonly openRequests: number;
+  readonly agent?: { id: string; name: string; riskLevel: RiskLevel; status: string; tags: string[]; epoch: number };
+  readonly definition?: CapabilityFacts;
+  readonly grant?: GrantFacts;
+  readonly rootKeyHash: string;
+  /** The call that first used the idempotency key. */
+  readonly kept?: { fingerprint: string; executionId: string | null };
+}
+
+interface Row {
+  now: Date;
+  revision: string | null;
+  open_requests: number | null;
+  organization_revision: string | null;
+  root_key_hash: string;
+  name: string | null;
+  risk_level: RiskLevel;
+  status: string;
+  tags: string[];
+  epoch: string;
+  grant_id: string | null;
+  grant_version: number;
+  hitl_mode: GrantWord;
+  conditions: Condition[];
+  expires_at: Date | null;
+  timeout_seconds: number | null;
+  timeout_action: TimeoutAction;
+  defined: boolean;
+  input_schema: JsonObject | null;
+  connector: HttpConnector | null;
+  digest: string;
+  key_fingerprint: string | null;
+  key_execution_id: string | null;
+}
+
+const READ: NamedStatement = {
+  name: 'gate-facts-1',
+  text: `
+    select clock_timestamp() as now, h.revision, h.open_requests, o.revision as organization_revision, r.root_key_hash,
+      a.name, a.risk_level, a.status, a.tags, a.epoch,
+      g.id as grant_id, g.version as grant_version, g.hitl_mode, g.conditions, g.expires_at, g.timeout_seconds, g.timeout_action,
+      d.name is not null as defined, d.input_schema, d.connector, d.digest,
+      k.fingerprint as key_fingerprint, k.execution_id as key_execution_id
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) with ordinality
+           as i(organization_id, agent_id, capability, key_organization_id, key_scope, n)
+    cross join instance r
+    left join organizations o on o.id = i.organization_id
+    left join audit_heads h on h.organization_id = i.organization_id and h.chain = i.agent_id and h.closed_at is null
+    left join agents a on a.organization_id = i.organization_id and a.id = i.agent_id
+    left join capability_grants g on g.organization_id = i.organization_id and g.agent_id = i.agent_id and g.capability = i.capability
+      and g.revoked_at is null
+    left join capability_definitions d on d.organization_id = i.organization_id and d.name = i.capability
+    left join idempotency_keys k on k.organization_id = i.key_organization_id and k.scope = i.key_scope
+    order by i.n`,
+};
+
+/** The facts that decisions rest on, read in one statement for a whole batch, without a lock. No tables of its own. */
+@Injectable()
+export class FactsQuery {
+  constructor(private readonly statements: Statements) {}
+
+  async read(wanted: readonly FactsWanted[]): Promise<Facts[]> {
+    const rows = await this.statements.run<Row>(READ, parametersOf(wanted));
+    return rows.map((row, i) => factsFrom(row, wanted[i]!));
+  }
+
+  /** The same facts inside a unit of work that holds the agent's head and its organization's barrier. */
+  async readWithin(tx: Tx, wanted: FactsWanted): Promise<Facts> {
+    const [row] = await tx.query<Row>(READ.text, parametersOf([wanted]));
+    return factsFrom(row!, wanted);
+  }
+}
+
+function parametersOf(wanted: readonly FactsWanted[]): unknown[] {
+  return [
+    wanted.map((item) => item.organizationId),
+    wanted.map((item) => item.agentId),
+    wanted.map((item) => item.capability),
+    wanted.map((item) => item.key?.organizationId ?? null),
+    wanted.map((item) => item.key?.scope ?? null),
+  ];
+}
+
+function factsFrom(row: Row, { agentId, capability }: FactsWanted): Facts {
+  const definition = definitionOf(row, capability);
+  const exists = row.revision !== null && row.name !== null;
+  return {
+    now: row.now,
+    organizationRevision: Number(row.organization_revision),
+    openRequests: row.open_requests ?? 0,
+    rootKeyHash: row.root_key_hash,
+    ...(exists ? { revision: Number(row.revision) } : {}),
+    ...(exists
+      ? {
+          agent: {
+            id: agentId, name: row.name!, riskLevel: row.risk_level, status: row.status, tags: row.tags, epoch: Number(row.epoch),
+          },
+        }
+      : {}),
+    ...(definition ? { definition } : {}),
+    ...(row.grant_id === null ? {} : { grant: grantOf(row) }),
+    ...(row.key_fingerprint === null ? {} : { kept: { fingerprint: row.key_fingerprint, executionId: row.key_execution_id } }),
+  };
+}
+
+function grantOf(row: Row): GrantFacts {
+  return {
+    id: row.grant_id!,
+    version: row.grant_version,
+    hitlMode: row.hitl_mode,
+    conditions: row.conditions,
+    timeoutSeconds: row.timeout_seconds ?? DEFAULT_WINDOW_SECONDS,
+    timeoutAction: row.timeout_action,
+    ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
+  };
+}
+
+const builtInFacts = new Map<string, CapabilityFacts>();
+
+function definitionOf(row: Row, capability: string): CapabilityFacts | undefined {
+  if (row.defined) {
+    const base = definitionFrom(capability, undefined);
+    return {
+      name: capability,
+      hardcoded: base?.hardcoded ?? false,
+      digest: row.digest,
+      ...(row.input_schema ? { inputSchema: row.input_schema } : {}),
+      ...(row.connector ? { connector: row.connector } : {}),
+    };
+  }
+  let facts = builtInFacts.get(capability);
+  if (!facts) {
+    const definition = definitionFrom(capability, undefined);
+    if (!definition) return undefined;
+    facts = factsOf(definition);
+    builtInFacts.set(capability, facts);
+  }
+  return facts;
+}

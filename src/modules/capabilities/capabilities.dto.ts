@@ -1,0 +1,53 @@
+import { CAPABILITY_NAME, CAPABILITY_NAME_MAX } from '../../domain/gate/catalogue.js';
+import { HITL_MODES, type HitlMode } from '../../domain/gate/vocabulary.js';
+import type { JsonObject } from '../../domain/json.js';
+import { FreeObject, Integer, OneOf, Text } from '../../platform/http/fields.js';
+
+const SCHEMA = 'A JSON Schema for the input; what does not fit is refused before anybody is asked.';
+const CONNECTOR = 'The HTTP call that the service makes itself. Without one the agent does the work and reports.';
+
+export class UpdateCapabilityDto {
+  @Text({ min: 1, max: 500, optional: true, doc: 'What it does, in one sentence.' })
+  description?: string;
+
+  @Text({ min: 1, max: 100, optional: true, doc: 'For sorting.' })
+  category?: string;
+
+  @OneOf(HITL_MODES, { optional: true, doc: 'Mode of a grant that names none.' })
+  defaultHitlMode?: HitlMode;
+
+  @Integer({ min: 0, max: 100, optional: true, doc: 'From 0, harmless, to 100.' })
+  riskScore?: number;
+
+  @FreeObject({ clearable: true, optional: true, doc: SCHEMA })
+  inputSchema?: JsonObject | null;
+
+  @FreeObject({ clearable: true, optional: true, doc: CONNECTOR })
+  connector?: JsonObject | null;
+}
+
+export class DefineCapabilityDto {
+  @Text({
+    min: 3, max: CAPABILITY_NAME_MAX, pattern: CAPABILITY_NAME, patternMeans: 'like crm.update or crm:update, in lower case',
+    doc: 'Exact and case-sensitive.', example: 'crm.update',
+  })
+  name!: string;
+
+  @Text({ min: 1, max: 500, doc: 'What it does, in one sentence.' })
+  description!: string;
+
+  @Text({ min: 1, max: 100, optional: true, doc: 'For sorting. Default `custom`.' })
+  category?: string;
+
+  @OneOf(HITL_MODES, { optional: true, doc: 'Mode of a grant that names none. Default `propose`.' })
+  defaultHitlMode?: HitlMode;
+
+  @Integer({ min: 0, max: 100, optional: true, doc: 'From 0, harmless, to 100. Default 50.' })
+  riskScore?: number;
+
+  @FreeObject({ optional: true, doc: SCHEMA })
+  inputSchema?: JsonObject;
+
+  @FreeObject({ optional: true, doc: CONNECTOR })
+  connector?: JsonObject;
+}

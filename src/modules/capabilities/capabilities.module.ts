@@ -1,0 +1,17 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { OrganizationsModule } from '../organizations/organizations.module.js';
+import { CapabilitiesController } from './capabilities.controller.js';
+import { CapabilityDefinitionEntity } from './capability-definition.entity.js';
+import { DefineCapabilityService } from './define-capability.service.js';
+import { DefinitionStore } from './definition.store.js';
+import { GrantEntity } from './grant.entity.js';
+import { GrantStore } from './grant.store.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([CapabilityDefinitionEntity, GrantEntity]), OrganizationsModule],
+  controllers: [CapabilitiesController],
+  providers: [DefinitionStore, GrantStore, DefineCapabilityService],
+  exports: [DefinitionStore, GrantStore],
+})
+export class CapabilitiesModule {}

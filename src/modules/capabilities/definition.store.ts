@@ -1,0 +1,45 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import type { Tx } from '../../platform/database/tx.js';
+import { CapabilityDefinitionEntity } from './capability-definition.entity.js';
+import { type Definition, allDefinitions, definitionFrom } from './definition.js';
+
+/** Definitions of one organization. A definition is nobody's secret within it, so the organization is the whole scope. */
+@Injectable()
+export class DefinitionStore {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  async list(organizationId: string): Promise<Definition[]> {
+    const rows = await this.dataSource.getRepository(CapabilityDefinitionEntity).findBy({ organizationId });
+    return allDefinitions(rows);
+  }
+
+  async find(tx: Tx, organizationId: string, name: string): Promise<Definition | undefined> {
+    return definitionFrom(name, await this.row(tx, organizationId, name));
+  }
+
+  /** The organization's own row, locked against its removal until this work ends. */
+  async findToGrant(tx: Tx, organizationId: string, name: string): Promise<Definition | undefined> {
+    const row = await tx.manager
+      .getRepository(CapabilityDefinitionEntity)
+      .findOne({ where: { organizationId, name }, lock: { mode: 'pessimistic_read' } });
+    return definitionFrom(name, row);
+  }
+
+  async row(tx: Tx, organizationId: string, name: string): Promise<CapabilityDefinitionEntity | null> {
+    return tx.manager.getRepository(CapabilityDefinitionEntity).findOneBy({ organizationId, name });
+  }
+
+  async insert(tx: Tx, row: CapabilityDefinitionEntity): Promise<void> {
+    await tx.manager.getRepository<object>(CapabilityDefinitionEntity).insert(row);
+  }
+
+  async replace(tx: Tx, row: CapabilityDefinitionEntity): Promise<void> {
+    await tx.manager.getRepository<object>(CapabilityDefinitionEntity).upsert(row, ['organizationId', 'name']);
+  }
+
+  async remove(tx: Tx, organizationId: string, name: string): Promise<void> {
+    await tx.manager.getRepository(CapabilityDefinitionEntity).delete({ organizationId, name });
+  }
+}

@@ -1,0 +1,50 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { Condition } from '../../domain/gate/conditions.js';
+import type { GrantWord, TimeoutAction } from '../../domain/gate/vocabulary.js';
+
+@Entity('capability_grants')
+export class GrantEntity {
+  @PrimaryColumn('text', { name: 'organization_id' })
+  organizationId!: string;
+
+  @PrimaryColumn('text')
+  id!: string;
+
+  @Column('text', { name: 'agent_id' })
+  agentId!: string;
+
+  @Column('text')
+  capability!: string;
+
+  /** The word as it was given, three-word vocabulary included. */
+  @Column('text', { name: 'hitl_mode' })
+  hitlMode!: GrantWord;
+
+  /** Null: the default window. */
+  @Column('integer', { name: 'timeout_seconds', nullable: true })
+  timeoutSeconds!: number | null;
+
+  @Column('text', { name: 'timeout_action' })
+  timeoutAction!: TimeoutAction;
+
+  @Column('json')
+  conditions!: Condition[];
+
+  @Column('timestamptz', { name: 'expires_at', nullable: true })
+  expiresAt!: Date | null;
+
+  @Column('integer')
+  version!: number;
+
+  @Column('timestamptz', { name: 'granted_at' })
+  grantedAt!: Date;
+
+  @Column('text', { name: 'granted_by' })
+  grantedBy!: string;
+
+  @Column('timestamptz', { name: 'revoked_at', nullable: true })
+  revokedAt!: Date | null;
+
+  @Column('text', { name: 'revoked_by', nullable: true })
+  revokedBy!: string | null;
+}

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, IsNull } from 'typeorm';
+import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { GrantEntity } from './grant.entity.js';
+
+const ALIVE = 'g.revoked_at is null and (g.expires_at is null or g.expires_at > clock_timestamp())';
+
+@Injectable()
+export class GrantStore {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  /** The one grant that is not revoked; it may have run out. */
+  async unrevoked(tx: Tx, organizationId: string, agentId: string, capability: string): Promise<GrantEntity | null> {
+    return tx.manager.getRepository(GrantEntity).findOneBy({ organizationId, agentId, capability, revokedAt: IsNull() });
+  }
+
+  async find(scope: Scope, id: string): Promise<GrantEntity | null> {
+    const within = scopeCondition(scope, { organization: 'g.organization_id', agent: 'g.agent_id' }, 2);
+    const [row] = (await this.dataSource.query(
+      `select g.organization_id as "organizationId", g.id from capability_grants g where g.id = $1 and g.revoked_at is null and ${within.sql}`,
+      [id, ...within.parameters],
+    )) as { organizationId: string; id: string }[];
+    return row ? this.dataSource.getRepository(GrantEntity).findOneBy(row) : null;
+  }
+
+  async insert(tx: Tx, grant: GrantEntity): Promise<void> {
+    await tx.manager.getRepository(GrantEntity).insert(grant);
+  }
+
+  async update(tx: Tx, grant: GrantEntity): Promise<void> {
+    const { organizationId, id, ...rest } = grant;
+    await tx.manager.getRepository(GrantEntity).update({ organizationId, id }, rest);
+  }
+
+  /** Every grant of the agent that is not revoked. */
+  async ofAgent(tx: Tx, organizationId: string, agentId: string): Promise<GrantEntity[]> {
+    return tx.manager.getRepository(GrantEntity).findBy({ organizationId, agentId, revokedAt: IsNull() });
+  }
+
+  /** Names of the capabilities that the agent holds at this moment, sorted. */
+  async namesOf(tx: Tx, organizationId: string, agentId: string): Promise<string[]> {
+    const rows = await tx.query<{ capability: string }>(
+      `select g.capability from capability_grants g where g.organization_id = $1 and g.agent_id = $2 and ${ALIVE} order by 1`,
+      [organizationId, agentId],
+    );
+    return rows.map((row) => row.capability);
+  }
+
+  async anyoneHolds(tx: Tx, organizationId: string, capability: string): Promise<boolean> {
+    const rows = await tx.query(
+      `select 1 from capability_grants g where g.organization_id = $1 and g.capability = $2 and ${ALIVE} limit 1`,
+      [organizationId, capability],
+    );
+    return rows.length > 0;
+  }
+}

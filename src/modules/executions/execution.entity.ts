@@ -1,0 +1,109 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { Reason } from '../../domain/gate/decide.js';
+import type { HitlMode } from '../../domain/gate/vocabulary.js';
+import type { JsonObject } from '../../domain/json.js';
+
+/** `pending_hitl` until a person has decided and the action begins; `running` while its runtime has it. */
+export const EXECUTION_STATUSES = ['pending_hitl', 'running', 'executed', 'failed', 'indeterminate', 'blocked', 'cancelled'] as const;
+export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
+
+/** `receipt`: the governed agent does the work itself; the gate's answer is its licence. */
+export type ExecutionRuntime = 'receipt' | 'connector' | 'webhook' | 'node';
+
+export interface ExecutionError {
+  readonly code: string;
+  readonly message: string;
+}
+
+@Entity('executions')
+export class ExecutionEntity {
+  @PrimaryColumn('text', { name: 'organization_id' })
+  organizationId!: string;
+
+  @PrimaryColumn('text')
+  id!: string;
+
+  @Column('text', { name: 'agent_id' })
+  agentId!: string;
+
+  @Column('text')
+  capability!: string;
+
+  @Column('text', { nullable: true })
+  action!: string | null;
+
+  @Column('text')
+  status!: ExecutionStatus;
+
+  @Column('text', { name: 'effective_mode' })
+  effectiveMode!: HitlMode;
+
+  @Column('boolean')
+  flagged!: boolean;
+
+  @Column('text')
+  runtime!: ExecutionRuntime;
+
+  /** Canonical text: the exact bytes that run. */
+  @Column('text')
+  input!: string;
+
+  @Column('text', { nullable: true })
+  context!: string | null;
+
+  @Column('json')
+  reasons!: Reason[];
+
+  /** Digest of the capability's definition it was decided under. */
+  @Column('text')
+  definition!: string;
+
+  @Column('text', { name: 'grant_id', nullable: true })
+  grantId!: string | null;
+
+  @Column('integer', { name: 'grant_version', nullable: true })
+  grantVersion!: number | null;
+
+  @Column('text', { name: 'hitl_request_id', nullable: true })
+  hitlRequestId!: string | null;
+
+  @Column('text', { name: 'requested_by' })
+  requestedBy!: string;
+
+  @Column('text', { nullable: true })
+  reason!: string | null;
+
+  /** JSON text of what the runtime answered. */
+  @Column('text', { nullable: true })
+  output!: string | null;
+
+  @Column('json', { nullable: true })
+  error!: ExecutionError | null;
+
+  @Column('text', { name: 'audit_id', nullable: true })
+  auditId!: string | null;
+
+  @Column('text', { nullable: true })
+  traceparent!: string | null;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt!: Date;
+
+  @Column('timestamptz', { name: 'started_at', nullable: true })
+  startedAt!: Date | null;
+
+  @Column('timestamptz', { name: 'closed_at', nullable: true })
+  closedAt!: Date | null;
+
+  @Column('integer', { name: 'duration_ms', nullable: true })
+  durationMs!: number | null;
+
+  @Column('timestamptz', { name: 'lease_until', nullable: true })
+  leaseUntil!: Date | null;
+
+  @Column('json', { nullable: true })
+  report!: JsonObject | null;
+
+  @Column('json', { nullable: true })
+  settlement!: JsonObject | null;
+}

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Problem } from '../../platform/http/problem.js';
+import { ExecutionEntity, type ExecutionStatus } from './execution.entity.js';
+
+export interface ExecutionPlace {
+  organizationId: string;
+  agentId: string;
+  id: string;
+}
+
+@Injectable()
+export class ExecutionStore {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  /** @throws Problem NOT_FOUND */
+  async place(scope: Scope, id: string): Promise<ExecutionPlace> {
+    const within = scopeCondition(scope, { organization: 'e.organization_id', agent: 'e.agent_id' }, 2);
+    const [row] = (await this.dataSource.query(
+      `select e.organization_id as "organizationId", e.agent_id as "agentId", e.id from executions e where e.id = $1 and ${within.sql}`,
+      [id, ...within.parameters],
+    )) as ExecutionPlace[];
+    if (!row) throw new Problem('NOT_FOUND', 'There is no such execution.');
+    return row;
+  }
+
+  /** The row, locked until this work ends. */
+  async read(tx: Tx, { organizationId, id }: Pick<ExecutionPlace, 'organizationId' | 'id'>): Promise<ExecutionEntity> {
+    const execution = await tx.manager
+      .getRepository(ExecutionEntity)
+      .findOne({ where: { organizationId, id }, lock: { mode: 'pessimistic_write' } });
+    if (!execution) throw new Problem('NOT_FOUND', 'There is no such execution.');
+    return execution;
+  }
+
+  /** Compare-and-set on the status. @returns false when it was no longer the one that was read */
+  async move(tx: Tx, from: ExecutionStatus, next: ExecutionEntity): Promise<boolean> {
+    const { organizationId, id, ...rest } = next;
+    const result = await tx.manager.getRepository(ExecutionEntity).update({ organizationId, id, status: from }, rest as object);
+    return result.affected === 1;
+  }
+
+  /** Until when the runtime may take, by the database's clock, and the grace after which recovery closes it. */
+  async leaseUntil(tx: Tx, seconds: number): Promise<Date> {
+    const now = await tx.now();
+    return new Date(now.getTime() + seconds * 1000);
+  }
+
+  /** Executions that a crash left behind: their lease is over. */
+  async abandoned(limit: number): Promise<ExecutionPlace[]> {
+    return (await this.dataSource.query(
+      `select e.organization_id as "organizationId", e.agent_id as "agentId", e.id from executions e
+       where e.status = 'running' and e.lease_until < clock_timestamp() order by e.lease_until limit $1`,
+      [limit],
+    )) as ExecutionPlace[];
+  }
+}

@@ -1,0 +1,72 @@
+import { Controller, Get, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Access, Caller } from '../../platform/auth/access.decorator.js';
+import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
+import { Idempotent } from '../../platform/http/idempotent.js';
+import { JsonBody } from '../../platform/http/json-body.js';
+import { pageRequest } from '../../platform/http/pagination.js';
+import { PathParam } from '../../platform/http/path-param.js';
+import { Problem } from '../../platform/http/problem.js';
+import { QueryParams } from '../../platform/http/query-params.js';
+import { Replies } from '../../platform/http/replies.js';
+import { Waiters } from '../../platform/wake/waiters.js';
+import type { ExecutionEntity } from './execution.entity.js';
+import { ExecutionListQuery, ReportDto, SettleDto, WaitQuery } from './executions.dto.js';
+import { ExecutionEnvelope, ExecutionListReply, presentExecution } from './executions.presenter.js';
+import { ExecutionsQuery } from './executions.query.js';
+import { ReportExecutionService } from './report-execution.service.js';
+
+const DEFAULT_LIMIT = 500;
+const OPEN: ReadonlySet<string> = new Set(['pending_hitl', 'running']);
+
+export function isFinalExecution(execution: ExecutionEntity | undefined): boolean {
+  return !execution || !OPEN.has(execution.status);
+}
+
+@ApiTags('Execution')
+@Controller('api/v1/executions')
+export class ExecutionsController {
+  constructor(
+    private readonly executions: ExecutionsQuery,
+    private readonly reports: ReportExecutionService,
+    private readonly waiters: Waiters,
+  ) {}
+
+  @Get()
+  @Access('executions.read')
+  @Replies(200, ExecutionListReply)
+  async list(@QueryParams(ExecutionListQuery) query: ExecutionListQuery, @Caller() caller: VerifiedCaller): Promise<ExecutionListReply> {
+    const { rows, total, nextCursor } = await this.executions.list(caller.scope, query, pageRequest(query, DEFAULT_LIMIT));
+    return { executions: rows.map(presentExecution), total, ...(nextCursor ? { nextCursor } : {}) };
+  }
+
+  @Get(':id')
+  @Access('executions.read')
+  @Replies(200, ExecutionEnvelope)
+  async get(
+    @PathParam('id', 'exec') id: string,
+    @QueryParams(WaitQuery) { wait = 0 }: WaitQuery,
+    @Caller() caller: VerifiedCaller,
+  ): Promise<ExecutionEnvelope> {
+    const read = () => this.executions.find(caller.scope, id);
+    const execution = await this.waiters.until(id, caller, wait, read, isFinalExecution);
+    if (!execution) throw new Problem('NOT_FOUND', 'There is no such execution.');
+    return { execution: presentExecution(execution) };
+  }
+
+  @Post(':id/report')
+  @Access('executions.report')
+  @Idempotent('executions.report')
+  @Replies(200, ExecutionEnvelope, 'CONFLICT', 'AGENT_INACTIVE', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
+  report(@PathParam('id', 'exec') id: string, @JsonBody(ReportDto) body: ReportDto, @Caller() caller: VerifiedCaller) {
+    return this.reports.report(id, body, caller);
+  }
+
+  @Post(':id/settle')
+  @Access('executions.settle')
+  @Idempotent('executions.settle')
+  @Replies(200, ExecutionEnvelope, 'CONFLICT', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
+  settle(@PathParam('id', 'exec') id: string, @JsonBody(SettleDto) body: SettleDto, @Caller() caller: VerifiedCaller) {
+    return this.reports.settle(id, body, caller);
+  }
+}

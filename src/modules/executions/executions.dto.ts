@@ -1,0 +1,48 @@
+import type { JsonValue } from '../../domain/json.js';
+import { FreeValue, Integer, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
+import { PageQuery } from '../../platform/http/pagination.js';
+import { EXECUTION_STATUSES } from './execution.entity.js';
+
+export class ExecutionListQuery extends PageQuery {
+  @Text({ max: 100, optional: true, doc: 'Only this agent\'s.' })
+  agentId?: string;
+
+  @Text({ max: 200, optional: true, doc: 'Only of this capability.' })
+  capability?: string;
+
+  @OneOf(EXECUTION_STATUSES, { optional: true, doc: 'Only of this status.' })
+  status?: string;
+
+  @Timestamp({ optional: true, date: 'start', doc: 'Asked for at or after this moment.' })
+  from?: Date;
+
+  @Timestamp({ optional: true, date: 'end', doc: 'Asked for at or before this moment.' })
+  to?: Date;
+}
+
+export class WaitQuery {
+  @Integer({ min: 0, max: 55, optional: true, doc: 'Seconds to hold the answer until the thing is final.' })
+  wait?: number;
+}
+
+export class ReportDto {
+  @OneOf(['success', 'failure'], { doc: 'What came of it.' })
+  outcome!: 'success' | 'failure';
+
+  @FreeValue({ optional: true, doc: 'What the work gave.' })
+  output?: JsonValue;
+
+  @FreeValue({ optional: true, doc: 'What went wrong.' })
+  error?: JsonValue;
+
+  @Integer({ min: 0, max: 86_400_000, optional: true, doc: 'Milliseconds.' })
+  durationMs?: number;
+}
+
+export class SettleDto {
+  @OneOf(['success', 'failure'], { doc: 'What became of it.' })
+  outcome!: 'success' | 'failure';
+
+  @Text({ min: 1, max: 2_000, doc: 'How that was found out.' })
+  note!: string;
+}

@@ -1,0 +1,16 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AgentsModule } from '../agents/agents.module.js';
+import { ExecutionEntity } from './execution.entity.js';
+import { ExecutionStore } from './execution.store.js';
+import { ExecutionsController } from './executions.controller.js';
+import { ExecutionsQuery } from './executions.query.js';
+import { ReportExecutionService } from './report-execution.service.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([ExecutionEntity]), AgentsModule],
+  controllers: [ExecutionsController],
+  providers: [ExecutionStore, ExecutionsQuery, ReportExecutionService],
+  exports: [ExecutionStore, ExecutionsQuery],
+})
+export class ExecutionsModule {}

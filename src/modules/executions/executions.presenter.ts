@@ -1,0 +1,85 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { HITL_MODES } from '../../domain/gate/vocabulary.js';
+import type { JsonObject, JsonValue } from '../../domain/json.js';
+import { EXECUTION_STATUSES, type ExecutionEntity, type ExecutionError } from './execution.entity.js';
+
+export class ReasonReply {
+  @ApiProperty() rule!: string;
+  @ApiProperty() detail!: string;
+}
+
+export class ErrorReply {
+  @ApiProperty({ example: 'CONNECTOR_STATUS' }) code!: string;
+  @ApiProperty() message!: string;
+}
+
+export class ExecutionReply {
+  @ApiProperty({ example: 'exec_…' }) id!: string;
+  @ApiProperty({ example: 'agt_…' }) agentId!: string;
+  @ApiProperty({ example: 'email.send' }) capability!: string;
+  @ApiProperty({ required: false }) action?: string;
+  @ApiProperty({ enum: EXECUTION_STATUSES }) status!: string;
+  @ApiProperty({ enum: HITL_MODES }) effectiveMode!: string;
+  @ApiProperty() flagged!: boolean;
+  @ApiProperty({ enum: ['receipt', 'connector', 'webhook'], description: '`receipt`: the agent does the work itself and reports.' })
+  runtime!: string;
+  @ApiProperty({ type: Object, additionalProperties: true }) input!: JsonObject;
+  @ApiProperty({ type: Object, required: false, additionalProperties: true }) context?: JsonObject;
+  @ApiProperty({ type: ReasonReply, isArray: true, description: 'Which rules decided, and why.' }) reasons!: ReasonReply[];
+  @ApiProperty({ required: false }) hitlRequestId?: string;
+  @ApiProperty({ required: false, description: 'Why it was blocked or cancelled.' }) reason?: string;
+  @ApiProperty({ required: false, description: 'What the runtime answered: any JSON value.' }) output?: JsonValue;
+  @ApiProperty({ type: ErrorReply, required: false }) error?: ExecutionError;
+  @ApiProperty({ type: 'integer', required: false }) durationMs?: number;
+  @ApiProperty({ required: false, description: 'Its closing entry in the audit log.' }) auditId?: string;
+  @ApiProperty({ type: Object, required: false, description: 'What the agent said came of it.' }) report?: JsonObject;
+  @ApiProperty({ type: Object, required: false, description: 'What a person found out about an indeterminate execution.' })
+  settlement?: JsonObject;
+  @ApiProperty({ format: 'date-time' }) createdAt!: string;
+  @ApiProperty({ format: 'date-time', required: false }) startedAt?: string;
+  @ApiProperty({ format: 'date-time', required: false }) closedAt?: string;
+}
+
+export class ExecutionEnvelope {
+  @ApiProperty({ type: ExecutionReply }) execution!: ExecutionReply;
+}
+
+export class ExecutionListReply {
+  @ApiProperty({ type: ExecutionReply, isArray: true }) executions!: ExecutionReply[];
+  @ApiProperty({ type: 'integer' }) total!: number;
+  @ApiProperty({ required: false, description: 'For `cursor`, when more follow.' }) nextCursor?: string;
+}
+
+export function presentExecution(row: ExecutionEntity): ExecutionReply {
+  return {
+    id: row.id,
+    agentId: row.agentId,
+    capability: row.capability,
+    ...(row.action === null ? {} : { action: row.action }),
+    status: row.status,
+    effectiveMode: row.effectiveMode,
+    flagged: row.flagged,
+    runtime: row.runtime,
+    input: JSON.parse(row.input) as JsonObject,
+    ...(row.context === null ? {} : { context: JSON.parse(row.context) as JsonObject }),
+    reasons: row.reasons.map(({ rule, detail }) => ({ rule, detail })),
+    ...(row.hitlRequestId === null ? {} : { hitlRequestId: row.hitlRequestId }),
+    ...outcomeOf(row),
+    ...(row.auditId === null ? {} : { auditId: row.auditId }),
+    ...(row.report === null ? {} : { report: row.report }),
+    ...(row.settlement === null ? {} : { settlement: row.settlement }),
+    createdAt: row.createdAt.toISOString(),
+    ...(row.startedAt === null ? {} : { startedAt: row.startedAt.toISOString() }),
+    ...(row.closedAt === null ? {} : { closedAt: row.closedAt.toISOString() }),
+  };
+}
+
+/** The members that the gate's answer, the execution and its request all show. */
+export function outcomeOf(row: ExecutionEntity) {
+  return {
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    ...(row.output === null ? {} : { output: JSON.parse(row.output) as JsonValue }),
+    ...(row.error === null ? {} : { error: row.error }),
+    ...(row.durationMs === null ? {} : { durationMs: row.durationMs }),
+  };
+}

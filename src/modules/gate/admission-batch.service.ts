@@ -1,0 +1,224 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { decide } from '../../domain/gate/decide.js';
+import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
+import type { ItemOutcome } from '../../platform/database/batcher.js';
+import { entryColumns } from '../../platform/database/chain-writer.js';
+import { assertSameBody } from '../../platform/database/idempotency.js';
+import { type NamedStatement, Statements } from '../../platform/database/statements.js';
+import { isConnectionError } from '../../platform/http/failure.js';
+import { Problem } from '../../platform/http/problem.js';
+import { type Facts, FactsQuery } from '../authority/facts.query.js';
+import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
+import { type AdmissionPlan, planAdmission } from './admission-plan.js';
+import { RunExecutionService } from './run-execution.service.js';
+import { UnknownCommits } from './unknown-commits.service.js';
+
+type Outcome = ItemOutcome<AdmissionAnswer>;
+interface Planned {
+  index: number;
+  item: AdmissionItem;
+  facts: Facts;
+  plan: AdmissionPlan;
+}
+
+const COMMIT: NamedStatement = {
+  name: 'gate-commit-1',
+  text: `select gate_commit_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) as verdicts`,
+};
+
+/** How long an item waits when its agent's head, or the organization's barrier, is held. */
+const BUSY_PAUSE_MS = 5;
+const AGAIN: Outcome = { kind: 'again', afterMs: 0 };
+const LATER: Outcome = { kind: 'again', afterMs: BUSY_PAUSE_MS };
+const TOO_LATE: Outcome = {
+  kind: 'error',
+  error: new Problem('UNAVAILABLE', 'The call could not be decided in time; nothing was done.', { headers: { 'Retry-After': '1' } }),
+};
+
+/**
+ * A batch of calls through the gate: read the facts in one statement without locks, decide each in TypeScript outside of
+ * any transaction, then one call that locks, compares what the decisions rested on, and writes what still holds.
+ */
+@Injectable()
+export class AdmissionBatch {
+  constructor(
+    private readonly statements: Statements,
+    private readonly facts: FactsQuery,
+    private readonly running: RunExecutionService,
+    private readonly unknownCommits: UnknownCommits,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+  ) {}
+
+  async process(items: AdmissionItem[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = new Array<Outcome>(items.length);
+    const facts = await this.facts.read(items.map((item) => ({ ...item, ...(item.claim ? { key: item.claim } : {}) })));
+    const planned: Planned[] = [];
+    const opened = new Map<string, number>();
+    items.forEach((item, index) => {
+      const judged = this.judge(item, facts[index]!, opened);
+      if ('kind' in judged) outcomes[index] = judged;
+      else if (judged.entries.length === 0) outcomes[index] = { kind: 'answer', answer: judged.answer };
+      else planned.push({ index, item, facts: facts[index]!, plan: judged });
+    });
+    if (planned.length > 0) await this.commit(planned, outcomes);
+    return outcomes;
+  }
+
+  /** Who calls, whether it was answered before, and the decision; nothing of it is written yet. */
+  private judge(item: AdmissionItem, facts: Facts, opened: Map<string, number>): AdmissionPlan | Outcome {
+    if (Date.now() >= item.deadline.getTime()) return TOO_LATE;
+    const unauthenticated = whyNotAuthenticated(item, facts);
+    if (unauthenticated !== undefined) return { kind: 'error', error: new Problem('UNAUTHENTICATED', unauthenticated) };
+    if (!facts.agent) return { kind: 'error', error: new Problem('NOT_FOUND', 'There is no such agent.') };
+    if (facts.kept && item.claim) {
+      try {
+        assertSameBody(item.claim.fingerprint, facts.kept.fingerprint);
+      } catch (error) {
+        return { kind: 'error', error };
+      }
+      return { kind: 'answer', answer: { kind: 'replay', executionId: facts.kept.executionId! } };
+    }
+    const decision = decide(questionOf(item, facts));
+    const plan = planAdmission(item, facts, decision, this.running.choose(facts.definition));
+    if (plan.opens === 0) return plan;
+    const before = opened.get(item.agentId) ?? 0;
+    if (facts.openRequests + before >= this.config.hitlMaxPendingPerAgent) return { kind: 'error', error: tooManyPending() };
+    opened.set(item.agentId, before + 1);
+    return plan;
+  }
+
+  private async commit(planned: Planned[], outcomes: Outcome[]): Promise<void> {
+    let verdicts: string[];
+    try {
+      const [row] = await this.statements.run<{ verdicts: string[] }>(COMMIT, this.parametersOf(planned));
+      verdicts = row!.verdicts;
+    } catch (error) {
+      await this.afterFailure(planned, outcomes, error);
+      return;
+    }
+    planned.forEach(({ index, plan }, n) => {
+      outcomes[index] = outcomeOf(verdicts[n]!, plan);
+    });
+  }
+
+  /**
+   * A commit whose acknowledgement was lost is looked up, never sent again. A batch that fails on its data is halved, so
+   * that one bad item fails alone; a lock that could not be had fails nobody for good.
+   */
+  private async afterFailure(planned: Planned[], outcomes: Outcome[], error: unknown): Promise<void> {
+    if (isConnectionError(error)) {
+      const settled = await this.unknownCommits.settle(planned.map(({ item, plan }) => ({ item, plan })), error);
+      planned.forEach(({ index, plan }, n) => {
+        outcomes[index] = settled[n] === true ? { kind: 'answer', answer: plan.answer } : { kind: 'error', error };
+      });
+      return;
+    }
+    if (planned.length === 1) {
+      outcomes[planned[0]!.index] = { kind: 'error', error };
+      return;
+    }
+    const half = planned.length >> 1;
+    await this.commit(planned.slice(0, half), outcomes);
+    await this.commit(planned.slice(half), outcomes);
+  }
+
+  private parametersOf(planned: Planned[]): unknown[] {
+    const executions: unknown[] = [];
+    const requests: unknown[] = [];
+    const effects: unknown[] = [];
+    const entries = planned.flatMap(({ plan }) => plan.entries);
+    const entryItems: number[] = [];
+    const subjects = { items: [] as number[], organizations: [] as string[], users: [] as string[], entries: [] as string[], pointers: [] as string[] };
+    planned.forEach(({ plan }, i) => {
+      const item = i + 1;
+      if (plan.execution) executions.push({ item, ...plan.execution });
+      if (plan.request) requests.push({ item, ...plan.request });
+      for (const effect of plan.effects) effects.push({ item, organization_id: effect.organizationId, kind: effect.kind, payload: effect.payload });
+      for (const written of plan.entries) {
+        entryItems.push(item);
+        for (const subject of written.subjects) {
+          subjects.items.push(item);
+          subjects.organizations.push(written.organizationId);
+          subjects.users.push(subject.userId);
+          subjects.entries.push(written.id);
+          subjects.pointers.push(subject.pointer);
+        }
+      }
+    });
+    return [
+      JSON.stringify(planned.map((one, i) => this.conditionsOf(one, i + 1))), JSON.stringify(executions), JSON.stringify(requests),
+      JSON.stringify(effects), entryItems, ...entryColumns(entries),
+      subjects.items, subjects.organizations, subjects.users, subjects.entries, subjects.pointers,
+    ];
+  }
+
+  /** What must still be true under the locks for this item to count. */
+  private conditionsOf({ item, facts, plan }: Planned, n: number): unknown {
+    const expiries = [
+      ...(item.principal.kind === 'agent' ? [item.principal.expiresAt * 1000] : []),
+      ...(facts.grant?.expiresAt ? [facts.grant.expiresAt.getTime()] : []),
+    ];
+    // A grant that has run out stays so: only what is still ahead limits the decision.
+    const ahead = expiries.filter((expiry) => expiry > facts.now.getTime());
+    return {
+      n,
+      organizationId: item.organizationId,
+      agentId: item.agentId,
+      revision: facts.revision,
+      organizationRevision: facts.organizationRevision,
+      deadline: item.deadline,
+      opens: plan.opens,
+      cap: this.config.hitlMaxPendingPerAgent,
+      ...(item.principal.kind === 'root' ? { rootKeyHash: item.principal.keyHash } : {}),
+      ...(ahead.length > 0 ? { validUntil: new Date(Math.min(...ahead)) } : {}),
+      ...(item.claim && plan.executionId !== undefined ? { key: { ...item.claim, executionId: plan.executionId } } : {}),
+    };
+  }
+}
+
+function questionOf(item: AdmissionItem, facts: Facts) {
+  return {
+    agent: facts.agent!,
+    stops: [],
+    ...(facts.definition ? { definition: facts.definition } : {}),
+    ...(facts.grant ? { grant: facts.grant } : {}),
+    call: {
+      capability: item.capability,
+      input: item.input,
+      now: facts.now,
+      tokenCapabilities: item.principal.kind === 'agent' ? item.principal.capabilities : ('any' as const),
+      ...(item.context ? { context: item.context } : {}),
+      ...(item.action === undefined ? {} : { action: item.action }),
+    },
+  };
+}
+
+/** On this route the guard has checked the token alone; the rest is judged here, in the guard's order. */
+function whyNotAuthenticated({ principal }: AdmissionItem, facts: Facts): string | undefined {
+  if (principal.kind === 'root') {
+    return principal.keyHash === facts.rootKeyHash ? undefined : 'This credential does not hold: unknown root key.';
+  }
+  if (!facts.agent) return 'This credential does not hold: unknown agent.';
+  // A genuine token of an agent out of service goes on to the decision, which answers 403.
+  if (facts.agent.status !== 'active' || facts.agent.epoch === principal.epoch) return undefined;
+  return 'This credential does not hold: the token was revoked.';
+}
+
+function outcomeOf(verdict: string, plan: AdmissionPlan): Outcome {
+  switch (verdict) {
+    case 'ok':
+      return { kind: 'answer', answer: plan.answer };
+    case 'stale':
+      return AGAIN;
+    case 'busy':
+      return LATER;
+    default:
+      return TOO_LATE;
+  }
+}
+
+function tooManyPending(): Problem {
+  return new Problem('TOO_MANY_PENDING', 'Wait until some of this agent\'s open requests are decided, or cancel them.', {
+    headers: { 'Retry-After': '60' },
+  });
+}

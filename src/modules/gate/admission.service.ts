@@ -1,0 +1,74 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { currentOrigin } from '../../platform/auth/call-context.js';
+import type { AgentPrincipal, Caller, RootPrincipal } from '../../platform/auth/principal.js';
+import { Batcher } from '../../platform/database/batcher.js';
+import { Problem } from '../../platform/http/problem.js';
+import { requestContext } from '../../platform/http/request-context.js';
+import { AgentStore } from '../agents/agent.store.js';
+import { AdmissionBatch } from './admission-batch.service.js';
+import type { Admission, AdmissionAnswer, AdmissionItem } from './admission-item.js';
+import type { ExecuteCall } from './execute-call.js';
+
+/** How long a call may wait for its turn and its locks before it is answered with 503, in milliseconds. */
+const DECIDE_WITHIN_MS = 4_000;
+
+/** Takes calls into the gate: makes each an item with a place and a deadline, and hands it to its agent's lane. */
+@Injectable()
+export class AdmissionService {
+  private readonly lanes: Batcher<AdmissionItem, AdmissionAnswer>;
+
+  constructor(
+    @Inject(AdmissionBatch) batch: AdmissionBatch,
+    private readonly agents: AgentStore,
+  ) {
+    this.lanes = new Batcher({
+      lanes: 2,
+      largest: 64,
+      longest: 5_000,
+      keyOf: (item: AdmissionItem) => item.agentId,
+      process: (items: AdmissionItem[]) => batch.process(items),
+    });
+  }
+
+  async admit(call: ExecuteCall, caller: Caller, admission: Admission): Promise<AdmissionAnswer> {
+    const place = await this.placeOf(call, caller);
+    const context = requestContext.getStore();
+    const origin = currentOrigin();
+    const answer = await this.lanes.submit({
+      admission,
+      principal: caller.principal as AgentPrincipal | RootPrincipal,
+      actorId: caller.actorId,
+      ...place,
+      ...call,
+      deadline: new Date(Date.now() + DECIDE_WITHIN_MS),
+      ...(origin ? { origin } : {}),
+      ...(context?.idempotency && !call.dryRun ? { claim: context.idempotency } : {}),
+      ...(context?.traceparent ? { traceparent: context.traceparent } : {}),
+    });
+    if (context && leavesAnEntry(answer)) context.recorded++;
+    return answer;
+  }
+
+  drained(): Promise<void> {
+    return this.lanes.drained();
+  }
+
+  /** An agent acts for itself; root says for whom. */
+  private async placeOf(call: ExecuteCall, { principal, scope }: Caller): Promise<{ organizationId: string; agentId: string }> {
+    if (principal.kind === 'agent') {
+      if (call.forAgentId !== undefined && call.forAgentId !== principal.agentId) {
+        throw new Problem('FORBIDDEN', 'An agent acts for itself; leave agentId out.');
+      }
+      return { organizationId: principal.organizationId, agentId: principal.agentId };
+    }
+    if (call.forAgentId === undefined) {
+      throw new Problem('VALIDATION_FAILED', 'Say for which agent.', { errors: [{ pointer: '/agentId', message: 'is required with the root key' }] });
+    }
+    const { organizationId, id } = await this.agents.place(scope, call.forAgentId);
+    return { organizationId, agentId: id };
+  }
+}
+
+function leavesAnEntry(answer: AdmissionAnswer): boolean {
+  return answer.kind !== 'dry_run' && answer.kind !== 'replay' && answer.kind !== 'refused';
+}

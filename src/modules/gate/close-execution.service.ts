@@ -1,0 +1,164 @@
+import { Injectable } from '@nestjs/common';
+import { agentChain } from '../../domain/audit/chain.js';
+import { type PreparedEntry, prepareEntry } from '../../domain/audit/entry.js';
+import { jcs } from '../../domain/audit/jcs.js';
+import { newId } from '../../domain/ids.js';
+import type { JsonValue } from '../../domain/json.js';
+import { Batcher, type ItemOutcome } from '../../platform/database/batcher.js';
+import { entryColumns } from '../../platform/database/chain-writer.js';
+import { type NamedStatement, Statements } from '../../platform/database/statements.js';
+import { isPassing } from '../../platform/http/failure.js';
+import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import type { ExecutionError, ExecutionRuntime } from '../executions/execution.entity.js';
+import type { StartedExecution } from './admission-item.js';
+import type { RuntimeOutcome } from './runtimes/runtime.js';
+
+/** How an execution ended, as it is stored and answered. */
+export interface Closed {
+  readonly status: 'executed' | 'failed' | 'indeterminate';
+  readonly auditId: string;
+  readonly durationMs: number;
+  readonly output?: JsonValue;
+  readonly error?: ExecutionError;
+}
+
+/** `lost`: somebody else, usually recovery, closed it first; the late answer is recorded beside. */
+type Verdict = 'ok' | 'lost';
+
+interface Closing {
+  execution: StartedExecution;
+  closed: Closed;
+  runtime: ExecutionRuntime;
+  entry: PreparedEntry;
+}
+
+const CLOSE: NamedStatement = {
+  name: 'gate-close-1',
+  text: 'select gate_close_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) as verdicts',
+};
+const OUTPUT_SUMMARY_CHARACTERS = 1_000;
+const RETRY_MS = 200;
+
+/** Writes closing entries, in sets: a compare-and-set on `running`, and the entry in the same commit. */
+@Injectable()
+export class CloseExecutionService {
+  private readonly batcher = new Batcher<Closing, Verdict>({
+    lanes: 2,
+    largest: 64,
+    longest: 100_000,
+    keyOf: (closing) => closing.execution.agentId,
+    process: (closings) => this.process(closings),
+  });
+
+  constructor(
+    private readonly statements: Statements,
+    private readonly work: UnitOfWork,
+  ) {}
+
+  /**
+   * Closes an execution with what its runtime said. The action has happened by now, so a database that is away is asked
+   * again until the lease is over; then recovery will call it indeterminate, and this answer comes in late.
+   */
+  async close(execution: StartedExecution, outcome: RuntimeOutcome, runtime: ExecutionRuntime, durationMs: number): Promise<Closed> {
+    const closed = closedBy(outcome, durationMs);
+    const closing = { execution, closed, runtime, entry: closingEntry(execution, closed) };
+    if ((await this.batcher.submit(closing)) === 'lost') await this.recordLate(execution, closed);
+    return closed;
+  }
+
+  drained(): Promise<void> {
+    return this.batcher.drained();
+  }
+
+  private async process(closings: Closing[]): Promise<ItemOutcome<Verdict>[]> {
+    try {
+      const [row] = await this.statements.run<{ verdicts: string[] }>(CLOSE, [
+        JSON.stringify(closings.map(rowOf)),
+        ...entryColumns(closings.map((closing) => closing.entry)),
+      ]);
+      return row!.verdicts.map((verdict) =>
+        verdict === 'busy' ? { kind: 'again', afterMs: 5 } : { kind: 'answer', answer: verdict as Verdict },
+      );
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      const leaseIsOver = (closing: Closing) => Date.now() > closing.execution.deadline.getTime() + 30_000;
+      return closings.map((closing) => (leaseIsOver(closing) ? { kind: 'error', error } : { kind: 'again', afterMs: RETRY_MS }));
+    }
+  }
+
+  /** A retried closing whose first try was committed is no news; anything else is told, marked as late. */
+  private async recordLate(execution: StartedExecution, closed: Closed): Promise<void> {
+    const chain = agentChain(execution.organizationId, execution.agentId);
+    await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
+      const [row] = await tx.query<{ audit_id: string }>('select audit_id from executions where organization_id = $1 and id = $2', [
+        execution.organizationId, execution.executionId,
+      ]);
+      if (row?.audit_id === closed.auditId) return;
+      tx.record(chain, {
+        type: 'execution.reported',
+        capability: execution.capability,
+        metadata: {
+          executionId: execution.executionId,
+          outcome: closed.status === 'executed' ? 'success' : 'failure',
+          late: true,
+          durationMs: closed.durationMs,
+          ...(closed.output === undefined ? {} : { output: closed.output }),
+          ...(closed.error === undefined ? {} : { error: { ...closed.error } }),
+          ...(execution.flagged ? { flagged: true } : {}),
+        },
+      });
+    });
+  }
+}
+
+export function closedBy(outcome: RuntimeOutcome, durationMs: number): Closed {
+  const auditId = newId('audit');
+  switch (outcome.kind) {
+    case 'executed':
+      return { status: 'executed', auditId, durationMs, output: outcome.output };
+    case 'failed':
+      return { status: 'failed', auditId, durationMs, error: outcome.error, ...(outcome.output === undefined ? {} : { output: outcome.output }) };
+    case 'unreachable':
+      return { status: 'failed', auditId, durationMs, error: outcome.error };
+    case 'unknown':
+      return { status: 'indeterminate', auditId, durationMs, error: outcome.error };
+  }
+}
+
+function closingEntry(execution: StartedExecution, closed: Closed): PreparedEntry {
+  const metadata = {
+    executionId: execution.executionId,
+    durationMs: closed.durationMs,
+    ...(execution.hitlRequestId === undefined ? {} : { hitlId: execution.hitlRequestId }),
+    ...(execution.flagged ? { flagged: true } : {}),
+    ...(closed.output === undefined ? {} : { outputSummary: summaryOf(closed.output) }),
+  };
+  const chain = agentChain(execution.organizationId, execution.agentId);
+  const { capability } = execution;
+  const event =
+    closed.status === 'executed'
+      ? ({ type: 'execution.completed', capability, metadata } as const)
+      : ({
+          type: 'execution.failed',
+          capability,
+          metadata: { ...metadata, error: closed.error!, ...(closed.status === 'indeterminate' ? { outcome: 'indeterminate' as const } : {}) },
+        } as const);
+  return prepareEntry(
+    { ...event, chain, agentId: execution.agentId },
+    { id: closed.auditId, actorId: execution.agentId, timestamp: new Date() },
+  );
+}
+
+/** The first characters of the canonical output; never half of a surrogate pair. */
+function summaryOf(output: JsonValue): string {
+  const text = jcs(output).slice(0, OUTPUT_SUMMARY_CHARACTERS);
+  return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text;
+}
+
+function rowOf({ execution, closed, runtime }: Closing, index: number): Record<string, unknown> {
+  return {
+    n: index + 1, organization_id: execution.organizationId, agent_id: execution.agentId, id: execution.executionId, status: closed.status,
+    output: closed.output === undefined ? null : jcs(closed.output), error: closed.error ?? null, audit_id: closed.auditId,
+    closed_at: new Date(), duration_ms: closed.durationMs, runtime,
+  };
+}

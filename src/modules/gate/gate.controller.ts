@@ -1,0 +1,58 @@
+import { Controller, Post, Req } from '@nestjs/common';
+import { ApiBody, ApiTags } from '@nestjs/swagger';
+import type { Request } from 'express';
+import { Access, Caller } from '../../platform/auth/access.decorator.js';
+import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
+import { parsedBody } from '../../platform/http/body-reader.js';
+import { Idempotent } from '../../platform/http/idempotent.js';
+import { QueryParams } from '../../platform/http/query-params.js';
+import { Replies } from '../../platform/http/replies.js';
+import { WaitQuery } from '../executions/executions.dto.js';
+import { CreateRequestDto } from '../hitl/hitl.dto.js';
+import { RequestEnvelope } from '../hitl/hitl.presenter.js';
+import { readExecuteCall } from './execute-call.js';
+import { GateAnswers } from './gate-answers.service.js';
+import { ExecuteDto, GateReply } from './gate.dto.js';
+
+const GATE_CODES = [
+  'CAPABILITY_NOT_GRANTED', 'CAPABILITY_NOT_IN_TOKEN', 'STOPPED', 'INVALID_INPUT', 'TOO_MANY_PENDING', 'IDEMPOTENCY_IN_FLIGHT',
+  'IDEMPOTENCY_KEY_REUSED',
+] as const;
+
+/** The gate. Both paths of the interface are one operation: a key used on one is used on the other. */
+@Controller('api/v1')
+export class GateController {
+  constructor(private readonly answers: GateAnswers) {}
+
+  @Post('execute')
+  @ApiTags('Execution')
+  @Access('gate.execute')
+  @Idempotent('gate.execute')
+  @ApiBody({ type: ExecuteDto })
+  @Replies(200, GateReply, ...GATE_CODES)
+  @Replies(202, GateReply)
+  execute(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
+    return this.answers.execute(readExecuteCall(parsedBody(request)), wait, caller);
+  }
+
+  @Post('executions')
+  @ApiTags('Execution')
+  @Access('gate.execute')
+  @Idempotent('gate.execute')
+  @ApiBody({ type: ExecuteDto })
+  @Replies(200, GateReply, ...GATE_CODES)
+  @Replies(202, GateReply)
+  executeAlias(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
+    return this.answers.execute(readExecuteCall(parsedBody(request)), wait, caller);
+  }
+
+  @Post('hitl')
+  @ApiTags('Human in the loop')
+  @Access('hitl.create')
+  @Idempotent('hitl.create')
+  @ApiBody({ type: CreateRequestDto })
+  @Replies(201, RequestEnvelope, 'CAPABILITY_BLOCKED', ...GATE_CODES)
+  create(@Req() request: Request, @Caller() caller: VerifiedCaller) {
+    return this.answers.request({ ...readExecuteCall(parsedBody(request)), dryRun: false }, caller);
+  }
+}

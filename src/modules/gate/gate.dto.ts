@@ -1,0 +1,43 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { HITL_MODES } from '../../domain/gate/vocabulary.js';
+import type { JsonObject, JsonValue } from '../../domain/json.js';
+import { Flag, FreeObject, Text } from '../../platform/http/fields.js';
+import { ErrorReply, ReasonReply } from '../executions/executions.presenter.js';
+
+/** As the documentation shows it; `readExecuteCall` reads it. */
+export class ExecuteDto {
+  @Text({ min: 1, max: 200, doc: 'Name of the capability.', example: 'web.search' })
+  capability!: string;
+
+  @FreeObject({ optional: true, aliases: ['payload'], doc: 'What the action is done with.', example: { query: 'steel prices' } })
+  input?: JsonObject;
+
+  @Text({ max: 500, optional: true, doc: 'Name of the action, for the reviewer.' })
+  action?: string;
+
+  @FreeObject({ optional: true, doc: '`task_id`, `session_id`, `on_behalf_of`, and what else you need.' })
+  context?: JsonObject;
+
+  @Flag({ optional: true, doc: 'Ask what the gate would do, and why. Nothing is created or run.' })
+  dryRun?: boolean;
+
+  @Text({ max: 100, optional: true, doc: 'Root only: for which agent. An agent acts for itself.' })
+  agentId?: string;
+}
+
+export class GateReply {
+  @ApiProperty({ enum: ['executed', 'pending_hitl', 'blocked', 'failed', 'cancelled', 'dry_run'] }) status!: string;
+  @ApiProperty({ required: false, example: 'exec_…' }) executionId?: string;
+  @ApiProperty({ required: false, description: 'Its closing entry in the audit log.' }) auditId?: string;
+  @ApiProperty({ required: false, description: 'What the runtime answered: any JSON value.' }) output?: JsonValue;
+  @ApiProperty({ type: 'integer', required: false }) durationMs?: number;
+  @ApiProperty({ required: false, description: 'The request that waits for a person.' }) hitlRequestId?: string;
+  @ApiProperty({ required: false, description: 'Why it was blocked or cancelled.' }) reason?: string;
+  @ApiProperty({ required: false, description: "The reviewer's comment." }) comment?: string;
+  @ApiProperty({ type: ErrorReply, required: false }) error?: ErrorReply;
+  @ApiProperty({ enum: HITL_MODES, required: false }) effectiveMode?: string;
+  @ApiProperty({ description: "The agent's risk is high or above." }) flagged!: boolean;
+  @ApiProperty({ required: false, description: 'Of a dry run: run, ask, block, or the code of the refusal.' }) decision?: string;
+  @ApiProperty({ type: ReasonReply, isArray: true, required: false, description: 'Of a dry run: which rule decided, and why.' })
+  reasons?: ReasonReply[];
+}

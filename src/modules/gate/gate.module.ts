@@ -1,0 +1,50 @@
+import { Module, type OnApplicationShutdown } from '@nestjs/common';
+import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
+import { OutboundGuard } from '../../platform/outbound/outbound-guard.js';
+import { AgentsModule } from '../agents/agents.module.js';
+import { AuthorityModule } from '../authority/authority.module.js';
+import { ExecutionsModule } from '../executions/executions.module.js';
+import { HitlModule } from '../hitl/hitl.module.js';
+import { AdmissionBatch } from './admission-batch.service.js';
+import { AdmissionService } from './admission.service.js';
+import { CloseExecutionService } from './close-execution.service.js';
+import { ExecutionWorker } from './execution-worker.service.js';
+import { GateAnswers } from './gate-answers.service.js';
+import { GateController } from './gate.controller.js';
+import { RecoverExecutionsService } from './recover-executions.service.js';
+import { RunExecutionService } from './run-execution.service.js';
+import { HttpConnectorRuntime } from './runtimes/http-connector.runtime.js';
+import { RuntimeSelection } from './runtimes/runtime-selection.js';
+import { WebhookRuntime } from './runtimes/webhook.runtime.js';
+import { UnknownCommits } from './unknown-commits.service.js';
+
+const runtimeSelection = {
+  provide: RuntimeSelection,
+  inject: [OutboundGuard, CONFIG],
+  useFactory: (guard: OutboundGuard, config: CompleteConfig) => {
+    const { runtimePrimary: primary, runtimeFallback: fallback, runtimeWebhookUrl: url, webhookSecret: secret } = config;
+    const webhook = url !== undefined && secret !== undefined ? [new WebhookRuntime(guard, { url, secret })] : [];
+    return new RuntimeSelection([new HttpConnectorRuntime(guard), ...webhook], { primary, ...(fallback ? { fallback } : {}) });
+  },
+};
+
+@Module({
+  imports: [AgentsModule, AuthorityModule, ExecutionsModule, HitlModule],
+  controllers: [GateController],
+  providers: [
+    runtimeSelection, AdmissionBatch, AdmissionService, CloseExecutionService, ExecutionWorker, GateAnswers, RecoverExecutionsService,
+    RunExecutionService, UnknownCommits,
+  ],
+})
+export class GateModule implements OnApplicationShutdown {
+  constructor(
+    private readonly admission: AdmissionService,
+    private readonly running: RunExecutionService,
+  ) {}
+
+  /** What was let through is finished and closed before the process ends. */
+  async onApplicationShutdown(): Promise<void> {
+    await this.admission.drained();
+    await this.running.drained();
+  }
+}

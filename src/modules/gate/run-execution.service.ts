@@ -1,0 +1,72 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { CapabilityFacts } from '../../domain/gate/decide.js';
+import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
+import { notify } from '../../platform/outbox/effects.js';
+import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { Waiters } from '../../platform/wake/waiters.js';
+import type { StartedExecution } from './admission-item.js';
+import type { RuntimeChoice } from './admission-plan.js';
+import { type Closed, CloseExecutionService } from './close-execution.service.js';
+import type { RuntimeOutcome } from './runtimes/runtime.js';
+import { RuntimeSelection } from './runtimes/runtime-selection.js';
+
+const DEFAULT_TIMEOUT_SECONDS = 30;
+
+/** Calls the runtime of a started execution and closes it. The only place from which a runtime is called. */
+@Injectable()
+export class RunExecutionService {
+  private readonly running = new Set<Promise<unknown>>();
+  private readonly shutdown = new AbortController();
+
+  constructor(
+    private readonly runtimes: RuntimeSelection,
+    private readonly closing: CloseExecutionService,
+    private readonly work: UnitOfWork,
+    private readonly waiters: Waiters,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+  ) {}
+
+  /** Which runtime has a call of this definition; `receipt` when the agent does the work itself. */
+  choose(definition: CapabilityFacts | undefined): RuntimeChoice {
+    if (!definition || this.runtimes.isReceiptOnly(definition)) return { runtime: 'receipt', timeoutSeconds: 0 };
+    return { runtime: this.config.runtimePrimary, timeoutSeconds: definition.connector?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS };
+  }
+
+  run(execution: StartedExecution): Promise<Closed> {
+    const run = this.runAndClose(execution);
+    const settled = run.catch(() => undefined).finally(() => this.running.delete(settled));
+    this.running.add(settled);
+    return run;
+  }
+
+  /** Resolves when no runtime is being called any more. */
+  async drained(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running);
+    await this.closing.drained();
+  }
+
+  private async runAndClose(execution: StartedExecution): Promise<Closed> {
+    const begun = performance.now();
+    let outcome: RuntimeOutcome;
+    let runtime = this.config.runtimePrimary;
+    try {
+      const served = await this.runtimes.run({ ...execution, idempotencyKey: execution.executionId }, this.shutdown.signal);
+      ({ runtime } = served);
+      outcome = served;
+    } catch {
+      // A mistake of ours in the middle of a call: it may have gone out.
+      outcome = { kind: 'unknown', error: { code: 'RUNTIME_ERROR', message: 'The runtime broke off; it may have acted.' } };
+    }
+    const closed = await this.closing.close(execution, outcome, runtime, Math.round(performance.now() - begun));
+    this.waiters.wake(execution.executionId);
+    if (execution.hitlRequestId !== undefined) this.waiters.wake(execution.hitlRequestId);
+    await this.tellPeople(execution, closed);
+    return closed;
+  }
+
+  private async tellPeople({ organizationId, executionId, notify: asked }: StartedExecution, closed: Closed): Promise<void> {
+    const event = closed.status === 'indeterminate' ? 'execution.indeterminate' : asked ? 'execution.notified' : undefined;
+    if (event === undefined) return;
+    await this.work.run({ chains: [] }, async (tx) => tx.enqueue(notify(organizationId, event, { executionId })));
+  }
+}

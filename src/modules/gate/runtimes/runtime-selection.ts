@@ -1,0 +1,50 @@
+import type { HttpConnector } from '../../../domain/gate/connector.js';
+import type { Runtime, RuntimeCall, RuntimeName, RuntimeOutcome } from './runtime.js';
+
+export interface RuntimeChoice {
+  readonly primary: RuntimeName;
+  readonly fallback?: RuntimeName;
+}
+
+/** An outcome and the runtime that gave it. */
+export type Served = RuntimeOutcome & { readonly runtime: RuntimeName };
+
+/**
+ * The primary runtime, and a fallback that serves only when the primary refused before it could have acted (interface,
+ * section 1, gate rule 5). After anything else a second runtime might do the action a second time.
+ */
+export class RuntimeSelection {
+  private readonly primary: Runtime;
+  private readonly fallback?: Runtime;
+
+  constructor(runtimes: readonly Runtime[], choice: RuntimeChoice) {
+    const named = (name: RuntimeName, variable: string): Runtime => {
+      const runtime = runtimes.find((candidate) => candidate.name === name);
+      if (!runtime) throw new Error(`${variable}: the runtime ${name} is not available`);
+      return runtime;
+    };
+    this.primary = named(choice.primary, 'RUNTIME_PRIMARY');
+    if (choice.fallback !== undefined && choice.fallback !== choice.primary) {
+      this.fallback = named(choice.fallback, 'RUNTIME_FALLBACK');
+    }
+  }
+
+  /** Nothing to call: the governed agent does the work itself, and the gate's answer is its licence. */
+  isReceiptOnly(definition: { readonly connector?: HttpConnector }): boolean {
+    return this.primary.name === 'connector' && definition.connector === undefined;
+  }
+
+  async run(call: RuntimeCall, signal: AbortSignal): Promise<Served> {
+    const first = await this.primary.run(call, signal);
+    const { fallback } = this;
+    const inTime = !signal.aborted && call.deadline.getTime() > Date.now();
+    if (first.kind !== 'unreachable' || !fallback || !inTime || !canServe(fallback, call)) {
+      return { ...first, runtime: this.primary.name };
+    }
+    return { ...(await fallback.run(call, signal)), runtime: fallback.name };
+  }
+}
+
+function canServe(runtime: Runtime, call: RuntimeCall): boolean {
+  return runtime.name !== 'connector' || call.connector !== undefined;
+}

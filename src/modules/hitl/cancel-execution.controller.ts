@@ -1,0 +1,35 @@
+import { Controller, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Access, Caller } from '../../platform/auth/access.decorator.js';
+import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
+import { Idempotent } from '../../platform/http/idempotent.js';
+import { JsonBody } from '../../platform/http/json-body.js';
+import { PathParam } from '../../platform/http/path-param.js';
+import { Problem } from '../../platform/http/problem.js';
+import { Replies } from '../../platform/http/replies.js';
+import { ExecutionEnvelope, presentExecution } from '../executions/executions.presenter.js';
+import { ExecutionsQuery } from '../executions/executions.query.js';
+import { DecisionDto } from './hitl.dto.js';
+import { HitlDesk } from './hitl-desk.service.js';
+
+@ApiTags('Execution')
+@Controller('api/v1/executions')
+export class CancelExecutionController {
+  constructor(
+    private readonly executions: ExecutionsQuery,
+    private readonly desk: HitlDesk,
+  ) {}
+
+  /** Cancelling an execution that waits for a person is cancelling its request. */
+  @Post(':id/cancel')
+  @Access('executions.cancel')
+  @Idempotent('hitl.cancel')
+  @Replies(200, ExecutionEnvelope, 'CONFLICT', 'HITL_ALREADY_DECIDED', 'HITL_EXPIRED', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
+  async cancel(@PathParam('id', 'exec') id: string, @JsonBody(DecisionDto) body: DecisionDto, @Caller() caller: VerifiedCaller) {
+    const execution = await this.executions.find(caller.scope, id);
+    if (!execution) throw new Problem('NOT_FOUND', 'There is no such execution.');
+    if (execution.hitlRequestId === null) throw new Problem('CONFLICT', `The execution is ${execution.status}: there is nothing to cancel.`);
+    await this.desk.cancel(execution.hitlRequestId, body, {}, caller);
+    return { execution: presentExecution((await this.executions.find(caller.scope, id))!) };
+  }
+}

@@ -1,0 +1,80 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../platform/auth/principal.js';
+import { Replayed } from '../../platform/database/idempotency.js';
+import { Problem } from '../../platform/http/problem.js';
+import type { PageRequest } from '../../platform/http/pagination.js';
+import { type Reply, reply } from '../../platform/http/replies.js';
+import { Waiters } from '../../platform/wake/waiters.js';
+import { type Decision, DecideRequestService } from './decide-request.service.js';
+import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
+import { presentRequest, presentRequestSnake } from './hitl.presenter.js';
+import { HitlRequestsQuery, type RequestRow } from './hitl-requests.query.js';
+
+/** How long an approval's answer waits for its action when the caller does not say. */
+const APPROVAL_WAIT_SECONDS = 2;
+
+const present = (row: RequestRow, form: FormQuery['form'], usual: 'snake' | 'camel') =>
+  (form ?? usual) === 'snake' ? presentRequestSnake(row) : presentRequest(row);
+
+/** What a reviewer sees: lists, one request, and the request again after each decision. */
+@Injectable()
+export class HitlDesk {
+  constructor(
+    private readonly requests: HitlRequestsQuery,
+    private readonly deciding: DecideRequestService,
+    private readonly waiters: Waiters,
+  ) {}
+
+  async list(query: RequestListQuery, page: PageRequest, caller: Caller) {
+    const { rows, total, nextCursor } = await this.requests.list(caller.scope, query, page);
+    return { requests: rows.map((row) => present(row, query.form, 'camel')), total, ...(nextCursor ? { nextCursor } : {}) };
+  }
+
+  async show(id: string, { wait = 0, form }: RequestWaitQuery, caller: Caller) {
+    return present(await this.awaited(id, wait, caller), form, 'snake');
+  }
+
+  approve(id: string, decision: Decision, { wait = APPROVAL_WAIT_SECONDS, form }: RequestWaitQuery, caller: Caller) {
+    return this.decided(id, () => this.deciding.approve(id, decision, caller), wait, form, caller);
+  }
+
+  reject(id: string, decision: Decision, { form }: FormQuery, caller: Caller) {
+    return this.decided(id, () => this.deciding.reject(id, decision, caller), 0, form, caller);
+  }
+
+  cancel(id: string, { note }: Decision, { form }: FormQuery, caller: Caller) {
+    return this.decided(id, () => this.deciding.cancel(id, note, caller), 0, form, caller);
+  }
+
+  async envelope(id: string, { form }: FormQuery, caller: Caller) {
+    return { request: present(await this.find(id, caller), form, 'camel') };
+  }
+
+  /** A repeated decision under the same key shows the request as it stands, like the first. */
+  private async decided(id: string, act: () => Promise<void>, wait: number, form: FormQuery['form'], caller: Caller): Promise<Reply<unknown>> {
+    let headers = {};
+    try {
+      await act();
+    } catch (error) {
+      if (!(error instanceof Replayed)) throw error;
+      headers = { 'Idempotent-Replayed': 'true' };
+    }
+    return reply(200, { request: present(await this.awaited(id, wait, caller), form, 'camel') }, headers);
+  }
+
+  private awaited(id: string, wait: number, caller: Caller): Promise<RequestRow> {
+    return this.waiters.until(id, caller, wait, () => this.find(id, caller), isFinalRequest);
+  }
+
+  private async find(id: string, caller: Caller): Promise<RequestRow> {
+    const row = await this.requests.find(caller.scope, id);
+    if (!row) throw new Problem('NOT_FOUND', 'There is no such request.');
+    return row;
+  }
+}
+
+/** Decided, and if it was approved, its execution closed. */
+function isFinalRequest(row: RequestRow): boolean {
+  if (row.status === 'pending' || row.status === 'escalated') return false;
+  return row.status !== 'approved' || !(row.executionStatus === 'pending_hitl' || row.executionStatus === 'running');
+}

@@ -1,0 +1,112 @@
+import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { Reason } from '../../domain/gate/decide.js';
+import type { TimeoutAction } from '../../domain/gate/vocabulary.js';
+import type { EscalationLevel, HitlStatus } from '../../domain/hitl/transition.js';
+
+@Entity('hitl_requests')
+export class HitlRequestEntity {
+  @PrimaryColumn('text', { name: 'organization_id' })
+  organizationId!: string;
+
+  @PrimaryColumn('text')
+  id!: string;
+
+  @Column('text', { name: 'agent_id' })
+  agentId!: string;
+
+  @Column('text', { name: 'agent_name' })
+  agentName!: string;
+
+  @Column('text')
+  capability!: string;
+
+  @Column('text', { nullable: true })
+  action!: string | null;
+
+  @Column('text', { name: 'hitl_mode' })
+  hitlMode!: 'propose' | 'escalate';
+
+  @Column('text')
+  status!: HitlStatus;
+
+  /** `caller`: the adapter that asked holds the action itself; an approval is its licence. */
+  @Column('text')
+  runs!: 'service' | 'caller';
+
+  /** Canonical text: what is approved is exactly these bytes. */
+  @Column('text')
+  input!: string;
+
+  @Column('text', { nullable: true })
+  context!: string | null;
+
+  /** 16 random bytes, base64url. */
+  @Column('text')
+  nonce!: string;
+
+  @Column('text')
+  definition!: string;
+
+  @Column('text')
+  digest!: string;
+
+  @Column('integer')
+  version!: number;
+
+  @Column('boolean')
+  flagged!: boolean;
+
+  @Column('json')
+  reasons!: Reason[];
+
+  @Column('text', { name: 'grant_id' })
+  grantId!: string;
+
+  @Column('text', { name: 'execution_id' })
+  executionId!: string;
+
+  @Column('text', { name: 'created_by' })
+  createdBy!: string;
+
+  @Column('timestamptz', { name: 'created_at' })
+  createdAt!: Date;
+
+  @Column('timestamptz', { name: 'expires_at' })
+  expiresAt!: Date;
+
+  @Column('integer', { name: 'timeout_seconds' })
+  timeoutSeconds!: number;
+
+  @Column('text', { name: 'timeout_action' })
+  timeoutAction!: TimeoutAction;
+
+  @Column('integer', { name: 'escalation_level' })
+  escalationLevel!: EscalationLevel;
+
+  @Column('text', { name: 'escalated_to', nullable: true })
+  escalatedTo!: string | null;
+
+  @Column('timestamptz', { name: 'escalated_at', nullable: true })
+  escalatedAt!: Date | null;
+
+  @Column('text', { name: 'escalation_reason', nullable: true })
+  escalationReason!: string | null;
+
+  @Column('text', { name: 'decision_outcome', nullable: true })
+  decisionOutcome!: 'approved' | 'rejected' | 'cancelled' | null;
+
+  @Column('text', { name: 'decision_by', nullable: true })
+  decisionBy!: 'human' | 'timeout' | 'system' | null;
+
+  @Column('text', { name: 'decided_by', nullable: true })
+  decidedBy!: string | null;
+
+  @Column('timestamptz', { name: 'decided_at', nullable: true })
+  decidedAt!: Date | null;
+
+  @Column('text', { nullable: true })
+  note!: string | null;
+
+  @Column('text', { name: 'decision_entry_id', nullable: true })
+  decisionEntryId!: string | null;
+}

@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import { pageOf } from '../../platform/database/paged.js';
+import type { Page, PageRequest } from '../../platform/http/pagination.js';
+import type { ExecutionError, ExecutionStatus } from '../executions/execution.entity.js';
+import type { HitlRequestEntity } from './hitl-request.entity.js';
+
+/** A request with what came of its action. */
+export type RequestRow = HitlRequestEntity & {
+  executionStatus: ExecutionStatus;
+  executionRuntime: string;
+  executionReason: string | null;
+  executionOutput: string | null;
+  executionError: ExecutionError | null;
+  executionDurationMs: number | null;
+};
+
+export interface RequestFilter {
+  status?: string;
+  agentId?: string;
+  capability?: string;
+  level?: number;
+  dueBefore?: Date;
+}
+
+const COLUMNS = `q.organization_id as "organizationId", q.id, q.agent_id as "agentId", q.agent_name as "agentName", q.capability, q.action,
+  q.hitl_mode as "hitlMode", q.status, q.runs, q.input, q.context, q.nonce, q.definition, q.digest, q.version, q.flagged, q.reasons,
+  q.grant_id as "grantId", q.execution_id as "executionId", q.created_by as "createdBy", q.created_at as "createdAt",
+  q.expires_at as "expiresAt", q.timeout_seconds as "timeoutSeconds", q.timeout_action as "timeoutAction",
+  q.escalation_level as "escalationLevel", q.escalated_to as "escalatedTo", q.escalated_at as "escalatedAt",
+  q.escalation_reason as "escalationReason", q.decision_outcome as "decisionOutcome", q.decision_by as "decisionBy",
+  q.decided_by as "decidedBy", q.decided_at as "decidedAt", q.note, q.decision_entry_id as "decisionEntryId",
+  e.status as "executionStatus", e.runtime as "executionRuntime", e.reason as "executionReason", e.output as "executionOutput",
+  e.error as "executionError", e.duration_ms as "executionDurationMs"`;
+const SOURCE = 'hitl_requests q join executions e on e.organization_id = q.organization_id and e.id = q.execution_id';
+
+@Injectable()
+export class HitlRequestsQuery {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  async find(scope: Scope, id: string): Promise<RequestRow | undefined> {
+    const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 2);
+    const [row] = (await this.dataSource.query(`select ${COLUMNS} from ${SOURCE} where q.id = $1 and ${within.sql}`, [
+      id, ...within.parameters,
+    ])) as RequestRow[];
+    return row;
+  }
+
+  async list(scope: Scope, filter: RequestFilter, page: PageRequest): Promise<Page<RequestRow>> {
+    const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 6);
+    return pageOf<RequestRow>(
+      this.dataSource,
+      {
+        columns: COLUMNS,
+        from: SOURCE,
+        where: `($1::text is null or q.status = $1) and ($2::text is null or q.agent_id = $2) and ($3::text is null or q.capability = $3)
+          and ($4::integer is null or q.escalation_level = $4) and ($5::timestamptz is null or q.expires_at < $5) and ${within.sql}`,
+        parameters: [
+          filter.status ?? null, filter.agentId ?? null, filter.capability ?? null, filter.level ?? null, filter.dueBefore ?? null,
+          ...within.parameters,
+        ],
+        id: 'q.id',
+      },
+      page,
+    );
+  }
+}

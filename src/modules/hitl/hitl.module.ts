@@ -1,0 +1,22 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { AuthorityModule } from '../authority/authority.module.js';
+import { ExecutionsModule } from '../executions/executions.module.js';
+import { CancelExecutionController } from './cancel-execution.controller.js';
+import { DecideRequestService } from './decide-request.service.js';
+import { ExpireRequestsService } from './expire-requests.service.js';
+import { HitlController } from './hitl.controller.js';
+import { HitlDesk } from './hitl-desk.service.js';
+import { HitlRequestEntity } from './hitl-request.entity.js';
+import { HitlRequestStore } from './hitl-request.store.js';
+import { HitlRequestsQuery } from './hitl-requests.query.js';
+import { LicenceService } from './licence.service.js';
+import { MoveRequestService } from './move-request.service.js';
+
+@Module({
+  imports: [TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
+  controllers: [HitlController, CancelExecutionController],
+  providers: [DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, LicenceService, MoveRequestService],
+  exports: [HitlRequestStore, HitlRequestsQuery, HitlDesk, MoveRequestService],
+})
+export class HitlModule {}

@@ -1,0 +1,153 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { HITL_STATUSES } from '../../domain/hitl/transition.js';
+import type { JsonObject, JsonValue } from '../../domain/json.js';
+import { ErrorReply } from '../executions/executions.presenter.js';
+import type { ExecutionError } from '../executions/execution.entity.js';
+import type { RequestRow } from './hitl-requests.query.js';
+
+export class RequestExecutionReply {
+  @ApiProperty({ example: 'exec_…' }) id!: string;
+  @ApiProperty({ description: 'What came of the action; `executed` after it ran.' }) status!: string;
+  @ApiProperty({ required: false }) reason?: string;
+  @ApiProperty({ required: false, description: 'What the runtime answered: any JSON value.' }) output?: JsonValue;
+  @ApiProperty({ type: ErrorReply, required: false }) error?: ExecutionError;
+  @ApiProperty({ type: 'integer', required: false }) durationMs?: number;
+}
+
+/** The camelCase form of a request (interface, section 2). */
+export class RequestReply {
+  @ApiProperty({ example: 'hitl_…' }) id!: string;
+  @ApiProperty({ example: 'agt_…' }) agentId!: string;
+  @ApiProperty() agentName!: string;
+  @ApiProperty({ example: 'email.send' }) capability!: string;
+  @ApiProperty({ required: false }) action?: string;
+  @ApiProperty({ type: Object, additionalProperties: true }) payload!: JsonObject;
+  @ApiProperty({ type: Object, required: false, additionalProperties: true }) context?: JsonObject;
+  @ApiProperty({ enum: ['propose', 'escalate'] }) hitlMode!: string;
+  @ApiProperty({ enum: HITL_STATUSES }) status!: string;
+  @ApiProperty({ enum: ['service', 'caller'], description: 'Who acts once it is approved.' }) runs!: string;
+  @ApiProperty({ type: 'integer' }) escalationLevel!: number;
+  @ApiProperty({ description: 'SHA-256 of what would run; send it back as `expectedDigest`.' }) actionDigest!: string;
+  @ApiProperty() flagged!: boolean;
+  @ApiProperty({ type: Object, isArray: true, description: 'Why a person is asked.' }) reasons!: JsonValue[];
+  @ApiProperty({ format: 'date-time' }) createdAt!: string;
+  @ApiProperty({ format: 'date-time' }) expiresAt!: string;
+  @ApiProperty({ required: false }) approvedBy?: string;
+  @ApiProperty({ format: 'date-time', required: false }) approvedAt?: string;
+  @ApiProperty({ required: false }) rejectedBy?: string;
+  @ApiProperty({ format: 'date-time', required: false }) rejectedAt?: string;
+  @ApiProperty({ required: false, description: "The reviewer's comment." }) comment?: string;
+  @ApiProperty({ type: Object, required: false, description: 'How it ended: outcome, note, and by whom.' }) decision?: JsonObject;
+  @ApiProperty({ type: RequestExecutionReply, required: false }) execution?: RequestExecutionReply;
+}
+
+export class RequestEnvelope {
+  @ApiProperty({ type: RequestReply }) request!: RequestReply;
+}
+
+export class RequestListReply {
+  @ApiProperty({ type: RequestReply, isArray: true }) requests!: RequestReply[];
+  @ApiProperty({ type: 'integer' }) total!: number;
+  @ApiProperty({ required: false, description: 'For `cursor`, when more follow.' }) nextCursor?: string;
+}
+
+/** The snake_case form of a request (interface, section 2). */
+export class RequestSnakeReply {
+  @ApiProperty({ example: 'hitl_…' }) id!: string;
+  @ApiProperty() agent_id!: string;
+  @ApiProperty() agent_name!: string;
+  @ApiProperty() capability!: string;
+  @ApiProperty({ required: false }) action?: string;
+  @ApiProperty({ enum: ['propose', 'escalate'] }) hitl_mode!: string;
+  @ApiProperty({ enum: HITL_STATUSES }) status!: string;
+  @ApiProperty({ enum: ['service', 'caller'] }) runs!: string;
+  @ApiProperty({ type: Object, additionalProperties: true }) input!: JsonObject;
+  @ApiProperty({ type: Object, additionalProperties: true }) context!: JsonObject;
+  @ApiProperty() action_digest!: string;
+  @ApiProperty() flagged!: boolean;
+  @ApiProperty({ type: Object, isArray: true }) reasons!: JsonValue[];
+  @ApiProperty({ format: 'date-time' }) created_at!: string;
+  @ApiProperty({ format: 'date-time' }) expires_at!: string;
+  @ApiProperty({ type: Object, nullable: true }) decision!: JsonObject | null;
+  @ApiProperty({ type: String, nullable: true }) decided_by!: string | null;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true }) decided_at!: string | null;
+  @ApiProperty({ type: 'integer' }) escalation_level!: number;
+  @ApiProperty({ type: String, nullable: true }) escalated_to!: string | null;
+  @ApiProperty({ format: 'date-time', required: false }) escalated_at?: string;
+  @ApiProperty({ required: false }) escalation_reason?: string;
+  @ApiProperty({ type: Object, required: false }) execution?: JsonObject;
+}
+
+export function presentRequest(row: RequestRow): RequestReply {
+  const decided = row.decidedAt?.toISOString();
+  return {
+    id: row.id,
+    agentId: row.agentId,
+    agentName: row.agentName,
+    capability: row.capability,
+    ...(row.action === null ? {} : { action: row.action }),
+    payload: JSON.parse(row.input) as JsonObject,
+    ...(row.context === null ? {} : { context: JSON.parse(row.context) as JsonObject }),
+    hitlMode: row.hitlMode,
+    status: row.status,
+    runs: row.runs,
+    escalationLevel: row.escalationLevel,
+    actionDigest: row.digest,
+    flagged: row.flagged,
+    reasons: row.reasons as unknown as JsonValue[],
+    createdAt: row.createdAt.toISOString(),
+    expiresAt: row.expiresAt.toISOString(),
+    ...(row.status === 'approved' ? { approvedBy: row.decidedBy!, approvedAt: decided! } : {}),
+    ...(row.status === 'rejected' ? { rejectedBy: row.decidedBy!, rejectedAt: decided! } : {}),
+    ...(row.note === null ? {} : { comment: row.note }),
+    ...(row.decisionOutcome === null ? {} : { decision: decisionOf(row)! }),
+    ...(row.status === 'approved' ? { execution: executionOf(row) } : {}),
+  };
+}
+
+export function presentRequestSnake(row: RequestRow): RequestSnakeReply {
+  const execution = executionOf(row);
+  const { durationMs, ...rest } = execution;
+  return {
+    id: row.id,
+    agent_id: row.agentId,
+    agent_name: row.agentName,
+    capability: row.capability,
+    ...(row.action === null ? {} : { action: row.action }),
+    hitl_mode: row.hitlMode,
+    status: row.status,
+    runs: row.runs,
+    input: JSON.parse(row.input) as JsonObject,
+    context: row.context === null ? {} : (JSON.parse(row.context) as JsonObject),
+    action_digest: row.digest,
+    flagged: row.flagged,
+    reasons: row.reasons as unknown as JsonValue[],
+    created_at: row.createdAt.toISOString(),
+    expires_at: row.expiresAt.toISOString(),
+    decision: decisionOf(row),
+    decided_by: row.decidedBy,
+    decided_at: row.decidedAt?.toISOString() ?? null,
+    escalation_level: row.escalationLevel,
+    escalated_to: row.escalatedTo,
+    ...(row.escalatedAt ? { escalated_at: row.escalatedAt.toISOString() } : {}),
+    ...(row.escalationReason === null ? {} : { escalation_reason: row.escalationReason }),
+    ...(row.status === 'approved'
+      ? { execution: { ...rest, ...(durationMs === undefined ? {} : { duration_ms: durationMs }) } as unknown as JsonObject }
+      : {}),
+  };
+}
+
+function decisionOf(row: RequestRow): JsonObject | null {
+  return row.decisionOutcome === null ? null : { outcome: row.decisionOutcome, note: row.note, by: row.decisionBy };
+}
+
+function executionOf(row: RequestRow): RequestExecutionReply {
+  return {
+    id: row.executionId,
+    status: row.executionStatus,
+    ...(row.executionReason === null ? {} : { reason: row.executionReason }),
+    ...(row.executionOutput === null ? {} : { output: JSON.parse(row.executionOutput) as JsonValue }),
+    ...(row.executionError === null ? {} : { error: row.executionError }),
+    ...(row.executionDurationMs === null ? {} : { durationMs: row.executionDurationMs }),
+  };
+}

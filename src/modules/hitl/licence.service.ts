@@ -1,0 +1,67 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { agentChain } from '../../domain/audit/chain.js';
+import type { JsonObject } from '../../domain/json.js';
+import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
+import type { Tx } from '../../platform/database/tx.js';
+import type { Facts } from '../authority/facts.query.js';
+import { ExecutionStore } from '../executions/execution.store.js';
+import type { HitlRequestEntity } from './hitl-request.entity.js';
+
+/**
+ * An approval whose action the agent (or the adapter that asked) does itself is a licence: nothing runs here, so the
+ * decision, the start and the completion commit together.
+ */
+@Injectable()
+export class LicenceService {
+  constructor(
+    private readonly executions: ExecutionStore,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+  ) {}
+
+  isReceipt(request: HitlRequestEntity, facts: Facts): boolean {
+    if (request.runs === 'caller') return true;
+    return this.config.runtimePrimary === 'connector' && facts.definition?.connector === undefined;
+  }
+
+  async give(tx: Tx, request: HitlRequestEntity, facts: Facts): Promise<void> {
+    const chain = agentChain(request.organizationId, request.agentId);
+    const execution = await this.executions.read(tx, { organizationId: request.organizationId, id: request.executionId });
+    const now = await tx.now();
+    const common = {
+      executionId: execution.id,
+      hitlId: request.id,
+      ...(request.flagged ? { flagged: true } : {}),
+    };
+    tx.record(chain, {
+      type: 'execution.started',
+      capability: request.capability,
+      metadata: {
+        ...common,
+        definition: request.definition,
+        input: JSON.parse(request.input) as JsonObject,
+        reasons: request.reasons,
+        decisionId: request.decisionEntryId!,
+        runtime: 'receipt',
+        ...(facts.grant ? { grantId: facts.grant.id, grantVersion: facts.grant.version } : {}),
+        ...(request.context === null ? {} : { context: JSON.parse(request.context) as JsonObject }),
+        ...(request.action === null ? {} : { action: request.action }),
+      },
+    });
+    const auditId = tx.record(
+      chain,
+      { type: 'execution.completed', capability: request.capability, metadata: { ...common, durationMs: 0 } },
+      { closing: true },
+    );
+    await this.executions.move(tx, 'pending_hitl', {
+      ...execution,
+      status: 'executed',
+      runtime: 'receipt',
+      auditId,
+      startedAt: now,
+      closedAt: now,
+      durationMs: 0,
+      grantId: facts.grant?.id ?? execution.grantId,
+      grantVersion: facts.grant?.version ?? execution.grantVersion,
+    });
+  }
+}

@@ -1,0 +1,127 @@
+import { Injectable } from '@nestjs/common';
+import type { AuditEvent } from '../../domain/audit/catalogue.js';
+import { agentChain } from '../../domain/audit/chain.js';
+import { isHardcoded } from '../../domain/gate/catalogue.js';
+import type { Accepted, HitlCommand, HitlEvent, HitlState, Refused } from '../../domain/hitl/transition.js';
+import { transition } from '../../domain/hitl/transition.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Problem } from '../../platform/http/problem.js';
+import { notify } from '../../platform/outbox/effects.js';
+import { ExecutionStore } from '../executions/execution.store.js';
+import type { HitlRequestEntity } from './hitl-request.entity.js';
+import { HitlRequestStore } from './hitl-request.store.js';
+
+export interface Moved {
+  request: HitlRequestEntity;
+  accepted: Accepted;
+}
+
+/**
+ * Carries a transition of the pure table into the rows: compare-and-set of the request, its entries, the count of open
+ * requests, the end of its waiting execution, and the news for people. All in the caller's unit of work.
+ */
+@Injectable()
+export class MoveRequestService {
+  constructor(
+    private readonly requests: HitlRequestStore,
+    private readonly executions: ExecutionStore,
+  ) {}
+
+  /** @param cause stands in the entry of a cancellation: a code */
+  async move(tx: Tx, request: HitlRequestEntity, command: HitlCommand, actorId: string, cause = 'asked'): Promise<Moved | Refused> {
+    const now = await tx.now();
+    const accepted = transition(stateOf(request), command, now);
+    if (accepted.kind === 'refused') return accepted;
+    const { decision, status, level, expiresAt } = accepted.next;
+    const chain = agentChain(request.organizationId, request.agentId);
+    const entryIds = accepted.events.map((event) =>
+      tx.record(chain, entryOf(event, request, command, accepted, cause), { actorId: event.actor === 'system' ? 'system' : actorId }),
+    );
+    const next: HitlRequestEntity = {
+      ...request,
+      status,
+      escalationLevel: level,
+      expiresAt,
+      ...(decision
+        ? {
+            decisionOutcome: decision.outcome,
+            decisionBy: decision.by,
+            decidedBy: decision.by === 'human' ? actorId : 'system',
+            decidedAt: now,
+            note: decision.note,
+            decisionEntryId: entryIds.at(-1)!,
+          }
+        : {}),
+    };
+    const bySomebody = command.kind !== 'timeout' && !('by' in command && command.by === 'system');
+    if (!(await this.requests.move(tx, request, next, bySomebody))) {
+      // The window closed between reading the clock and writing.
+      return { kind: 'refused', code: 'HITL_EXPIRED' };
+    }
+    if (decision) tx.countOpenRequests(chain, -1);
+    for (const effect of accepted.effects) {
+      if (effect.kind === 'cancel') await this.cancelExecution(tx, next, effect.reason, now);
+      if (effect.kind === 'notify') tx.enqueue(notify(request.organizationId, effect.event, { hitlRequestId: request.id }));
+    }
+    return { request: next, accepted };
+  }
+
+  private async cancelExecution(tx: Tx, request: HitlRequestEntity, reason: string, now: Date): Promise<void> {
+    const execution = await this.executions.read(tx, { organizationId: request.organizationId, id: request.executionId });
+    await this.executions.move(tx, 'pending_hitl', {
+      ...execution, status: 'cancelled', reason, closedAt: now, auditId: request.decisionEntryId,
+    });
+  }
+}
+
+export function stateOf(request: HitlRequestEntity): HitlState {
+  return {
+    status: request.status,
+    level: request.escalationLevel,
+    hitlMode: request.hitlMode,
+    hardcoded: isHardcoded(request.capability),
+    quorum: false,
+    expiresAt: request.expiresAt,
+    timeoutSeconds: request.timeoutSeconds,
+    timeoutAction: request.timeoutAction,
+  };
+}
+
+/** A refused transition as the caller learns it, with the state that stands. */
+export function refusalOf(refused: Refused, request: HitlRequestEntity): Problem {
+  const { id, status, decidedBy, decidedAt } = request;
+  const members = { request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } };
+  switch (refused.code) {
+    case 'HITL_ALREADY_DECIDED':
+      return new Problem(refused.code, `The request is ${status}.`, { members });
+    case 'HITL_EXPIRED':
+      return new Problem(refused.code, 'The time to decide is over; this decision does not count.', { members });
+    case 'ESCALATION_LIMIT':
+      return new Problem(refused.code, 'Admins are the last to ask.', { members });
+    case 'NOT_DUE':
+      return new Problem('CONFLICT', 'The time to decide is not over yet.', { members });
+  }
+}
+
+function entryOf(event: HitlEvent, request: HitlRequestEntity, command: HitlCommand, accepted: Accepted, cause: string): AuditEvent {
+  const { capability } = request;
+  const hitlId = request.id;
+  const note = accepted.next.decision?.note ?? null;
+  const comment = note === null ? {} : { comment: note };
+  switch (event.type) {
+    case 'hitl.approved':
+      return { type: event.type, capability, metadata: { hitlId, digest: request.digest, ...comment } };
+    case 'hitl.rejected':
+      return { type: event.type, capability, metadata: { hitlId, ...comment } };
+    case 'hitl.cancelled':
+      return { type: event.type, capability, metadata: { hitlId, reason: cause, ...comment } };
+    case 'hitl.timed_out':
+      return { type: event.type, capability, metadata: { hitlId, action: accepted.action! } };
+    case 'hitl.escalated':
+      return {
+        type: event.type,
+        capability,
+        metadata: { hitlId, reason: command.kind === 'escalate' ? command.reason : 'nobody decided in time', level: accepted.next.level },
+      };
+  }
+}

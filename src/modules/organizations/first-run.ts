@@ -1,0 +1,107 @@
+import { createHmac, createPrivateKey, createPublicKey, createHash, randomBytes } from 'node:crypto';
+import type { DataSource } from 'typeorm';
+import { organizationChain, platformChain } from '../../domain/audit/chain.js';
+import { newId } from '../../domain/ids.js';
+import { asService } from '../../platform/auth/call-context.js';
+import { CredentialSources } from '../../platform/auth/credential-source.js';
+import type { CompleteConfig } from '../../platform/config/config.js';
+import { StartRefused } from '../../platform/config/start-refused.js';
+import { IdempotencyKeys } from '../../platform/database/idempotency.js';
+import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { OutboxBell } from '../../platform/outbox/outbox-bell.js';
+import { hashRootKey, makeRootKey } from './root-key.js';
+
+export interface FirstRun {
+  /** Only when this start made it: it is shown once and never again. */
+  rootKey?: string;
+}
+
+const FIRST_RUN_LOCK = 715_517_002;
+const FIRST_ORGANIZATION_NAME = 'Default';
+
+/**
+ * Makes what an installation needs once: its name, the first organization and the root key. On every later start it
+ * compares the secrets with the fingerprints that the database keeps, so that a replica with another secret does not
+ * serve: its tokens and its signatures would be worth nothing to the others.
+ *
+ * @throws StartRefused naming the secret that differs
+ */
+export async function firstRun(dataSource: DataSource, config: CompleteConfig): Promise<FirstRun> {
+  const lock = dataSource.createQueryRunner();
+  await lock.connect();
+  try {
+    await lock.query('select pg_advisory_lock($1)', [FIRST_RUN_LOCK]);
+    try {
+      const [instance] = (await lock.query('select secret_fingerprints as fingerprints from instance')) as { fingerprints: Fingerprints }[];
+      if (!instance) return await setUp(dataSource, config);
+      assertSameSecrets(instance.fingerprints, fingerprintsOf(config));
+      return {};
+    } finally {
+      await lock.query('select pg_advisory_unlock($1)', [FIRST_RUN_LOCK]);
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+async function setUp(dataSource: DataSource, config: CompleteConfig): Promise<FirstRun> {
+  const rootKey = config.rootApiKey ?? makeRootKey();
+  const organizationId = newId('org');
+  const name = `countersign-${randomBytes(6).toString('hex')}`;
+  const work = new UnitOfWork(dataSource, new CredentialSources(), new IdempotencyKeys(config), new OutboxBell());
+  const chains = [platformChain(), organizationChain(organizationId)];
+  await asService('cli', () =>
+    work.run({ chains, creates: chains }, async (tx) => {
+      const now = await tx.now();
+      await tx.query('insert into organizations (id, name, created_at, updated_at) values ($1, $2, $3, $3)', [
+        organizationId, FIRST_ORGANIZATION_NAME, now,
+      ]);
+      await tx.query(
+        'insert into instance (name, first_organization_id, root_key_hash, secret_fingerprints) values ($1, $2, $3, $4)',
+        [name, organizationId, hashRootKey(rootKey), JSON.stringify(fingerprintsOf(config))],
+      );
+      // The platform's chain opens with the key that will sign its checkpoints.
+      tx.record(platformChain(), {
+        type: 'admin.signing_key_rotated',
+        metadata: { keyId: verifierKey(name, config.auditSigningKey) },
+      });
+      tx.record(organizationChain(organizationId), {
+        type: 'admin.organization_created',
+        metadata: { organizationId, name: FIRST_ORGANIZATION_NAME },
+      });
+    }),
+  );
+  return config.rootApiKey === undefined ? { rootKey } : {};
+}
+
+type Fingerprints = Record<'JWT_SECRET' | 'ENCRYPTION_KEY' | 'AUDIT_SIGNING_KEY', string>;
+
+/** Keyed by the secret itself, so that a fingerprint says nothing but "the same" or "another". */
+function fingerprintsOf({ jwtSecret, encryptionKey, auditSigningKey }: CompleteConfig): Fingerprints {
+  const fingerprint = (secret: string) => createHmac('sha256', secret).update('countersign secret fingerprint v1').digest('hex').slice(0, 32);
+  return {
+    JWT_SECRET: fingerprint(jwtSecret),
+    ENCRYPTION_KEY: fingerprint(encryptionKey),
+    AUDIT_SIGNING_KEY: fingerprint(auditSigningKey),
+  };
+}
+
+function assertSameSecrets(kept: Fingerprints, present: Fingerprints): void {
+  const other = (Object.keys(present) as (keyof Fingerprints)[]).filter((name) => kept[name] !== present[name]);
+  if (other.length === 0) return;
+  throw new StartRefused(
+    `${other.join(', ')}: is not the one that this database was set up with. Start with the same secrets as the other replicas.`,
+  );
+}
+
+const ED25519_PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
+const ED25519_ALGORITHM = 1;
+
+/** The signing key's public half in C2SP signed-note form: `<name>+<key id>+<base64 of algorithm and key>`. */
+export function verifierKey(name: string, seed: string): string {
+  const key = createPrivateKey({ key: Buffer.concat([ED25519_PKCS8_PREFIX, Buffer.from(seed, 'base64')]), format: 'der', type: 'pkcs8' });
+  const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  const typed = Buffer.concat([Buffer.from([ED25519_ALGORITHM]), spki.subarray(-32)]);
+  const id = createHash('sha256').update(`${name}\n`).update(typed).digest('hex').slice(0, 8);
+  return `${name}+${id}+${typed.toString('base64')}`;
+}

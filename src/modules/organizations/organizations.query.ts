@@ -1,0 +1,30 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import type { Scope } from '../../platform/auth/scope.js';
+import { Problem } from '../../platform/http/problem.js';
+
+@Injectable()
+export class OrganizationsQuery {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  /** Where something new belongs: the caller's organization, or the installation's first one for root. */
+  async homeOf(scope: Scope): Promise<string> {
+    if (scope.organizations !== 'all') return scope.organizations[0]!;
+    const [instance] = (await this.dataSource.query('select first_organization_id as id from instance')) as [{ id: string }];
+    return instance.id;
+  }
+
+  /**
+   * The organization that a call names, or the caller's own.
+   *
+   * @throws Problem NOT_FOUND for one that the caller does not reach
+   */
+  async choose(scope: Scope, named: string | undefined): Promise<string> {
+    if (named === undefined) return this.homeOf(scope);
+    const reached = scope.organizations === 'all' || scope.organizations.includes(named);
+    const rows = reached ? await this.dataSource.query('select 1 from organizations where id = $1', [named]) : [];
+    if ((rows as unknown[]).length === 0) throw new Problem('NOT_FOUND', 'There is no such organization.');
+    return named;
+  }
+}

@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import { shownCredentials } from '../../platform/auth/bearer.js';
+import type { CredentialSource, Presented, RunStatement } from '../../platform/auth/credential-source.js';
+import { CredentialSources } from '../../platform/auth/credential-source.js';
+import type { Principal } from '../../platform/auth/principal.js';
+import { scopeOfEverything } from '../../platform/auth/scope.js';
+import { ROOT_KEY_FORM, hashRootKey, sameHash } from './root-key.js';
+
+/** The root key, by `Authorization: Bearer` or `x-api-key`. The stored hash is read at each call: rotation holds at once. */
+@Injectable()
+export class RootKeySource implements CredentialSource {
+  readonly kind = 'root';
+
+  constructor(sources: CredentialSources) {
+    sources.register(this);
+  }
+
+  present(request: Request): Presented {
+    const shown = shownCredentials(request);
+    if (shown.malformed !== undefined) return { kind: 'invalid', reason: shown.malformed };
+    const { apiKey, bearer } = shown;
+    const asBearer = bearer?.startsWith('svc_root_') ? bearer : undefined;
+    if (apiKey === undefined && asBearer === undefined) return { kind: 'absent' };
+    // x-api-key carries the root key only; beside another credential it must be the same one.
+    if (apiKey !== undefined && bearer !== undefined && apiKey !== bearer) {
+      return { kind: 'invalid', reason: 'two credentials name different principals' };
+    }
+    const key = apiKey ?? asBearer!;
+    if (!ROOT_KEY_FORM.test(key)) return { kind: 'invalid', reason: 'not a root key' };
+    const principal = { kind: 'root', keyHash: hashRootKey(key) } as const;
+    return { kind: 'verified', caller: { principal, scope: scopeOfEverything(), actorId: 'root' } };
+  }
+
+  async stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined> {
+    if (principal.kind !== 'root') return 'not a root key';
+    const [row] = await run('select root_key_hash from instance', []);
+    return row && sameHash(String(row.root_key_hash), principal.keyHash) ? undefined : 'unknown root key';
+  }
+}

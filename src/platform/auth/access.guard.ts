@@ -1,0 +1,75 @@
+import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ACCESS, type AccessKey, type Permission, type PrincipalKind, reachOf } from '../../domain/access/access.js';
+import { Problem } from '../http/problem.js';
+import { requestContext } from '../http/request-context.js';
+import { StatementsOnPool } from '../database/statements-on-pool.js';
+import { ACCESS_KEY, type AuthenticatedRequest } from './access.decorator.js';
+import { AuthJournal } from './auth-journal.js';
+import { shownCredentials } from './bearer.js';
+import { CredentialSources } from './credential-source.js';
+import type { Caller } from './principal.js';
+
+/**
+ * The one door, locked by default: global, so that no path spelling and no forgotten decorator opens a route. Verifies
+ * who calls, then looks the route's key up in the access table.
+ */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    @Inject(CredentialSources) private readonly sources: CredentialSources,
+    private readonly pool: StatementsOnPool,
+    private readonly journal: AuthJournal,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const key = this.reflector.get<AccessKey | undefined>(ACCESS_KEY, context.getHandler());
+    if (key === undefined) throw new Error(`${context.getClass().name}.${context.getHandler().name} declares no access`);
+    const permission: Permission = ACCESS[key];
+    if (permission.who.anonymous) return true;
+
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    const caller = await this.identify(request, permission);
+    request.caller = caller;
+    const store = requestContext.getStore();
+    if (store) {
+      store.caller = caller;
+      store.actorId = caller.actorId;
+    }
+    if (caller.principal.kind === 'root') await this.journal.rootKeyUsed(request);
+    if (reachOf(key, caller.principal.kind as PrincipalKind) === 'denied') {
+      throw new Problem('FORBIDDEN', `${named(caller)} may not ${permission.doc}.`);
+    }
+    return true;
+  }
+
+  /** @throws Problem UNAUTHENTICATED, or AGENT_INACTIVE for a genuine token of an agent that is out of service */
+  private async identify(request: AuthenticatedRequest, { hot, late }: Permission): Promise<Caller> {
+    let caller: Caller | undefined;
+    for (const source of this.sources.all()) {
+      const presented = await source.present(request, { late: late === true });
+      if (presented.kind === 'invalid') return this.refuse(request, presented.reason);
+      if (presented.kind === 'absent') continue;
+      if (caller) return this.refuse(request, 'two credentials name different principals');
+      caller = presented.caller;
+    }
+    if (!caller) {
+      const shown = shownCredentials(request);
+      if (shown.bearer !== undefined || shown.apiKey !== undefined) return this.refuse(request, 'unknown credential');
+      throw new Problem('UNAUTHENTICATED', 'Send a credential: "Authorization: Bearer <credential>".');
+    }
+    if (hot && caller.principal.kind === 'agent') return caller;
+    const reason = await this.sources.of(caller.principal.kind)!.stillHolds(caller.principal, this.pool.run);
+    return reason === undefined ? caller : this.refuse(request, reason);
+  }
+
+  private async refuse(request: AuthenticatedRequest, reason: string): Promise<never> {
+    await this.journal.failed(request, reason);
+    throw new Problem('UNAUTHENTICATED', `This credential does not hold: ${reason}.`);
+  }
+}
+
+function named(caller: Caller): string {
+  return caller.principal.kind === 'agent' ? 'An agent' : `This credential (${caller.principal.kind})`;
+}

@@ -1,0 +1,37 @@
+import type { Request } from 'express';
+
+/**
+ * The credential texts of a request: `Authorization: Bearer …` and, for the root key only, `x-api-key` (interface,
+ * section 5). A header sent twice counts as malformed: which one a proxy would keep is anybody's guess.
+ */
+export interface ShownCredentials {
+  bearer?: string;
+  apiKey?: string;
+  malformed?: string;
+}
+
+const BEARER = /^Bearer ([A-Za-z0-9._~+/=-]{1,8192})$/i;
+
+export function shownCredentials(request: Request): ShownCredentials {
+  const authorization = one(request, 'authorization');
+  const apiKey = one(request, 'x-api-key');
+  if (authorization === 'repeated' || apiKey === 'repeated') return { malformed: 'a credential header was sent twice' };
+  const shown: ShownCredentials = {};
+  if (authorization !== undefined) {
+    const bearer = BEARER.exec(authorization.value)?.[1];
+    if (bearer === undefined) return { malformed: 'Authorization must be "Bearer <credential>"' };
+    shown.bearer = bearer;
+  }
+  if (apiKey !== undefined) shown.apiKey = apiKey.value;
+  return shown;
+}
+
+function one(request: Request, name: string): { value: string } | 'repeated' | undefined {
+  let value: string | undefined;
+  for (let i = 0; i < request.rawHeaders.length; i += 2) {
+    if (request.rawHeaders[i]!.toLowerCase() !== name) continue;
+    if (value !== undefined) return 'repeated';
+    value = request.rawHeaders[i + 1]!;
+  }
+  return value === undefined ? undefined : { value };
+}

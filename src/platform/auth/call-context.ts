@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import type { Request } from 'express';
+import type { Origin, Via } from '../../domain/audit/entry.js';
+import { requestContext } from '../http/request-context.js';
+
+/** What the audit log stamps on an entry: through which door it came, under which request, from where. */
+export function currentOrigin(): Origin | undefined {
+  const context = requestContext.getStore();
+  if (!context) return undefined;
+  const { via, traceId, address } = context;
+  if (via === 'worker' || via === 'sweeper') return { via };
+  return { requestId: context.requestId, via, ...(traceId ? { traceId } : {}), ...(address ? { address } : {}) };
+}
+
+/** The verified credential behind the present call; the service itself where there is no call. */
+export function currentActor(): string {
+  return requestContext.getStore()?.actorId ?? 'system';
+}
+
+export function addressOf(request: Request): string | undefined {
+  return requestContext.getStore()?.address ?? request.socket.remoteAddress;
+}
+
+/** Runs the service's own work (sweepers, workers, first run): its entries name the door, and `system` as the actor. */
+export function asService<Result>(via: Exclude<Via, 'rest' | 'mcp' | 'page' | 'chat'>, work: () => Promise<Result>): Promise<Result> {
+  return requestContext.run({ requestId: randomUUID(), via, actorId: 'system', recorded: 0 }, work);
+}

@@ -1,0 +1,41 @@
+import type { PrincipalKind } from '../../domain/access/access.js';
+import type { Scope } from './scope.js';
+
+export interface RootPrincipal {
+  readonly kind: 'root';
+  /** SHA-256 of the key that was shown, compared again when a call commits. */
+  readonly keyHash: string;
+}
+
+/** What a verified agent token says. Whether it still holds is judged from the agent's present state. */
+export interface AgentPrincipal {
+  readonly kind: 'agent';
+  readonly agentId: string;
+  readonly organizationId: string;
+  readonly capabilities: readonly string[];
+  readonly epoch: number;
+  /** Unix seconds. */
+  readonly expiresAt: number;
+  readonly issuedAt: number;
+  /** When somebody last vouched for the agent, Unix seconds. */
+  readonly authTime: number;
+  readonly vouchedBy?: string;
+  readonly tokenId?: string;
+}
+
+export interface SystemPrincipal {
+  readonly kind: 'system';
+}
+
+export type Principal = RootPrincipal | AgentPrincipal | SystemPrincipal;
+
+/** A verified caller: who it is, what it may see, and the name under which the audit log knows it. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly scope: Scope;
+  readonly actorId: string;
+}
+
+export function kindOf(principal: Principal): PrincipalKind | 'system' {
+  return principal.kind;
+}

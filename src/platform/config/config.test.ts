@@ -1,0 +1,144 @@
+import { describe, expect, it } from '@jest/globals';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError, completeConfig, givenSecrets, loadConfig } from './config.js';
+
+const JWT = 'k7Gq2mZx9Lw4Tb8Rv1Yc6Nd3Hs5Jf0Pa';
+const KEY = 'imInFBztIIgqsOY9Gg/0Zw3BUAZY5plXjWZSz+46OmM=';
+const SEED = 'nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=';
+
+const messageOf = (env: NodeJS.ProcessEnv) => {
+  try {
+    loadConfig(env);
+    return 'accepted';
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+};
+
+describe('loadConfig', () => {
+  it('needs nothing for a trial', () => {
+    const config = loadConfig({});
+    expect(config).toMatchObject({
+      port: 3000, host: '127.0.0.1', appUrl: 'http://localhost:3000', production: false, embedded: true, databasePoolSize: 10,
+      agentJwtTtl: 3600, agentJwtMax: 86_400, agentRefreshWindow: 0, agentSessionMax: 30 * 86_400, hitlMaxPendingPerAgent: 1000,
+      runtimePrimary: 'connector', outboundAllow: [], corsOrigins: [], trustedProxies: [], logLevel: 'warn',
+      rateLimitAnonymous: 300, rateLimitPrincipal: 6000, auditCheckpointSeconds: 5, sessionIdle: 28_800, oidcJit: true,
+    });
+    expect(config.runtimeFallback).toBeUndefined();
+    expect(config.databaseUrl).toBeUndefined();
+    expect(config.dataDir).toMatch(/\/\.countersign$/);
+  });
+
+  it('counts empty as unset', () => {
+    expect(loadConfig({ PORT: '', JWT_SECRET: '  ', DATABASE_URL: '' })).toMatchObject({ port: 3000, embedded: true });
+  });
+
+  it('reads what is given', () => {
+    const config = loadConfig({
+      NODE_ENV: 'production', DATABASE_URL: 'postgres://u:p@db/x', PORT: '8080', AGENT_JWT_TTL: '15m', RATE_LIMIT_ANONYMOUS: '0',
+      CORS_ORIGINS: 'https://a.example, http://b.example:81', TRUSTED_PROXIES: '10.0.0.0/8,::1', RUNTIME_FALLBACK: 'true',
+      RUNTIME_WEBHOOK_URL: 'https://run.example/x', WEBHOOK_SECRET: `whsec_${KEY}`, APP_URL: 'https://app.example/base/',
+      OUTBOUND_ALLOW: '10.1.0.0/16,billing.internal:8443,localhost',
+    });
+    expect(config).toMatchObject({
+      production: true, embedded: false, host: '0.0.0.0', port: 8080, agentJwtTtl: 900, rateLimitAnonymous: 0, logLevel: 'info',
+      corsOrigins: ['https://a.example', 'http://b.example:81'], trustedProxies: ['10.0.0.0/8', '::1'],
+      runtimeFallback: 'webhook', appUrl: 'https://app.example/base',
+      outboundAllow: ['10.1.0.0/16', 'billing.internal:8443', 'localhost'],
+    });
+    expect(loadConfig({ RUNTIME_FALLBACK: 'false' }).runtimeFallback).toBeUndefined();
+  });
+
+  const refused: [name: string, env: NodeJS.ProcessEnv, message: RegExp][] = [
+    ['a port of letters', { PORT: 'http' }, /^PORT: must be a whole number from 1 to 65535$/],
+    ['port 0', { PORT: '0' }, /^PORT: /],
+    ['a port too high', { PORT: '65536' }, /^PORT: /],
+    ['a port with a fraction', { PORT: '3000.5' }, /^PORT: /],
+    ['an impossible host', { HOST: 'not a host' }, /^HOST: must be an IP address or a host name$/],
+    ['a short JWT secret', { JWT_SECRET: JWT.slice(1) }, /^JWT_SECRET: must be at least 32 characters long$/],
+    ['a known JWT secret', { JWT_SECRET: 'change-me-change-me-now-please-0123' }, /^JWT_SECRET: contains a well-known default/],
+    ['a tutorial\'s JWT secret', { JWT_SECRET: 'your-256-bit-secret-your-secret-key' }, /^JWT_SECRET: contains a well-known/],
+    ['one character', { JWT_SECRET: 'a'.repeat(40) }, /^JWT_SECRET: is trivially repetitive/],
+    ['a repeated unit', { JWT_SECRET: '0f9Qx7Lk2pZs'.repeat(4).slice(0, 40) }, /^JWT_SECRET: is trivially repetitive/],
+    ['a counted secret', { JWT_SECRET: 'ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdef' }, /^JWT_SECRET: is a plain sequence/],
+    ['an encryption key that is too short', { ENCRYPTION_KEY: 'c2hvcnQ=' }, /^ENCRYPTION_KEY: must be 32 bytes in base64/],
+    ['an encryption key in hex', { ENCRYPTION_KEY: 'ab'.repeat(32) }, /^ENCRYPTION_KEY: must be 32 bytes in base64/],
+    ['an encryption key of zeros', { ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') }, /^ENCRYPTION_KEY: is trivially/],
+    ['an encryption key of text', { ENCRYPTION_KEY: Buffer.from('change-me-please-0123456789abcde').toString('base64') },
+      /^ENCRYPTION_KEY: is not random/],
+    ['a counted encryption key', { ENCRYPTION_KEY: Buffer.from([...Array(32).keys()]).toString('base64') },
+      /^ENCRYPTION_KEY: is not random/],
+    ['a bad signing key', { AUDIT_SIGNING_KEY: 'x' }, /^AUDIT_SIGNING_KEY: must be 32 bytes in base64/],
+    ['two keys alike', { ENCRYPTION_KEY: KEY, AUDIT_SIGNING_KEY: KEY }, /^AUDIT_SIGNING_KEY: must differ from ENCRYPTION_KEY$/],
+    ['a root key of another form', { ROOT_API_KEY: 'svc_root_123' }, /^ROOT_API_KEY: must be svc_root_ followed by 64/],
+    ['a root key of zeros', { ROOT_API_KEY: `svc_root_${'0'.repeat(64)}` }, /^ROOT_API_KEY: is trivially/],
+    ['a short internal key', { INTERNAL_API_KEY: 'abc' }, /^INTERNAL_API_KEY: must be at least 32/],
+    ['a duration with another unit', { AGENT_JWT_TTL: '1w' }, /^AGENT_JWT_TTL: must be a length of time/],
+    ['a negative duration', { AGENT_JWT_MAX: '-1' }, /^AGENT_JWT_MAX: must be a length of time/],
+    ['a lifetime over its maximum', { AGENT_JWT_TTL: '2h', AGENT_JWT_MAX: '1h' },
+      /^AGENT_JWT_TTL: must not be longer than AGENT_JWT_MAX$/],
+    ['another kind of database', { DATABASE_URL: 'mysql://h/d' }, /^DATABASE_URL: must be an address such as postgres:/],
+    ['a listen address without a database', { DATABASE_LISTEN_URL: 'postgres://h/d' }, /^DATABASE_LISTEN_URL: goes with/],
+    ['production without a database', { NODE_ENV: 'production' }, /^DATABASE_URL: must be set when NODE_ENV is production/],
+    ['an unknown NODE_ENV', { NODE_ENV: 'prod' }, /^NODE_ENV: must be one of development, test, production$/],
+    ['an unknown log level', { LOG_LEVEL: 'loud' }, /^LOG_LEVEL: must be one of fatal/],
+    ['an origin with a path', { CORS_ORIGINS: 'https://a.example/x' }, /^CORS_ORIGINS: must be origins/],
+    ['any origin', { CORS_ORIGINS: '*' }, /^CORS_ORIGINS: must be origins/],
+    ['a proxy by name', { TRUSTED_PROXIES: 'proxy' }, /^TRUSTED_PROXIES: must be IP addresses/],
+    ['a network too narrow', { TRUSTED_PROXIES: '10.0.0.0/33' }, /^TRUSTED_PROXIES: /],
+    ['an outbound wildcard', { OUTBOUND_ALLOW: '*.internal' }, /^OUTBOUND_ALLOW: /],
+    ['the node runtime', { RUNTIME_PRIMARY: 'node' }, /^RUNTIME_PRIMARY: the node runtime is not available yet/],
+    ['the node runtime as a fallback', { RUNTIME_FALLBACK: 'node' }, /^RUNTIME_FALLBACK: the node runtime is not available yet/],
+    ['a fallback to the same', { RUNTIME_FALLBACK: 'connector' }, /^RUNTIME_FALLBACK: is the same runtime as RUNTIME_PRIMARY$/],
+    ['a webhook runtime without an address', { RUNTIME_FALLBACK: 'true', WEBHOOK_SECRET: JWT }, /^RUNTIME_WEBHOOK_URL: must/],
+    ['a webhook runtime without a secret', { RUNTIME_PRIMARY: 'webhook', RUNTIME_WEBHOOK_URL: 'https://a.example' },
+      /^WEBHOOK_SECRET: must be set, since RUNTIME_PRIMARY asks for webhook$/],
+    ['credentials in an address', { RUNTIME_WEBHOOK_URL: 'https://u:p@a.example' }, /^RUNTIME_WEBHOOK_URL: must be an http/],
+    ['another scheme', { APP_URL: 'ftp://a.example' }, /^APP_URL: must be an http/],
+    ['a weak webhook secret', { WEBHOOK_SECRET: 'whsec_c2hvcnQ=' }, /^WEBHOOK_SECRET: must be whsec_ followed by 24 to 64 bytes/],
+    ['a mail server without a sender', { SMTP_HOST: 'mail' }, /^SMTP_FROM: must be set when SMTP_HOST is$/],
+    ['a provider without a client', { OIDC_ISSUER: 'https://id.example' }, /^OIDC_CLIENT_ID: must be set/],
+    ['an anchor of another kind', { AUDIT_ANCHORS: 's3:bucket' }, /^AUDIT_ANCHORS: must be anchors/],
+    ['a flag of another word', { OIDC_JIT: 'yes' }, /^OIDC_JIT: must be true or false$/],
+    ['a secret twice', { JWT_SECRET: JWT, JWT_SECRET_FILE: '/dev/null' }, /^JWT_SECRET: is set, and JWT_SECRET_FILE too/],
+    ['a secret\'s file that is not there', { JWT_SECRET_FILE: '/nonexistent' },
+      /^JWT_SECRET_FILE: cannot read the file \(ENOENT\)$/],
+    ['a secret\'s file that is empty', { JWT_SECRET_FILE: '/dev/null' }, /^JWT_SECRET_FILE: the file is empty$/],
+  ];
+  it.each(refused)('refuses %s', (_name, env, message) => {
+    expect(messageOf(env)).toMatch(message);
+    expect(messageOf(env)).not.toContain('\n');
+  });
+
+  it('names every wrong variable, and no value', () => {
+    const message = messageOf({ PORT: 'zzport', JWT_SECRET: 'zzsecret', DATABASE_URL: 'zz://user:zzpassword@h/d' });
+    expect(message.split('\n').map((line) => line.split(':')[0]).sort()).toEqual(['DATABASE_URL', 'JWT_SECRET', 'PORT']);
+    expect(message).not.toContain('zz');
+  });
+
+  it('takes a secret from its file, without the closing line break', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'countersign-config-'));
+    const file = join(folder, 'jwt');
+    writeFileSync(file, `${JWT}\n`);
+    chmodSync(file, 0o600);
+    expect(loadConfig({ JWT_SECRET_FILE: file }).jwtSecret).toBe(JWT);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('givenSecrets', () => {
+  it('names what a server on its own database lacks, and how to make it', () => {
+    const config = loadConfig({ DATABASE_URL: 'postgres://h/d', ENCRYPTION_KEY: KEY });
+    expect(() => givenSecrets(config)).toThrow(/^JWT_SECRET, AUDIT_SIGNING_KEY: must be set.*npx countersign secrets/);
+  });
+
+  it('gives the three, and completes the configuration', () => {
+    const config = loadConfig({ DATABASE_URL: 'postgres://h/d', JWT_SECRET: JWT, ENCRYPTION_KEY: KEY, AUDIT_SIGNING_KEY: SEED });
+    const complete = completeConfig(config, { ...givenSecrets(config), databaseUrl: 'postgres://h/d' });
+    expect(complete).toMatchObject({ jwtSecret: JWT, encryptionKey: KEY, auditSigningKey: SEED, port: 3000 });
+    expect(complete.databaseUrl).toBe('postgres://h/d');
+  });
+});

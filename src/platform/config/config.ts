@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { crossChecks } from './cross-checks.js';
+import { docOf, environmentSchema, type Environment, type VariableName } from './config.schema.js';
+import { checkoutRoot } from './checkout-root.js';
+import { StartRefused } from './start-refused.js';
+
+type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Lowercase<Head>}${PascalCase<Tail>}`
+  : Lowercase<S>;
+type PascalCase<S extends string> = S extends `${infer Head}_${infer Tail}`
+  ? `${Capitalize<Lowercase<Head>>}${PascalCase<Tail>}`
+  : Capitalize<Lowercase<S>>;
+type CamelCased<T> = { readonly [K in keyof T as CamelCase<K & string>]: T[K] };
+
+export type RuntimeName = 'connector' | 'webhook' | 'node';
+
+/** The environment, checked: `PORT` is `port`, `AGENT_JWT_TTL` is `agentJwtTtl`. Lengths of time are in seconds. */
+export type Config = Omit<CamelCased<Environment>, 'runtimeFallback' | 'host' | 'appUrl' | 'dataDir' | 'logLevel'> & {
+  readonly production: boolean;
+  /** Whether the server brings its own database: no DATABASE_URL. */
+  readonly embedded: boolean;
+  readonly host: string;
+  readonly appUrl: string;
+  readonly dataDir: string;
+  readonly logLevel: NonNullable<Environment['LOG_LEVEL']>;
+  readonly runtimeFallback?: RuntimeName;
+};
+
+/** Secrets that the server cannot serve without. */
+export interface ServerSecrets {
+  readonly jwtSecret: string;
+  /** 32 bytes in base64. */
+  readonly encryptionKey: string;
+  /** 32-byte Ed25519 seed in base64. */
+  readonly auditSigningKey: string;
+}
+
+export type CompleteConfig = Config & ServerSecrets & { readonly databaseUrl: string };
+
+/** Nest injection token of the {@link CompleteConfig}. */
+export const CONFIG = Symbol('CONFIG');
+
+/** One line for each variable that is wrong. Values are never repeated. */
+export class ConfigError extends StartRefused {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads and checks the environment. An empty variable counts as unset; a secret may instead stand in the file that
+ * `<NAME>_FILE` names.
+ * @throws ConfigError naming every wrong variable
+ */
+export function loadConfig(env: NodeJS.ProcessEnv): Config {
+  const problems: string[] = [];
+  const parsed = environmentSchema.safeParse(readValues(env, problems));
+  const firstOf = new Map((parsed.error?.issues ?? []).toReversed().map((issue) => [issue.path.join('.'), issue.message]));
+  for (const [name, message] of [...firstOf].toReversed()) problems.push(`${name}: ${message}`);
+  if (parsed.success) problems.push(...crossChecks(parsed.data));
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems.join('\n'));
+  return fromEnvironment(parsed.data);
+}
+
+/** Joins the secrets and the database's address to the configuration: what the server is built from. */
+export function completeConfig(config: Config, completion: ServerSecrets & { readonly databaseUrl: string }): CompleteConfig {
+  return { ...config, ...completion };
+}
+
+/**
+ * The secrets as the environment gives them, for a server on a database of the operator's.
+ * @throws ConfigError when one is missing: made ones would differ from replica to replica
+ */
+export function givenSecrets(config: Config): ServerSecrets {
+  const { jwtSecret, encryptionKey, auditSigningKey } = config;
+  if (jwtSecret && encryptionKey && auditSigningKey) return { jwtSecret, encryptionKey, auditSigningKey };
+  const wanted = { JWT_SECRET: jwtSecret, ENCRYPTION_KEY: encryptionKey, AUDIT_SIGNING_KEY: auditSigningKey };
+  const missing = Object.entries(wanted).filter(([, value]) => !value).map(([name]) => name);
+  throw new ConfigError(
+    `${missing.join(', ')}: must be set when DATABASE_URL is. \`npx countersign secrets\` prints a fresh set.`,
+  );
+}
+
+function readValues(env: NodeJS.ProcessEnv, problems: string[]): Partial<Record<VariableName, string>> {
+  const values: Partial<Record<VariableName, string>> = {};
+  for (const [key, type] of Object.entries(environmentSchema.shape)) {
+    const name = key as VariableName;
+    const direct = env[name]?.trim() || undefined;
+    const file = docOf(type).secret ? env[`${name}_FILE`]?.trim() || undefined : undefined;
+    if (direct !== undefined && file !== undefined) problems.push(`${name}: is set, and ${name}_FILE too; set one of them`);
+    else if (direct !== undefined) values[name] = direct;
+    else if (file !== undefined) {
+      const content = readSecret(`${name}_FILE`, file, problems);
+      if (content !== undefined) values[name] = content;
+    }
+  }
+  return values;
+}
+
+function readSecret(name: string, file: string, problems: string[]): string | undefined {
+  try {
+    const content = readFileSync(file, 'utf8').trim();
+    if (content !== '') return content;
+    problems.push(`${name}: the file is empty`);
+  } catch (error) {
+    problems.push(`${name}: cannot read the file (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+  }
+  return undefined;
+}
+
+function fromEnvironment(environment: Environment): Config {
+  const { RUNTIME_FALLBACK: fallback, ...rest } = environment;
+  const production = rest.NODE_ENV === 'production';
+  const embedded = rest.DATABASE_URL === undefined;
+  const members = Object.fromEntries(Object.entries(rest).map(([name, value]) => [camelCase(name), value]));
+  return Object.freeze({
+    ...(members as unknown as CamelCased<Omit<Environment, 'RUNTIME_FALLBACK'>>),
+    production,
+    embedded,
+    host: rest.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    appUrl: rest.APP_URL ?? `http://localhost:${rest.PORT}`,
+    dataDir: resolve(rest.DATA_DIR ?? resolve(checkoutRoot(), '.countersign')),
+    logLevel: rest.LOG_LEVEL ?? (embedded ? 'warn' : 'info'),
+    runtimeFallback: fallback === 'true' ? 'webhook' : fallback === 'false' ? undefined : fallback,
+  });
+}
+
+const camelCase = (name: string) => name.toLowerCase().replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,0 +1,39 @@
+import type { PreparedEntry } from '../../domain/audit/entry.js';
+
+/** Columns of entries side by side, in the order of `append_entries_v1`'s parameters: one array a column. */
+export type EntryColumns = (string | null)[][];
+
+/** Turns entries into the parameters of the append function; `subjects` follow as four arrays more. */
+export function entryColumns(entries: readonly PreparedEntry[]): EntryColumns {
+  const columns: EntryColumns = [[], [], [], [], [], [], [], [], [], [], []];
+  for (const entry of entries) {
+    columns[0]!.push(entry.organizationId);
+    columns[1]!.push(entry.chain);
+    columns[2]!.push(entry.id);
+    columns[3]!.push(entry.event);
+    columns[4]!.push(entry.agentId ?? null);
+    columns[5]!.push(entry.actorId);
+    columns[6]!.push(entry.capability ?? null);
+    columns[7]!.push(entry.outcome ?? null);
+    columns[8]!.push(entry.timestamp);
+    columns[9]!.push(entry.payload);
+    columns[10]!.push(entry.disclosures);
+  }
+  return columns;
+}
+
+export function subjectColumns(entries: readonly PreparedEntry[]): [string[], string[], string[], string[]] {
+  const columns: [string[], string[], string[], string[]] = [[], [], [], []];
+  for (const entry of entries) {
+    for (const subject of entry.subjects) {
+      columns[0].push(entry.organizationId);
+      columns[1].push(subject.userId);
+      columns[2].push(entry.id);
+      columns[3].push(subject.pointer);
+    }
+  }
+  return columns;
+}
+
+/** The last statement of a unit of work. The heads are locked by then. */
+export const APPEND_ENTRIES = `select append_entries_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;

@@ -1,0 +1,65 @@
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { CreateAuditLog20261121000100 } from '../../../migrations/20261121000100-create-audit-log.js';
+import { CreateRegistry20261121000200 } from '../../../migrations/20261121000200-create-registry.js';
+import { CreateGate20261121000300 } from '../../../migrations/20261121000300-create-gate.js';
+
+const OLDEST_POSTGRESQL = 150_000;
+const MIGRATION_LOCK = 715_517_001;
+
+/**
+ * Limits of every connection, in milliseconds. A frozen replica's transaction ends by the idle limit, so that its locks
+ * go; the lock limit stands above it, so that whoever waits outlives it; the statement limit stands above both.
+ */
+const SESSION = '-c idle_in_transaction_session_timeout=3000 -c lock_timeout=4000 -c statement_timeout=5000 -c timezone=UTC';
+
+export interface DatabaseOptions {
+  url: string;
+  poolSize: number;
+}
+
+export function dataSourceOptions({ url, poolSize }: DatabaseOptions): DataSourceOptions {
+  return {
+    type: 'postgres',
+    url,
+    poolSize,
+    migrations: [CreateAuditLog20261121000100, CreateRegistry20261121000200, CreateGate20261121000300],
+    migrationsTableName: 'migrations',
+    // Each migration commits with its own row in the table, so a failed one leaves those before it in place.
+    migrationsTransactionMode: 'each',
+    synchronize: false,
+    applicationName: 'countersign',
+    // A pool that is used up answers within a second; pg's own default waits for ever.
+    extra: { options: SESSION, connectionTimeoutMillis: 1_000, keepAlive: true },
+  };
+}
+
+export function createDataSource(options: DatabaseOptions): DataSource {
+  return new DataSource(dataSourceOptions(options));
+}
+
+/**
+ * Brings the schema up to date. Replicas that start at once take turns by an advisory lock, since two migrators at the
+ * same time collide.
+ *
+ * @throws Error on a PostgreSQL older than 15
+ */
+export async function migrate(dataSource: DataSource): Promise<void> {
+  const lock = dataSource.createQueryRunner();
+  await lock.connect();
+  try {
+    const [{ version }] = (await lock.query(`select current_setting('server_version_num')::integer as version`)) as [{ version: number }];
+    if (version < OLDEST_POSTGRESQL) throw new Error(`PostgreSQL 15 or newer is needed; this server is ${Math.floor(version / 10_000)}.`);
+    await lock.query('set statement_timeout = 0');
+    await lock.query('set lock_timeout = 0');
+    await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    try {
+      await dataSource.runMigrations();
+    } finally {
+      await lock.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+      await lock.query('reset statement_timeout');
+      await lock.query('reset lock_timeout');
+    }
+  } finally {
+    await lock.release();
+  }
+}

@@ -1,0 +1,31 @@
+import { Global, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { CredentialSources } from '../auth/credential-source.js';
+import { CONFIG, type CompleteConfig } from '../config/config.js';
+import { OutboxBell } from '../outbox/outbox-bell.js';
+import { dataSourceOptions } from './data-source.js';
+import { IdempotencyKeys } from './idempotency.js';
+import { StatementsOnPool } from './statements-on-pool.js';
+import { Statements } from './statements.js';
+import { UnitOfWork } from './unit-of-work.js';
+
+const shared = [{ provide: CredentialSources, useFactory: () => new CredentialSources() }, OutboxBell, IdempotencyKeys, Statements, StatementsOnPool, UnitOfWork];
+
+/** The database, and the units of work on it. Credential sources stand here because every unit of work asks them again. */
+@Global()
+@Module({
+  imports: [
+    TypeOrmModule.forRootAsync({
+      inject: [CONFIG],
+      useFactory: (config: CompleteConfig) => ({
+        ...dataSourceOptions({ url: config.databaseUrl, poolSize: config.databasePoolSize }),
+        autoLoadEntities: true,
+        // A database that is away at start is said at once; retrying in silence looks like a hang.
+        retryAttempts: 0,
+      }),
+    }),
+  ],
+  providers: shared,
+  exports: shared,
+})
+export class DatabaseModule {}

@@ -1,0 +1,49 @@
+import type { DataSource, QueryRunner } from 'typeorm';
+import type { ChainRef } from '../../domain/audit/chain.js';
+import { Problem } from '../http/problem.js';
+
+/**
+ * Inserts the heads that begin, then locks all heads in one order. Unsorted, two transactions deadlock more often than
+ * not; locked after reading, a decision rests on what no longer holds.
+ *
+ * @throws Problem NOT_FOUND when a head is not there, or its segment is closed
+ */
+export async function lockHeads(
+  runner: QueryRunner,
+  { chains, creates = [] }: { chains: readonly ChainRef[]; creates?: readonly ChainRef[] },
+): Promise<void> {
+  if (creates.length > 0) {
+    await runner.query(`insert into audit_heads (organization_id, chain) select * from unnest($1::text[], $2::text[])`, columns(creates));
+  }
+  if (chains.length === 0) return;
+  const locked = (await runner.query(
+    `select closed_at from audit_heads where (organization_id, chain) in (select * from unnest($1::text[], $2::text[]))
+     order by organization_id, chain for update`,
+    columns(chains),
+  )) as { closed_at: Date | null }[];
+  const distinct = new Set(chains.map((chain) => `${chain.organizationId}/${chain.chain}`)).size;
+  if (locked.filter((head) => head.closed_at === null).length < distinct) throw new Problem('NOT_FOUND');
+}
+
+/** Takes the barrier of each organization shared: whoever changes its shared facts waits for this transaction to end. */
+export async function shareBarrier(runner: QueryRunner, organizationIds: readonly string[]): Promise<void> {
+  for (const organizationId of [...new Set(organizationIds)].sort()) {
+    await runner.query('select pg_advisory_xact_lock_shared(organization_barrier_v1($1))', [organizationId]);
+  }
+}
+
+/**
+ * Returns when every transaction that judged by the shared facts as they were has ended. No lock timeout: a frozen
+ * replica's transaction is ended by its idle limit after 3 s, so this answers within 5 s.
+ */
+export async function passBarrier(dataSource: DataSource, organizationId: string): Promise<void> {
+  await dataSource.transaction(async (manager) => {
+    await manager.query('set local lock_timeout = 0');
+    await manager.query('set local statement_timeout = 0');
+    await manager.query('select pg_advisory_xact_lock(organization_barrier_v1($1))', [organizationId]);
+  });
+}
+
+function columns(chains: readonly ChainRef[]): [string[], string[]] {
+  return [chains.map((chain) => chain.organizationId), chains.map((chain) => chain.chain)];
+}

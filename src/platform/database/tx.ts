@@ -1,0 +1,138 @@
+import type { EntityManager, QueryRunner } from 'typeorm';
+import type { AuditEvent } from '../../domain/audit/catalogue.js';
+import { type ChainRef, isAgentChain } from '../../domain/audit/chain.js';
+import { type PreparedEntry, prepareEntry } from '../../domain/audit/entry.js';
+import { newId } from '../../domain/ids.js';
+import type { JsonObject } from '../../domain/json.js';
+import { currentActor, currentOrigin } from '../auth/call-context.js';
+import { type Reply, reply } from '../http/replies.js';
+import type { Effect } from '../outbox/effects.js';
+import { APPEND_ENTRIES, entryColumns, subjectColumns } from './chain-writer.js';
+import type { Plan } from './unit-of-work.js';
+
+/** The answer of the call as its idempotency record keeps it: secrets are null there, for they are shown once. */
+export interface KeptAnswer {
+  status: number;
+  body: unknown;
+}
+
+export interface RecordOptions {
+  /** Who did it, where that is not the caller of the present request: `system` for sweepers and workers. */
+  actorId?: string;
+  id?: string;
+  /** An execution's closing entry carries no origin: it is the runtime's answer, not somebody's call. */
+  closing?: true;
+}
+
+/** One open transaction. Stores take it as their first parameter, so a write outside of a unit of work does not compile. */
+export class Tx {
+  answered?: KeptAnswer;
+  readonly sharedChanges = new Set<string>();
+  private readonly entries: PreparedEntry[] = [];
+  private readonly openRequests: { chain: ChainRef; change: number }[] = [];
+  private readonly effects: Effect[] = [];
+
+  /** Made by the unit of work alone. */
+  constructor(
+    private readonly runner: QueryRunner,
+    private readonly plan: Plan,
+  ) {}
+
+  /** TypeORM's manager on this transaction; for stores. */
+  get manager(): EntityManager {
+    return this.runner.manager;
+  }
+
+  get recorded(): number {
+    return this.entries.length;
+  }
+
+  get enqueued(): number {
+    return this.effects.length;
+  }
+
+  async query<Row = Record<string, unknown>>(sql: string, parameters: unknown[] = []): Promise<Row[]> {
+    const result: unknown = await this.runner.query(sql, parameters);
+    // TypeORM answers an UPDATE or DELETE with [rows, count].
+    const isWrite = Array.isArray(result) && result.length === 2 && Array.isArray(result[0]) && typeof result[1] === 'number';
+    return (isWrite ? result[0] : result) as Row[];
+  }
+
+  /** The database's clock of this moment, after the locks. `now()` would be the transaction's start. */
+  async now(): Promise<Date> {
+    const [row] = await this.query<{ now: Date }>('select clock_timestamp() as now');
+    return row!.now;
+  }
+
+  /** Records an event in a chain whose head this work holds. It is written with the last statement. @returns the entry's id */
+  record(chain: ChainRef, event: AuditEvent, options: RecordOptions = {}): string {
+    const id = options.id ?? newId('audit');
+    const origin = options.closing ? undefined : currentOrigin();
+    const entry = prepareEntry(
+      { ...event, chain, ...(isAgentChain(chain.chain) ? { agentId: chain.chain } : {}) },
+      { id, actorId: options.actorId ?? currentActor(), timestamp: new Date(), ...(origin ? { origin } : {}) },
+    );
+    this.entries.push(entry);
+    return id;
+  }
+
+  /** Hands an effect to the outbox: it happens after the commit, if the commit happens. */
+  enqueue(effect: Effect): void {
+    this.effects.push(effect);
+  }
+
+  /** Keeps the count of an agent's open HITL requests, which the cap is compared with, on its head. */
+  countOpenRequests(chain: ChainRef, change: 1 | -1): void {
+    this.openRequests.push({ chain, change });
+  }
+
+  /**
+   * Says that this work changes what all agents of an organization share (definitions, settings). Its revision rises,
+   * so that decisions in flight are taken again; and the answer waits until those that had begun have ended.
+   */
+  changesShared(organizationId: string): void {
+    this.sharedChanges.add(organizationId);
+  }
+
+  /**
+   * The call's answer, kept with the effect under its Idempotency-Key, so that a retry after a lost answer finds it.
+   *
+   * @param kept the body without its secrets, where it has any
+   */
+  reply<Body>(status: number, body: Body, kept: unknown = body): Reply<Body> {
+    this.answered = { status, body: kept };
+    return reply(status, body);
+  }
+
+  /** Writes what was collected: outbox rows, revisions, and last the entries. For the unit of work. */
+  async flush(): Promise<void> {
+    for (const organizationId of [...this.sharedChanges].sort()) {
+      await this.query('update organizations set revision = revision + 1 where id = $1', [organizationId]);
+    }
+    if (!this.plan.leavesFacts && this.plan.chains.length > 0) {
+      await this.query(
+        `update audit_heads set revision = revision + 1
+         where (organization_id, chain) in (select * from unnest($1::text[], $2::text[]))`,
+        [this.plan.chains.map((chain) => chain.organizationId), this.plan.chains.map((chain) => chain.chain)],
+      );
+    }
+    for (const { chain, change } of this.openRequests) {
+      await this.query('update audit_heads set open_requests = open_requests + $3 where organization_id = $1 and chain = $2', [
+        chain.organizationId, chain.chain, change,
+      ]);
+    }
+    if (this.effects.length > 0) {
+      await this.query(
+        `insert into outbox (organization_id, kind, payload) select * from unnest($1::text[], $2::text[], $3::json[])`,
+        [
+          this.effects.map((effect) => effect.organizationId),
+          this.effects.map((effect) => effect.kind),
+          this.effects.map((effect) => JSON.stringify(effect.payload satisfies JsonObject)),
+        ],
+      );
+    }
+    if (this.entries.length > 0) {
+      await this.query(APPEND_ENTRIES, [...entryColumns(this.entries), ...subjectColumns(this.entries)]);
+    }
+  }
+}

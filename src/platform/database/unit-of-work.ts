@@ -1,0 +1,96 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, type QueryRunner } from 'typeorm';
+import type { ChainRef } from '../../domain/audit/chain.js';
+import { CredentialSources } from '../auth/credential-source.js';
+import { Problem } from '../http/problem.js';
+import { requestContext } from '../http/request-context.js';
+import { OutboxBell } from '../outbox/outbox-bell.js';
+import { Tx } from './tx.js';
+import { IdempotencyKeys } from './idempotency.js';
+import { lockHeads, passBarrier, shareBarrier } from './locks.js';
+
+export interface Plan {
+  /** Chains whose heads are locked before anything is read: whatever this work appends to, or takes its order from. */
+  chains: readonly ChainRef[];
+  /** Chains that begin with this work; their heads are inserted. */
+  creates?: readonly ChainRef[];
+  /** Organizations whose shared facts (definitions, settings) this work judges by: their barrier is taken shared. */
+  judges?: readonly string[];
+  /** What the locked chains' agents are decided by stays as it is, so that decisions in flight need not be taken again. */
+  leavesFacts?: true;
+}
+
+const ATTEMPTS = 3;
+const DEADLOCK = '40P01';
+const SERIALIZATION_FAILURE = '40001';
+
+/**
+ * The only maker of a `Tx`: one transaction that holds rows, audit entries and outbox rows together. One order for
+ * every transaction: idempotency key → barrier → heads, sorted → rows by table and id → inserts. The heads come before
+ * authority or state is read: locked last, an approval commits after a revocation that it has not seen.
+ *
+ * The story may run up to three times (deadlock, serialisation), so it has no effect outside its `tx`: no network, no
+ * mail, no runtime.
+ */
+@Injectable()
+export class UnitOfWork {
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    @Inject(CredentialSources) private readonly credentials: CredentialSources,
+    private readonly keys: IdempotencyKeys,
+    private readonly bell: OutboxBell,
+  ) {}
+
+  async run<Result>(plan: Plan, story: (tx: Tx) => Promise<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.once(plan, story);
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isWorthAnotherAttempt(error)) throw error;
+      }
+    }
+  }
+
+  private async once<Result>(plan: Plan, story: (tx: Tx) => Promise<Result>): Promise<Result> {
+    const runner = this.dataSource.createQueryRunner();
+    let tx: Tx;
+    let result: Result;
+    try {
+      await runner.startTransaction();
+      const context = requestContext.getStore();
+      const claim = context?.idempotency;
+      if (claim) await this.keys.claim(runner, claim);
+      if (plan.judges) await shareBarrier(runner, plan.judges);
+      await lockHeads(runner, plan);
+      await this.recheckCredential(runner);
+      tx = new Tx(runner, plan);
+      result = await story(tx);
+      await tx.flush();
+      if (claim && tx.answered) await this.keys.keep(runner, claim, tx.answered);
+      await runner.commitTransaction();
+      if (context) context.recorded += tx.recorded;
+    } catch (error) {
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      throw error;
+    } finally {
+      await runner.release();
+    }
+    if (tx.enqueued > 0) this.bell.ring();
+    for (const organizationId of tx.sharedChanges) await passBarrier(this.dataSource, organizationId);
+    return result;
+  }
+
+  /** A token refreshed, or a key rotated, while this work waited for its locks must not outlive the wait. */
+  private async recheckCredential(runner: QueryRunner): Promise<void> {
+    const caller = requestContext.getStore()?.caller;
+    const source = caller && this.credentials.of(caller.principal.kind);
+    const reason = await source?.stillHolds(caller!.principal, (sql, parameters) => runner.query(sql, parameters));
+    if (reason !== undefined) throw new Problem('UNAUTHENTICATED', reason);
+  }
+}
+
+function isWorthAnotherAttempt(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return code === DEADLOCK || code === SERIALIZATION_FAILURE;
+}

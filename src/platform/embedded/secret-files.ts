@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { Config, ServerSecrets } from '../config/config.js';
+import { StartRefused } from '../config/start-refused.js';
+import { key32, secretText } from '../config/value-types.js';
+
+const random = (bytes: number, form: BufferEncoding) => () => randomBytes(bytes).toString(form);
+
+/** The secrets beside the embedded database, each in a file of its own that only its owner may read. */
+const FILES = {
+  jwtSecret: { file: 'jwt-secret', variable: 'JWT_SECRET', type: secretText(32), make: random(48, 'base64url') },
+  encryptionKey: { file: 'encryption-key', variable: 'ENCRYPTION_KEY', type: key32(), make: random(32, 'base64') },
+  auditSigningKey: { file: 'audit-signing-key', variable: 'AUDIT_SIGNING_KEY', type: key32(), make: random(32, 'base64') },
+} as const;
+
+const secretsFolder = (dataDir: string) => join(dataDir, 'secrets');
+
+/**
+ * The server's secrets: each from the environment, else from its file, else (only while there is no database yet) made.
+ * Once there is data, a lost secret is never replaced: what it guards could not be read or verified any more.
+ */
+export function embeddedSecrets(config: Config, databaseExists: boolean): ServerSecrets {
+  const secretOf = (name: keyof typeof FILES): string => {
+    const { file, variable, type, make } = FILES[name];
+    const given = config[name];
+    if (given !== undefined) return given;
+    const stored = readOrMakeSecret(config.dataDir, file, databaseExists ? undefined : make);
+    const path = join(secretsFolder(config.dataDir), file);
+    if (stored === undefined) {
+      throw new StartRefused(
+        `${variable}: is not set, and ${path}, made with the database, is missing. Bring it back from a backup.`,
+      );
+    }
+    const checked = type.safeParse(stored);
+    if (!checked.success) throw new StartRefused(`${variable}: ${path} is damaged. Bring it back from a backup.`);
+    return checked.data;
+  };
+  return {
+    jwtSecret: secretOf('jwtSecret'),
+    encryptionKey: secretOf('encryptionKey'),
+    auditSigningKey: secretOf('auditSigningKey'),
+  };
+}
+
+/** Reads a secret's file, or makes it where `make` is given. Undefined: there is none. */
+export function readOrMakeSecret(dataDir: string, file: string, make: (() => string) | undefined): string | undefined {
+  const folder = secretsFolder(dataDir);
+  const path = join(folder, file);
+  if (!existsSync(path)) {
+    if (!make) return undefined;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    chmodSync(folder, 0o700);
+    writeOnce(path, `${make()}\n`);
+  }
+  return readFileSync(path, 'utf8').trim();
+}
+
+/** Written aside and linked: the file appears whole and on disk, or not at all, and never replaces another. */
+function writeOnce(path: string, content: string): void {
+  const aside = `${path}.${randomBytes(6).toString('hex')}`;
+  const descriptor = openSync(aside, 'wx', 0o600);
+  try {
+    writeSync(descriptor, content);
+    fsyncSync(descriptor);
+    linkSync(aside, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    closeSync(descriptor);
+    rmSync(aside, { force: true });
+  }
+}

@@ -1,0 +1,26 @@
+/** Runs in the browser, as a file of its own: the pages' policy forbids inline scripts. */
+export const DOCS_SCRIPT = `
+(() => {
+  'use strict';
+  const dark = window.matchMedia('(prefers-color-scheme: dark)');
+  const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+  dark.addEventListener('change', follow);
+  follow();
+  window.addEventListener('DOMContentLoaded', () => {
+    window.SwaggerUIBundle({
+      url: '/openapi.json',
+      dom_id: '#api',
+      deepLinking: true,
+      docExpansion: 'list',
+      defaultModelsExpandDepth: -1,
+      displayRequestDuration: true,
+      filter: false,
+      // Nothing leaves this machine: no online validator, and keys typed in are forgotten with the page.
+      validatorUrl: null,
+      persistAuthorization: false,
+      presets: [window.SwaggerUIBundle.presets.apis],
+      layout: 'BaseLayout',
+    });
+  });
+})();
+`;

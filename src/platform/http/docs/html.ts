@@ -1,0 +1,49 @@
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+}
+
+/** A sentence in which `code` stands between back-quotes. */
+export function inlineCode(text: string): string {
+  return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
+}
+
+interface PageParts {
+  title: string;
+  /** Stylesheets and scripts, all from this origin: the policy allows no others and none inline. */
+  head?: string;
+  here: 'api' | 'errors';
+  main: string;
+}
+
+/** The frame of a documentation page. */
+export function page({ title, head = '', here, main }: PageParts): string {
+  const link = (name: PageParts['here'], href: string, text: string) =>
+    `<a href="${href}"${name === here ? ' aria-current="page"' : ''}>${text}</a>`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" href="data:,">
+${head}<link rel="stylesheet" href="/docs/assets/docs.css">
+</head>
+<body>
+<header class="bar">
+<a class="name" href="/docs"><svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+<path d="M4 3v18M20 3v18M4 8h16M4 15h16" /><path class="tick" d="m8.5 11.5 2.5 2.5 5-5" />
+</svg>Countersign</a>
+<nav aria-label="Documentation">
+${link('api', '/docs', 'API')}${link('errors', '/docs/errors', 'Errors')}<a href="/openapi.json">OpenAPI</a>
+</nav>
+</header>
+<main>
+${main}
+</main>
+</body>
+</html>
+`;
+}

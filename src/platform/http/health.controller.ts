@@ -1,0 +1,59 @@
+import { Controller, Get } from '@nestjs/common';
+import { ApiProperty, ApiTags } from '@nestjs/swagger';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { Access } from '../auth/access.decorator.js';
+import { OutboxWorker } from '../outbox/outbox.worker.js';
+import { Problem } from './problem.js';
+import { Replies } from './replies.js';
+
+class HealthReply {
+  @ApiProperty({ example: 'ok' }) status!: string;
+}
+
+class ReadyReply {
+  @ApiProperty({ example: 'ready' }) status!: string;
+  @ApiProperty({ type: 'integer', description: "Milliseconds between this server's clock and the database's." }) clockSkewMs!: number;
+  @ApiProperty({ type: 'integer', description: 'Effects that wait for a part which this build does not have.' }) parkedEffects!: number;
+}
+
+/** Past it this server's entries would be dated wrongly: times in the log are its own. */
+const LARGEST_SKEW_MS = 2_000;
+
+@ApiTags('Operations')
+@Controller('health')
+export class HealthController {
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly outbox: OutboxWorker,
+  ) {}
+
+  @Get()
+  @Access('public')
+  @Replies(200, HealthReply)
+  health(): HealthReply {
+    return { status: 'ok' };
+  }
+
+  @Get('live')
+  @Access('public')
+  @Replies(200, HealthReply)
+  live(): HealthReply {
+    return { status: 'ok' };
+  }
+
+  /** Whether calls can be served: 503 while the database is away, or its clock and ours differ. */
+  @Get('ready')
+  @Access('public')
+  @Replies(200, ReadyReply)
+  async ready(): Promise<ReadyReply> {
+    const asked = Date.now();
+    const [{ now }] = (await this.dataSource.query('select clock_timestamp() as now')) as [{ now: Date }];
+    const answered = Date.now();
+    const clockSkewMs = now.getTime() < asked ? asked - now.getTime() : Math.max(0, now.getTime() - answered);
+    if (clockSkewMs > LARGEST_SKEW_MS) {
+      throw new Problem('UNAVAILABLE', `This server's clock differs from the database's by ${clockSkewMs} ms.`, { headers: { 'Retry-After': '5' } });
+    }
+    return { status: 'ready', clockSkewMs, parkedEffects: await this.outbox.parked() };
+  }
+}

@@ -1,0 +1,2 @@
+/** Nest injection token of the pino logger. */
+export const LOGGER = Symbol('LOGGER');

@@ -1,0 +1,254 @@
+import { lookup } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector, request, type Dispatcher } from 'undici';
+import { AllowList, isPublicAddress } from './addresses.js';
+
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+
+export interface OutboundOptions {
+  /** In production only https and public addresses, but for what `allow` names. */
+  readonly production: boolean;
+  /** `OUTBOUND_ALLOW`: host names, addresses, ranges. */
+  readonly allow: readonly string[];
+}
+
+export interface OutboundRequest {
+  readonly method: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal?: AbortSignal;
+  /** The most bytes of the answer's body that are read. */
+  readonly maxBytes: number;
+  /** For everything: resolving, connecting, sending, reading. */
+  readonly timeoutMs: number;
+  /** For addresses from the operator's environment: taken as they stand. Never for one that came by the API. */
+  readonly trusted?: boolean;
+}
+
+export type OutboundCode =
+  | 'UNSAFE_URL' | 'DNS' | 'CONNECT' | 'TIMEOUT' | 'ABORTED' | 'CONNECTION_LOST';
+
+/** An answer: `complete` is false when its body was larger than asked for, cut off, or too slow; the status stands. */
+export interface OutboundAnswer {
+  readonly kind: 'answered';
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  readonly complete: boolean;
+  readonly problem?: 'TOO_LARGE' | 'TIMEOUT' | 'ABORTED' | 'CONNECTION_LOST';
+}
+
+/** `unreachable`: nothing of the request can have been sent. `unknown`: a connection stood, so anything may have been. */
+export type OutboundOutcome =
+  | OutboundAnswer
+  | { readonly kind: 'unreachable'; readonly code: OutboundCode; readonly message: string }
+  | { readonly kind: 'unknown'; readonly code: OutboundCode; readonly message: string };
+
+export type UrlCheck = { readonly ok: true; readonly url: URL } | { readonly ok: false; readonly reason: string };
+
+// Names that mean this machine or this network, whatever a resolver says.
+const LOCAL_NAME = /(^|\.)(localhost|localdomain|local|internal|intranet|lan|home|corp|private|home\.arpa)$/;
+
+const systemResolve: Resolve = (hostname) => lookup(hostname, { all: true, verbatim: true });
+
+/**
+ * The only way out to addresses that people configure. The name is resolved once, every address of it is checked,
+ * and the connection goes to one of those: a name that answers differently the next time is never asked again.
+ * No redirects, no proxies, one connection for one request, bounds on time and size.
+ */
+export class OutboundGuard {
+  private readonly allowed: AllowList;
+
+  constructor(
+    private readonly options: OutboundOptions,
+    private readonly resolve: Resolve = systemResolve,
+  ) {
+    this.allowed = new AllowList(options.allow);
+  }
+
+  /** What can be said of an address without resolving it; for the moment when it is configured (422 UNSAFE_URL). */
+  checkUrl(text: string): UrlCheck {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (!url) return { ok: false, reason: 'This is not a valid address.' };
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return { ok: false, reason: 'Only https and http can be called.' };
+    if (url.username !== '' || url.password !== '') return { ok: false, reason: 'An address must not hold credentials.' };
+    if (url.hostname === '') return { ok: false, reason: 'An address needs a host.' };
+    if (!this.options.production) return { ok: true, url };
+    const host = hostOf(url);
+    const named = this.allowed.hasName(host, portOf(url)) || this.allowed.hasAddress(host, portOf(url));
+    if (named) return { ok: true, url };
+    if (url.protocol === 'http:') return { ok: false, reason: 'Only https can be called.' };
+    if (isIP(host) ? !isPublicAddress(host) : LOCAL_NAME.test(host)) {
+      return { ok: false, reason: 'This address is not on the public internet.' };
+    }
+    return { ok: true, url };
+  }
+
+  async fetch(text: string, outbound: OutboundRequest): Promise<OutboundOutcome> {
+    const checked = outbound.trusted ? trustedUrl(text) : this.checkUrl(text);
+    if (!checked.ok) return { kind: 'unreachable', code: 'UNSAFE_URL', message: checked.reason };
+    const clock = new Countdown(outbound.timeoutMs, outbound.signal);
+    try {
+      const addresses = await this.addressesOf(checked.url, clock, outbound.trusted === true);
+      return 'kind' in addresses ? addresses : await this.send(checked.url, addresses, outbound, clock);
+    } finally {
+      clock.stop();
+    }
+  }
+
+  private async addressesOf(
+    url: URL,
+    clock: Countdown,
+    trusted: boolean,
+  ): Promise<readonly ResolvedAddress[] | OutboundOutcome> {
+    const host = hostOf(url);
+    const family = isIP(host);
+    if (family !== 0) return [{ address: host, family }];
+    let addresses: readonly ResolvedAddress[];
+    try {
+      addresses = await clock.race(this.resolve(host));
+    } catch {
+      if (clock.ended) return { kind: 'unreachable', code: clock.ended, message: 'The name was not resolved in time.' };
+      return { kind: 'unreachable', code: 'DNS', message: 'The name cannot be resolved.' };
+    }
+    if (addresses.length === 0) return { kind: 'unreachable', code: 'DNS', message: 'The name has no address.' };
+    const free = trusted || !this.options.production || this.allowed.hasName(host, portOf(url));
+    // One private address among public ones is how rebinding looks: none of them is used then.
+    if (!free && !addresses.every(({ address }) => isPublicAddress(address) || this.allowed.hasAddress(address, portOf(url)))) {
+      return { kind: 'unreachable', code: 'UNSAFE_URL', message: 'The name leads to an address that is not public.' };
+    }
+    return addresses;
+  }
+
+  private async send(
+    url: URL,
+    addresses: readonly ResolvedAddress[],
+    outbound: OutboundRequest,
+    clock: Countdown,
+  ): Promise<OutboundOutcome> {
+    let connected = false;
+    const connect = buildConnector({ lookup: pinnedTo(addresses), timeout: clock.left(), maxCachedSessions: 0 });
+    const agent = new Agent({
+      pipelining: 0,
+      connections: 1,
+      connect: (target, done) => connect(target, (...outcome: Parameters<buildConnector.Callback>) => {
+        connected = outcome[0] === null;
+        done(...outcome);
+      }),
+    });
+    try {
+      const answer = await request(url, {
+        dispatcher: agent,
+        method: outbound.method as Dispatcher.HttpMethod,
+        headers: { 'user-agent': 'countersign', 'accept-encoding': 'identity', ...outbound.headers },
+        body: outbound.body ?? null,
+        signal: clock.signal,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      return await read(answer, outbound.maxBytes, clock);
+    } catch {
+      // Before the connection stood nothing can have been sent; after that nobody knows.
+      if (!connected) {
+        if (clock.ended) return { kind: 'unreachable', code: clock.ended, message: 'No connection was made in time.' };
+        return { kind: 'unreachable', code: 'CONNECT', message: 'No connection could be made.' };
+      }
+      if (clock.ended) return { kind: 'unknown', code: clock.ended, message: 'There was no answer in time.' };
+      return { kind: 'unknown', code: 'CONNECTION_LOST', message: 'The connection was lost before an answer.' };
+    } finally {
+      await agent.destroy().catch(() => undefined);
+    }
+  }
+}
+
+async function read(answer: Dispatcher.ResponseData, maxBytes: number, clock: Countdown): Promise<OutboundAnswer> {
+  const headers = Object.fromEntries(
+    Object.entries(answer.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  );
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const told = (problem?: OutboundAnswer['problem']): OutboundAnswer => ({
+    kind: 'answered', status: answer.statusCode, headers, body: Buffer.concat(chunks), complete: problem === undefined,
+    ...(problem === undefined ? {} : { problem }),
+  });
+  try {
+    for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) return told('TOO_LARGE');
+      chunks.push(chunk);
+    }
+    return told();
+  } catch {
+    return told(clock.ended ?? 'CONNECTION_LOST');
+  }
+}
+
+/** The host as it is resolved: without brackets, and without the dot that ends an absolute name. */
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '').toLowerCase();
+}
+
+function portOf(url: URL): string {
+  return url.port !== '' ? url.port : url.protocol === 'https:' ? '443' : '80';
+}
+
+function trustedUrl(text: string): UrlCheck {
+  return URL.canParse(text) ? { ok: true, url: new URL(text) } : { ok: false, reason: 'This is not a valid address.' };
+}
+
+/** Answers every look-up with the addresses that were checked. */
+function pinnedTo(addresses: readonly ResolvedAddress[]): LookupFunction {
+  return (_hostname, options, done) => {
+    if (options.all) done(null, addresses.map(({ address, family }) => ({ address, family })));
+    else done(null, addresses[0]!.address, addresses[0]!.family);
+  };
+}
+
+/** The caller's signal and the total time in one signal, which knows which of the two ended it. */
+class Countdown {
+  ended: 'TIMEOUT' | 'ABORTED' | undefined;
+  private readonly controller = new AbortController();
+  private readonly end: number;
+  private readonly timer: NodeJS.Timeout;
+  private readonly onAbort = (): void => this.finish('ABORTED');
+
+  constructor(timeoutMs: number, private readonly outer?: AbortSignal) {
+    this.end = performance.now() + timeoutMs;
+    this.timer = setTimeout(() => this.finish('TIMEOUT'), Math.max(0, timeoutMs));
+    if (outer?.aborted) this.finish('ABORTED');
+    else outer?.addEventListener('abort', this.onAbort, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  left(): number {
+    return Math.max(1, this.end - performance.now());
+  }
+
+  race<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const stop = (): void => reject(new Error('ended'));
+      if (this.signal.aborted) return stop();
+      this.signal.addEventListener('abort', stop, { once: true });
+      work.then(resolve, reject);
+    });
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+    this.outer?.removeEventListener('abort', this.onAbort);
+  }
+
+  private finish(how: 'TIMEOUT' | 'ABORTED'): void {
+    this.ended ??= how;
+    this.controller.abort();
+  }
+}

@@ -1,0 +1,35 @@
+import { type DynamicModule, Global, Module } from '@nestjs/common';
+import { APP_INTERCEPTOR } from '@nestjs/core';
+import { ScheduleModule } from '@nestjs/schedule';
+import type { Logger } from 'pino';
+import { AuthModule } from './auth/auth.module.js';
+import { CONFIG, type CompleteConfig } from './config/config.js';
+import { DatabaseModule } from './database/database.module.js';
+import { Janitor } from './database/janitor.service.js';
+import { HealthController } from './http/health.controller.js';
+import { IdempotencyInterceptor } from './http/idempotent.js';
+import { LOGGER } from './logging/token.js';
+import { OutboundGuard } from './outbound/outbound-guard.js';
+import { OutboxModule } from './outbox/outbox.module.js';
+import { WakeModule } from './wake/wake.module.js';
+
+/** What every module stands on: configuration, log, database, guards, outbox, the way out. */
+@Global()
+@Module({})
+export class PlatformModule {
+  static forRoot(config: CompleteConfig, logger: Logger): DynamicModule {
+    return {
+      module: PlatformModule,
+      imports: [ScheduleModule.forRoot(), DatabaseModule, AuthModule, OutboxModule, WakeModule],
+      controllers: [HealthController],
+      providers: [
+        { provide: CONFIG, useValue: config },
+        { provide: LOGGER, useValue: logger },
+        { provide: OutboundGuard, useFactory: () => new OutboundGuard({ production: config.production, allow: config.outboundAllow }) },
+        { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+        Janitor,
+      ],
+      exports: [CONFIG, LOGGER, OutboundGuard],
+    };
+  }
+}

@@ -1,0 +1,160 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { join } from 'node:path';
+import type { INestApplication } from '@nestjs/common';
+import { checkoutRoot } from '../platform/config/checkout-root.js';
+import {
+  completeConfig, givenSecrets, loadConfig, type CompleteConfig, type Config, type ServerSecrets,
+} from '../platform/config/config.js';
+import { StartRefused } from '../platform/config/start-refused.js';
+import { embeddedSecrets } from '../platform/embedded/secret-files.js';
+import { startEmbeddedPostgres } from '../platform/embedded/supervisor.js';
+import { createLogger, withoutCredentials, type Logger } from '../platform/logging/logger.js';
+import { banner } from './banner.js';
+import { withEnvironmentFile } from './environment-file.js';
+import { checkPort, listenRefusal, localUrl } from './listen-address.js';
+import { RootKeyFile } from './root-key-file.js';
+import { Shutdown } from './shutdown.js';
+
+/** How long requests may still take when the server is asked to end. */
+const DRAIN_MS = 8_000;
+
+/** What has been made for the operator and must not be lost, however the start ends. */
+interface Made {
+  rootKey?: string;
+}
+
+/** Configuration → embedded database → migrations → first set-up → application → banner, and back down at a signal. */
+export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
+  const made: Made = {};
+  let logger: Logger | undefined;
+  const shutdown = new Shutdown((error) => logger?.error({ err: error }, 'a part did not end as it should'));
+  try {
+    const config = loadConfig(withEnvironmentFile(env));
+    logger = createLogger(config);
+    shutdown.listen();
+    await start(config, logger, shutdown, made);
+    process.stdout.write(banner(bannerFacts(config, made), process.stdout.isTTY === true && !env.NO_COLOR));
+    if (env.COUNTERSIGN_READY_FILE) announce(env.COUNTERSIGN_READY_FILE, localUrl(config));
+  } catch (error) {
+    // A start that a signal cut short fails in some random place, which is no news.
+    if (!shutdown.isBegun) explain(error, logger, made);
+    await shutdown.run(1);
+  }
+}
+
+async function start(config: Config, logger: Logger, shutdown: Shutdown, made: Made): Promise<void> {
+  await checkPort(config);
+  // Loading the framework takes as long as starting the database: both at once.
+  const application = import('../app.js');
+  application.catch(() => undefined);
+  const complete = config.embedded ? await withEmbeddedDatabase(config, logger, shutdown) : withGivenDatabase(config);
+  await setUp(complete, made);
+  const app = await (await application).createApp(complete, logger);
+  shutdown.add(() => drain(app));
+  await listen(app, complete);
+}
+
+function withGivenDatabase(config: Config): CompleteConfig {
+  const { databaseUrl } = config;
+  if (databaseUrl === undefined) throw new StartRefused('DATABASE_URL: must be set');
+  return completeConfig(config, { ...givenSecrets(config), databaseUrl });
+}
+
+async function withEmbeddedDatabase(config: Config, logger: Logger, shutdown: Shutdown): Promise<CompleteConfig> {
+  let secrets: ServerSecrets | undefined;
+  const database = await startEmbeddedPostgres({
+    dataDir: config.dataDir,
+    binDir: config.postgresBin,
+    log: (line) => logger.info(line),
+    beforeStart: (databaseExists) => {
+      secrets = embeddedSecrets(config, databaseExists);
+    },
+  });
+  shutdown.add(() => database.stop());
+  void database.lost.then(() => {
+    logger.fatal('the embedded database has ended; the server ends too, and recovers at its next start');
+    return shutdown.run(1);
+  });
+  if (!secrets) throw new Error('the secrets are read before the database starts');
+  return completeConfig(config, { ...secrets, databaseUrl: database.url });
+}
+
+/** Brings the schema up to date; in an empty database makes the first organization and the root key. */
+async function setUp(config: CompleteConfig, made: Made): Promise<void> {
+  const [{ createDataSource, migrate }, { firstRun }] = await Promise.all([
+    import('../platform/database/data-source.js'),
+    import('../modules/organizations/first-run.js'),
+  ]);
+  const keyFile = config.rootKeyFile === undefined ? undefined : RootKeyFile.open(config.rootKeyFile);
+  const dataSource = createDataSource({ url: config.databaseUrl, poolSize: 2 });
+  try {
+    await dataSource.initialize().catch((error: Error & { code?: string }) => {
+      throw new StartRefused(`DATABASE_URL: the database cannot be reached (${error.code ?? error.message})`);
+    });
+    await migrate(dataSource);
+    const { rootKey } = await firstRun(dataSource, config);
+    // A key that the operator chose is theirs already.
+    if (rootKey !== undefined && rootKey !== config.rootApiKey) {
+      made.rootKey = rootKey;
+      keyFile?.write(rootKey);
+    }
+  } finally {
+    keyFile?.close();
+    if (dataSource.isInitialized) await dataSource.destroy();
+  }
+}
+
+async function listen(app: INestApplication, config: CompleteConfig): Promise<void> {
+  const server = app.getHttpServer() as Server;
+  // A client that sends its headers or body by drops holds a connection for so long and no longer.
+  server.headersTimeout = 10_000;
+  server.requestTimeout = 30_000;
+  // Longer than the idle timeout of usual load balancers, so that they never write into a connection that is just closing.
+  server.keepAliveTimeout = 65_000;
+  try {
+    await app.listen(config.port, config.host);
+  } catch (error) {
+    throw listenRefusal(error, config);
+  }
+}
+
+/**
+ * Takes no new requests and lets the running ones end, then cuts what still hangs (an event stream never ends by itself).
+ * Before Nest's own close, which may cut connections at once.
+ */
+async function drain(app: INestApplication): Promise<void> {
+  const server = app.getHttpServer() as Server;
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await new Promise<void>((done) => void server.close(() => done()));
+  clearTimeout(cut);
+  await app.close();
+}
+
+function bannerFacts(config: Config, { rootKey }: Made) {
+  const { version } = JSON.parse(readFileSync(join(checkoutRoot(), 'package.json'), 'utf8')) as { version: string };
+  const intoFile = rootKey !== undefined && config.rootKeyFile !== undefined;
+  return {
+    version,
+    url: localUrl(config),
+    dataDir: config.embedded ? config.dataDir : undefined,
+    rootKey: intoFile ? undefined : rootKey,
+    rootKeyFile: intoFile ? config.rootKeyFile : undefined,
+  };
+}
+
+/** Whole or not there, for whoever waits for it. */
+function announce(file: string, url: string): void {
+  writeFileSync(`${file}.${process.pid}`, JSON.stringify({ url, pid: process.pid }));
+  renameSync(`${file}.${process.pid}`, file);
+}
+
+function explain(error: unknown, logger: Logger | undefined, made: Made): void {
+  const reason = error instanceof Error ? error : new Error(String(error));
+  process.stderr.write(`\nThe server did not start.\n${withoutCredentials(reason.message)}\n`);
+  if (!(reason instanceof StartRefused)) {
+    if (logger?.isLevelEnabled('debug')) logger.debug({ err: reason }, 'the server did not start');
+    else process.stderr.write('LOG_LEVEL=debug shows where this came from.\n');
+  }
+  if (made.rootKey !== undefined) process.stderr.write(`The root key has been made, and is shown this once: ${made.rootKey}\n`);
+}

@@ -1,0 +1,61 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { anonymous, asRoot } from '../support/actors.js';
+import { anAgent } from '../support/builders.js';
+import { auditOf } from '../support/audit.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const servers: TestServer[] = [];
+
+async function started(...options: Parameters<typeof startServer>): Promise<TestServer> {
+  const server = await startServer(...options);
+  servers.push(server);
+  return server;
+}
+
+afterEach(async () => {
+  // Replicas before the server whose database they share.
+  for (const server of servers.splice(0).reverse()) await server.stop();
+});
+
+test('each server has a database of its own', async () => {
+  const [one, other] = await Promise.all([started(), started()]);
+  const agent = await anAgent(one).named('only here').granted('web.search').create();
+  (await asRoot(one).get(`/api/v1/agents/${agent.id}`)).expect(200);
+  (await asRoot(other).get(`/api/v1/agents/${agent.id}`)).expect(404, 'NOT_FOUND');
+  expect((await auditOf(one, agent.id)).map(({ event }) => event)).toContain('agent.registered');
+}, 60_000);
+
+test('a killed server comes back on its database and its address', async () => {
+  const server = await started();
+  const agent = await anAgent(server).create();
+  const { url, pid } = server;
+  await server.kill();
+  await expect(anonymous(server).get('/health')).rejects.toThrow('fetch failed');
+  await server.restart();
+  expect(server.url).toBe(url);
+  expect(server.pid).not.toBe(pid);
+  (await asRoot(server).get(`/api/v1/agents/${agent.id}`)).expect(200);
+}, 60_000);
+
+test('two replicas share a database', async () => {
+  const first = await started();
+  const second = await started({ replicaOf: first });
+  const agent = await anAgent(first).create();
+  (await asRoot(second).get(`/api/v1/agents/${agent.id}`)).expect(200);
+}, 60_000);
+
+test('a server that goes away by itself fails the test with its own last words', async () => {
+  const server = await startServer();
+  process.kill(server.pid, 'SIGKILL');
+  await expect(until(() => anonymous(server).get('/health'))).rejects.toThrow('the server ended by SIGKILL');
+  await expect(server.stop()).rejects.toThrow('the server ended by SIGKILL');
+}, 60_000);
+
+test('a server that cannot start says why', async () => {
+  await expect(startServer({ env: { JWT_SECRET: 'short' } })).rejects.toThrow('JWT_SECRET');
+}, 60_000);
+
+// The kernel may take a moment to end a process; a call that still got through proves nothing.
+async function until(call: () => Promise<unknown>): Promise<never> {
+  for (;;) await call();
+}

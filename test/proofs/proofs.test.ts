@@ -1,0 +1,28 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { CHECKOUT } from '../support/test-run.js';
+import type { Proof } from '../support/proof.js';
+
+const SEED = 20_261_121;
+const SHARE_OF_LONG_FORM = 0.02;
+
+const files = readdirSync(join(CHECKOUT, 'test/proofs')).filter((file) => file.endsWith('.proof.ts')).sort();
+const proofs = await Promise.all(
+  files.map(async (file) => ((await import(`./${file.replace(/\.ts$/, '.js')}`)) as { proof: Proof }).proof),
+);
+
+describe('every proof holds in its short form', () => {
+  test.each(proofs)('$name: $title', async (proof) => {
+    const count = Math.ceil(proof.longCount * SHARE_OF_LONG_FORM);
+    const result = await proof.run({ count, seed: SEED, progress: () => undefined });
+    expect(result.counterexample).toBeUndefined();
+    expect(result.checked).toBeGreaterThanOrEqual(count);
+    // A proof whose cases never reach a part of its claim says nothing about that part.
+    expect(Object.entries(result.coverage).filter(([, times]) => times === 0)).toEqual([]);
+  }, 120_000);
+
+  test('each is named as its file, so that npm run prove finds it', () => {
+    expect(proofs.map(({ name }) => `${name}.proof.ts`).sort()).toEqual(files);
+  });
+});
