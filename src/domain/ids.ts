@@ -13,9 +13,19 @@ const RANDOM_CHARACTERS = 26;
 const pool = Buffer.alloc(RANDOM_CHARACTERS * 256);
 let used = pool.length;
 
+const TICKS_PER_MILLISECOND = 256;
+let lastTick = 0;
+
+/** Rises with each id, so that those made within one millisecond sort as they were made. */
+function nextTick(now: number): number {
+  const tick = now * TICKS_PER_MILLISECOND;
+  lastTick = lastTick >= tick && lastTick < tick + TICKS_PER_MILLISECOND - 1 ? lastTick + 1 : tick;
+  return lastTick;
+}
+
 /**
- * Makes an identifier: prefix, 50 bits of Unix milliseconds and 130 random bits in Crockford's base32, so that
- * ids made later sort later and none can be guessed. Opaque to everyone else.
+ * Makes an identifier: prefix, 50 bits of time (milliseconds, and a count within each) and 130 random bits in Crockford's
+ * base32, so that ids made later sort later and none can be guessed. Opaque to everyone else.
  */
 export function newId(prefix: IdPrefix, now: number = Date.now()): string {
   if (used === pool.length) {
@@ -23,7 +33,7 @@ export function newId(prefix: IdPrefix, now: number = Date.now()): string {
     used = 0;
   }
   let time = '';
-  for (let rest = now, i = 0; i < TIME_CHARACTERS; i++) {
+  for (let rest = nextTick(now), i = 0; i < TIME_CHARACTERS; i++) {
     time = ALPHABET[rest % 32] + time;
     rest = Math.floor(rest / 32);
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../domain/audit/catalogue.js';
 import { agentChain } from '../../domain/audit/chain.js';
 import { grantEffectiveMode } from '../../domain/gate/decide.js';
-import { checkCondition } from '../../domain/gate/conditions.js';
+import { type Condition, checkCondition } from '../../domain/gate/conditions.js';
 import type { JsonValue } from '../../domain/json.js';
 import { newId } from '../../domain/ids.js';
 import type { Caller } from '../../platform/auth/principal.js';
@@ -16,7 +16,7 @@ import { GrantEntity } from '../capabilities/grant.entity.js';
 import { GrantStore } from '../capabilities/grant.store.js';
 import type { AgentEntity } from './agent.entity.js';
 import { AgentStore } from './agent.store.js';
-import type { GrantSettingsDto, NewGrantDto } from './grants.dto.js';
+import type { ConditionDto, GrantSettingsDto, NewGrantDto } from './grants.dto.js';
 import { type GrantReply, presentGrant } from './grants.presenter.js';
 
 /** Grants, changes and revokes capabilities of one agent, under the lock of its chain: the very next call sees it. */
@@ -51,7 +51,7 @@ export class GrantCapabilityService {
       hitlMode: wanted.hitlMode ?? definition.defaultHitlMode,
       timeoutSeconds: wanted.hitlTimeoutSeconds ?? null,
       timeoutAction: wanted.hitlTimeoutAction ?? 'reject',
-      conditions: wanted.conditions ?? [],
+      conditions: plainConditions(wanted.conditions ?? []),
       expiresAt: wanted.expiresAt ?? null,
       version: (former?.version ?? 0) + 1,
       grantedAt: await tx.now(),
@@ -116,9 +116,14 @@ function changed(change: GrantSettingsDto): Partial<GrantEntity> {
     ...(hitlMode === undefined ? {} : { hitlMode }),
     ...(hitlTimeoutSeconds === undefined ? {} : { timeoutSeconds: hitlTimeoutSeconds }),
     ...(hitlTimeoutAction === undefined ? {} : { timeoutAction: hitlTimeoutAction }),
-    ...(conditions === undefined ? {} : { conditions }),
+    ...(conditions === undefined ? {} : { conditions: plainConditions(conditions) }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
+}
+
+/** What is stored and hashed is data, not an instance of the class that read it. */
+function plainConditions(conditions: readonly ConditionDto[]): Condition[] {
+  return conditions.map(({ when, hitlMode, reason }) => ({ when, hitlMode, ...(reason === undefined ? {} : { reason }) }));
 }
 
 /** @throws Problem VALIDATION_FAILED, INVALID_CONDITION with the position */
