@@ -60,9 +60,10 @@ function checkSql(source, self, owners, graph) {
 // A string is SQL by its look, or because it is handed to query(…), tagged sql`…`, or the `from` of a described list.
 function* sqlTexts(source) {
   const found = [];
+  const constants = constantTexts(source);
   walk(source.tree, (node) => {
     if (!ts.isStringLiteral(node) && !ts.isNoSubstitutionTemplateLiteral(node) && !ts.isTemplateExpression(node)) return;
-    const sql = textOf(node);
+    const sql = textOf(node, constants);
     const parent = node.parent;
     const handed =
       (ts.isCallExpression(parent) && parent.arguments[0] === node && /\.query$/.test(parent.expression.getText(source.tree))) ||
@@ -75,9 +76,27 @@ function* sqlTexts(source) {
   yield* found;
 }
 
-function textOf(node) {
+function textOf(node, constants) {
   if (!ts.isTemplateExpression(node)) return node.text;
-  return node.head.text + node.templateSpans.map((span) => '${}' + span.literal.text).join('');
+  const spans = node.templateSpans.map(({ expression, literal }) => {
+    const known = ts.isIdentifier(expression) ? constants.get(expression.text) : undefined;
+    return (known ?? '${}') + literal.text;
+  });
+  return node.head.text + spans.join('');
+}
+
+// A text that a file names once (const SOURCE = '…') stands in its SQL as if it were written there.
+function constantTexts(source) {
+  const texts = new Map();
+  for (const statement of source.tree.statements) {
+    if (!ts.isVariableStatement(statement) || !(statement.declarationList.flags & ts.NodeFlags.Const)) continue;
+    for (const { name, initializer } of statement.declarationList.declarations) {
+      if (initializer === undefined || !ts.isIdentifier(name)) continue;
+      const text = ts.isStringLiteral(initializer) || ts.isNoSubstitutionTemplateLiteral(initializer);
+      if (text || ts.isTemplateExpression(initializer)) texts.set(name.text, textOf(initializer, texts));
+    }
+  }
+  return texts;
 }
 
 function checkEntityWrites(source, module) {

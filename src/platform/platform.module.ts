@@ -5,7 +5,6 @@ import type { Logger } from 'pino';
 import { AuthModule } from './auth/auth.module.js';
 import { CONFIG, type CompleteConfig } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
-import { Janitor } from './database/janitor.service.js';
 import { HealthController } from './http/health.controller.js';
 import { IdempotencyInterceptor } from './http/idempotent.js';
 import { LOGGER } from './logging/token.js';
@@ -27,7 +26,6 @@ export class PlatformModule {
         { provide: LOGGER, useValue: logger },
         { provide: OutboundGuard, useFactory: () => new OutboundGuard({ production: config.production, allow: config.outboundAllow }) },
         { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
-        Janitor,
       ],
       exports: [CONFIG, LOGGER, OutboundGuard],
     };

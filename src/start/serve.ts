@@ -87,7 +87,8 @@ async function setUp(config: CompleteConfig, made: Made): Promise<void> {
     import('../modules/organizations/first-run.js'),
   ]);
   const keyFile = config.rootKeyFile === undefined ? undefined : RootKeyFile.open(config.rootKeyFile);
-  const dataSource = createDataSource({ url: config.databaseUrl, poolSize: 2 });
+  // The framework is being loaded meanwhile and holds the event loop, so a connection may take longer than later on.
+  const dataSource = createDataSource({ url: config.databaseUrl, poolSize: 2, connectTimeoutMs: 15_000 });
   try {
     await dataSource.initialize().catch((error: Error & { code?: string }) => {
       throw new StartRefused(`DATABASE_URL: the database cannot be reached (${error.code ?? error.message})`);

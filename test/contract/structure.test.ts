@@ -103,6 +103,15 @@ describe('table ownership', () => {
     expect(outcome.findings).toEqual(['src/modules/agents/b.query.ts table-ownership']);
   });
 
+  test('a text that the file itself names is read where it stands', async () => {
+    const query = (source: string) => `const SOURCE = '${source}';\n${sql('select 1 from ${SOURCE} where true')}`;
+    const outcome = await structure({
+      'src/modules/agents/a.query.ts': query('agents a join capability_grants g on g.agent_id = a.id'),
+      'src/modules/agents/b.query.ts': query('hitl_requests r join agents a on r.agent_id = a.id'),
+    });
+    expect(outcome.findings).toEqual(['src/modules/agents/b.query.ts table-ownership']);
+  });
+
   test('an entity gives its table to the folder it stands in', async () => {
     const outcome = await structure({
       'src/modules/teams/team.entity.ts': `@Entity('team_things')\nexport class TeamThing {}\n`,

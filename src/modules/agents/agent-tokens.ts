@@ -87,7 +87,8 @@ export class AgentTokens {
       return { ok: false, reason: 'a token of another kind' };
     }
     try {
-      this.jwt.verify(token, { secret: this.key as unknown as Buffer, algorithms: ['HS256'], ignoreExpiration: true, clockTolerance: CLOCK_SKEW });
+      const secret = this.key as unknown as Buffer;
+      this.jwt.verify(token, { secret, algorithms: ['HS256'], ignoreExpiration: true, clockTolerance: CLOCK_SKEW });
     } catch {
       return { ok: false, reason: 'the signature does not hold' };
     }
@@ -98,8 +99,8 @@ export class AgentTokens {
   /** Claims the interface names are required; ours may be absent on a token that somebody else signed with the secret. */
   private principalOf(claims: Record<string, unknown>): TokenVerdict {
     const wrong = (claim: string): TokenVerdict => ({ ok: false, reason: `the claim ${claim} is not valid` });
-    const { sub, agent_id: agentId, org_id: organizationId, tenant_id: tenantId, capabilities, iat, exp, iss, aud, jti, epoch, vch } = claims;
-    const authTime = claims.auth_time;
+    const { sub, agent_id: agentId, org_id: organizationId, tenant_id: tenantId, capabilities, iat, exp } = claims;
+    const { iss, aud, jti, epoch, auth_time: authTime, vch } = claims;
     if (!isId('agt', agentId)) return wrong('agent_id');
     if (sub !== agentId) return wrong('sub');
     if (!isId('org', organizationId)) return wrong('org_id');

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, Not } from 'typeorm';
 import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import { Janitor, type Sweep } from '../../platform/database/janitor.service.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
 import { AgentEntity } from './agent.entity.js';
@@ -14,7 +15,12 @@ export interface AgentPlace {
 
 @Injectable()
 export class AgentStore {
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    janitor: Janitor,
+  ) {
+    janitor.register(forgetSpentTokens);
+  }
 
   /** @throws Problem NOT_FOUND, also for an agent of another organization */
   async place(scope: Scope, id: string): Promise<AgentPlace> {
@@ -53,3 +59,13 @@ export class AgentStore {
     return rows.length > 0;
   }
 }
+
+/** A late token that can no longer be refreshed anyway need not be remembered. */
+const forgetSpentTokens: Sweep = async (manager, limit) => {
+  const [, count] = await manager.query<[unknown[], number]>(
+    `delete from refreshed_tokens where (organization_id, agent_id, jti) in
+       (select organization_id, agent_id, jti from refreshed_tokens where spent_until < clock_timestamp() limit $1)`,
+    [limit],
+  );
+  return count;
+};

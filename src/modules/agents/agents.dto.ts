@@ -31,7 +31,7 @@ export class RegisterAgentDto {
   @Text({ max: 100, optional: true, doc: 'Root only: the organization it belongs to. Default: the first one.' })
   organizationId?: string;
 
-  @NestedList(() => NewGrantDto, { maxItems: 100, optional: true, doc: 'Capabilities to grant at once, so that the first token holds them.' })
+  @NestedList(() => NewGrantDto, { maxItems: 100, optional: true, doc: 'Granted at once, so that the first token holds them.' })
   grants?: NewGrantDto[];
 
   @NotYet(PEOPLE)

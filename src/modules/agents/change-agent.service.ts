@@ -15,6 +15,7 @@ import { type AgentEnvelope, presentAgent } from './agents.presenter.js';
 import { raisedEpoch } from './issue-token.service.js';
 
 type Change = { next: Partial<AgentEntity>; event: AuditEvent };
+type Decide = (tx: Tx, agent: AgentEntity) => Promise<Change>;
 
 /** Changes of one agent, each under the lock of its chain and recorded there. */
 @Injectable()
@@ -63,7 +64,7 @@ export class ChangeAgentService {
     });
   }
 
-  private async change(agentId: string, caller: Caller, decide: (tx: Tx, agent: AgentEntity) => Promise<Change>): Promise<Reply<AgentEnvelope>> {
+  private async change(agentId: string, caller: Caller, decide: Decide): Promise<Reply<AgentEnvelope>> {
     const place = await this.agents.place(caller.scope, agentId);
     const chain = agentChain(place.organizationId, place.id);
     return this.work.run({ chains: [chain] }, async (tx) => {

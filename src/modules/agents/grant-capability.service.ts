@@ -95,7 +95,11 @@ export class GrantCapabilityService {
     });
   }
 
-  async revokeWithin(tx: Tx, grant: GrantEntity, actorId: string): Promise<void> {
+  async revokeAllWithin(tx: Tx, organizationId: string, agentId: string, actorId: string): Promise<void> {
+    for (const grant of await this.grants.ofAgent(tx, organizationId, agentId)) await this.revokeWithin(tx, grant, actorId);
+  }
+
+  private async revokeWithin(tx: Tx, grant: GrantEntity, actorId: string): Promise<void> {
     await this.grants.update(tx, { ...grant, revokedAt: await tx.now(), revokedBy: actorId });
     tx.record(agentChain(grant.organizationId, grant.agentId), {
       type: 'capability.revoked',

@@ -1,5 +1,7 @@
 import { CONDITIONS_MAX, CONDITION_LENGTH_MAX } from '../../domain/gate/conditions.js';
-import { GRANT_WORDS, HITL_MODES, TIMEOUT_ACTIONS, type GrantWord, type HitlMode, type TimeoutAction } from '../../domain/gate/vocabulary.js';
+import {
+  GRANT_WORDS, HITL_MODES, TIMEOUT_ACTIONS, type GrantWord, type HitlMode, type TimeoutAction,
+} from '../../domain/gate/vocabulary.js';
 import { Integer, NestedList, NotYet, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pagination.js';
 
@@ -8,7 +10,10 @@ const LATER = 'nothing obeys it yet';
 const LONGEST_WINDOW = 2_592_000;
 
 export class ConditionDto {
-  @Text({ min: 1, max: CONDITION_LENGTH_MAX, doc: 'A CEL expression over input, context, agent, capability and now.', example: 'input.amount > 100' })
+  @Text({
+    min: 1, max: CONDITION_LENGTH_MAX, example: 'input.amount > 100',
+    doc: 'A CEL expression over input, context, agent, capability and now.',
+  })
   when!: string;
 
   @OneOf(HITL_MODES, { doc: 'The mode that then holds, if it is stricter than the grant\'s.' })
@@ -29,7 +34,7 @@ export class GrantSettingsDto {
   @OneOf(TIMEOUT_ACTIONS, { optional: true, doc: 'What happens when nobody decides. Default, and for now the only one: `reject`.' })
   hitlTimeoutAction?: TimeoutAction;
 
-  @NestedList(() => ConditionDto, { maxItems: CONDITIONS_MAX, optional: true, doc: 'Conditions only tighten the mode, so their order does not matter.' })
+  @NestedList(() => ConditionDto, { maxItems: CONDITIONS_MAX, optional: true, doc: 'They only tighten the mode, in any order.' })
   conditions?: ConditionDto[];
 
   @Timestamp({ optional: true, clearable: true, doc: 'From then on the grant is none. Default: never.' })

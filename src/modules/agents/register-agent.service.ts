@@ -26,7 +26,8 @@ export class RegisterAgentService {
 
   async register(wanted: RegisterAgentDto, caller: Caller): Promise<Reply<RegistrationReply>> {
     const organizationId = await this.organizations.choose(caller.scope, wanted.organizationId);
-    const repeated = (wanted.grants ?? []).findIndex((grant, i, all) => all.findIndex((other) => other.capability === grant.capability) < i);
+    const names = (wanted.grants ?? []).map((grant) => grant.capability);
+    const repeated = names.findIndex((name, i) => names.indexOf(name) < i);
     if (repeated >= 0) {
       throw new Problem('VALIDATION_FAILED', 'Each capability can be granted once.', {
         errors: [{ pointer: `/grants/${repeated}/capability`, message: 'is granted twice in this list' }],

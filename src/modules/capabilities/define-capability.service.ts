@@ -100,7 +100,8 @@ export class DefineCapabilityService {
       await this.definitions.remove(tx, organizationId, name);
       if (await this.grants.anyoneHolds(tx, organizationId, name)) throw new Problem('CONFLICT', 'Revoke its grants first.');
       tx.changesShared(organizationId);
-      tx.record(organizationChain(organizationId), { type: 'capability.definition_removed', capability: name, metadata: { capability: name } });
+      const event: AuditEvent = { type: 'capability.definition_removed', capability: name, metadata: { capability: name } };
+      tx.record(organizationChain(organizationId), event);
       return tx.reply(204, undefined);
     });
   }

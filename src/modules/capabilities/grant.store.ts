@@ -19,7 +19,8 @@ export class GrantStore {
   async find(scope: Scope, id: string): Promise<GrantEntity | null> {
     const within = scopeCondition(scope, { organization: 'g.organization_id', agent: 'g.agent_id' }, 2);
     const [row] = (await this.dataSource.query(
-      `select g.organization_id as "organizationId", g.id from capability_grants g where g.id = $1 and g.revoked_at is null and ${within.sql}`,
+      `select g.organization_id as "organizationId", g.id from capability_grants g
+       where g.id = $1 and g.revoked_at is null and ${within.sql}`,
       [id, ...within.parameters],
     )) as { organizationId: string; id: string }[];
     return row ? this.dataSource.getRepository(GrantEntity).findOneBy(row) : null;

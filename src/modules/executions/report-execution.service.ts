@@ -60,7 +60,7 @@ export class ReportExecutionService {
     });
   }
 
-  private async append(id: string, caller: Caller, tell: (execution: ExecutionEntity, now: Date) => Told): Promise<Reply<ExecutionEnvelope>> {
+  private async append(id: string, caller: Caller, tell: Tell): Promise<Reply<ExecutionEnvelope>> {
     const place = await this.executions.place(caller.scope, id);
     const chain = agentChain(place.organizationId, place.agentId);
     return this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
@@ -74,13 +74,16 @@ export class ReportExecutionService {
   }
 }
 
-type Said = { outcome: 'success' | 'failure'; output?: JsonValue; error?: JsonValue; durationMs?: number };
+type Tell = (execution: ExecutionEntity, now: Date) => Told;
+type Outcome = 'success' | 'failure';
+type Said = { outcome: Outcome; output?: JsonValue; error?: JsonValue; durationMs?: number };
+type Found = { executionId: string; outcome: Outcome; note: string; flagged?: boolean };
 
 interface Told {
   next: { report?: JsonObject; settlement?: JsonObject };
   event:
     | { type: 'execution.reported'; capability: string; metadata: Said & { executionId: string; flagged?: boolean } }
-    | { type: 'execution.settled'; capability: string; metadata: { executionId: string; outcome: 'success' | 'failure'; note: string; flagged?: boolean } };
+    | { type: 'execution.settled'; capability: string; metadata: Found };
 }
 
 const flag = (execution: ExecutionEntity) => (execution.flagged ? { flagged: true } : {});

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { decide } from '../../domain/gate/decide.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import type { ItemOutcome } from '../../platform/database/batcher.js';
-import { entryColumns } from '../../platform/database/chain-writer.js';
+import { entryColumns, subjectColumns } from '../../platform/database/chain-writer.js';
 import { assertSameBody } from '../../platform/database/idempotency.js';
 import { type NamedStatement, Statements } from '../../platform/database/statements.js';
 import { isConnectionError } from '../../platform/http/failure.js';
@@ -11,7 +11,7 @@ import { type Facts, FactsQuery } from '../authority/facts.query.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
 import { type AdmissionPlan, planAdmission } from './admission-plan.js';
 import { RunExecutionService } from './run-execution.service.js';
-import { UnknownCommits } from './unknown-commits.service.js';
+import { UnknownCommits } from './unknown-commits.query.js';
 
 type Outcome = ItemOutcome<AdmissionAnswer>;
 interface Planned {
@@ -128,27 +128,21 @@ export class AdmissionBatch {
     const effects: unknown[] = [];
     const entries = planned.flatMap(({ plan }) => plan.entries);
     const entryItems: number[] = [];
-    const subjects = { items: [] as number[], organizations: [] as string[], users: [] as string[], entries: [] as string[], pointers: [] as string[] };
+    const subjectItems: number[] = [];
     planned.forEach(({ plan }, i) => {
       const item = i + 1;
       if (plan.execution) executions.push({ item, ...plan.execution });
       if (plan.request) requests.push({ item, ...plan.request });
-      for (const effect of plan.effects) effects.push({ item, organization_id: effect.organizationId, kind: effect.kind, payload: effect.payload });
+      for (const { organizationId, kind, payload } of plan.effects) effects.push({ item, organization_id: organizationId, kind, payload });
       for (const written of plan.entries) {
         entryItems.push(item);
-        for (const subject of written.subjects) {
-          subjects.items.push(item);
-          subjects.organizations.push(written.organizationId);
-          subjects.users.push(subject.userId);
-          subjects.entries.push(written.id);
-          subjects.pointers.push(subject.pointer);
-        }
+        for (let named = written.subjects.length; named > 0; named--) subjectItems.push(item);
       }
     });
     return [
       JSON.stringify(planned.map((one, i) => this.conditionsOf(one, i + 1))), JSON.stringify(executions), JSON.stringify(requests),
       JSON.stringify(effects), entryItems, ...entryColumns(entries),
-      subjects.items, subjects.organizations, subjects.users, subjects.entries, subjects.pointers,
+      subjectItems, ...subjectColumns(entries),
     ];
   }
 

@@ -65,7 +65,7 @@ export type AdmissionAnswer =
   | ({ readonly kind: 'started'; readonly execution: StartedExecution } & Decided)
   | ({ readonly kind: 'pending'; readonly executionId: string; readonly hitlRequestId: string } & Decided)
   | ({ readonly kind: 'blocked'; readonly executionId: string; readonly auditId: string; readonly reason: string } & Decided)
-  | { readonly kind: 'dry_run'; readonly decision: string; readonly effectiveMode?: HitlMode; readonly reasons: readonly Reason[]; readonly flagged: boolean }
+  | ({ readonly kind: 'dry_run'; readonly decision: string } & Omit<Decided, 'effectiveMode'> & Partial<Decided>)
   | { readonly kind: 'refused'; readonly code: ProblemCode; readonly detail: string; readonly errors?: readonly FieldError[] }
   | { readonly kind: 'replay'; readonly executionId: string };
 

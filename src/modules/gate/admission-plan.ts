@@ -20,11 +20,14 @@ export interface RuntimeChoice {
   readonly timeoutSeconds: number;
 }
 
+/** Columns of a row by their names in the database. */
+type Row = Record<string, unknown>;
+
 /** What one decided item writes, and the answer it gives once that is committed. */
 export interface AdmissionPlan {
   readonly answer: AdmissionAnswer;
-  readonly execution?: Record<string, unknown>;
-  readonly request?: Record<string, unknown>;
+  readonly execution?: Row;
+  readonly request?: Row;
   readonly executionId?: string;
   readonly opens: 0 | 1;
   readonly effects: readonly Effect[];
@@ -32,11 +35,18 @@ export interface AdmissionPlan {
 }
 
 /** Turns a decision into rows and entries. Pure but for ids, salts and the clock. */
-export function planAdmission(item: AdmissionItem, facts: Facts, decision: GateDecision, choice: RuntimeChoice): AdmissionPlan {
+export function planAdmission(
+  item: AdmissionItem,
+  facts: Facts,
+  decision: GateDecision,
+  choice: RuntimeChoice,
+): AdmissionPlan {
   if (item.dryRun) return answerOnly(dryRun(decision));
   switch (decision.kind) {
-    case 'invalid':
-      return answerOnly({ kind: 'refused', code: decision.code, detail: 'The input does not fit the capability.', errors: decision.errors });
+    case 'invalid': {
+      const { code, errors } = decision;
+      return answerOnly({ kind: 'refused', code, detail: 'The input does not fit the capability.', errors });
+    }
     case 'refuse':
       return refusal(item, decision);
     case 'block':
@@ -81,7 +91,9 @@ function blocked(item: AdmissionItem, facts: Facts, decision: Of<'block'>): Admi
   const auditId = newId('audit');
   return {
     answer: { kind: 'blocked', executionId, auditId, reason: decision.reason, ...judged(decision) },
-    execution: { ...executionRow(item, facts, decision, executionId, 'receipt'), status: 'blocked', reason: decision.reason, audit_id: auditId },
+    execution: {
+      ...executionRow(item, facts, decision, executionId, 'receipt'), status: 'blocked', reason: decision.reason, audit_id: auditId,
+    },
     executionId,
     opens: 0,
     effects: [],
@@ -101,8 +113,8 @@ function licence(item: AdmissionItem, facts: Facts, decision: Of<'run'>): Admiss
   return {
     answer: { kind: 'executed', executionId, auditId, durationMs: 0, ...judged(decision) },
     execution: {
-      ...executionRow(item, facts, decision, executionId, 'receipt'), status: 'executed', audit_id: auditId, started_at: now, closed_at: now,
-      duration_ms: 0,
+      ...executionRow(item, facts, decision, executionId, 'receipt'),
+      status: 'executed', audit_id: auditId, started_at: now, closed_at: now, duration_ms: 0,
     },
     executionId,
     opens: 0,
@@ -149,7 +161,8 @@ function ask(item: AdmissionItem, facts: Facts, decision: Of<'ask'> | Of<'run'>,
   const runs = item.admission === 'request' ? 'caller' : 'service';
   const { action, agentId, capability, input } = item;
   const definition = facts.definition!.digest;
-  const digest = actionDigest({ agentId, capability, definition, hitlRequestId, input, nonce, runs, ...(action === undefined ? {} : { action }) });
+  const named = action === undefined ? {} : { action };
+  const digest = actionDigest({ agentId, capability, definition, hitlRequestId, input, nonce, runs, ...named });
   const created: AuditEvent = {
     type: 'hitl.created',
     capability,
@@ -163,7 +176,8 @@ function ask(item: AdmissionItem, facts: Facts, decision: Of<'ask'> | Of<'run'>,
     execution: { ...executionRow(item, facts, decision, executionId, 'receipt'), status: 'pending_hitl', hitl_request_id: hitlRequestId },
     request: {
       organization_id: item.organizationId, id: hitlRequestId, agent_id: agentId, agent_name: facts.agent!.name, capability,
-      action: action ?? null, hitl_mode: mode, status, runs, input: item.inputText, context: item.contextText ?? null, nonce, definition, digest,
+      action: action ?? null, hitl_mode: mode, status, runs, input: item.inputText, context: item.contextText ?? null, nonce,
+      definition, digest,
       flagged: decision.flagged, reasons: decision.reasons, grant_id: grant.id, execution_id: executionId, created_by: item.actorId,
       created_at: now, expires_at: expiresAt, timeout_seconds: grant.timeoutSeconds, timeout_action: grant.timeoutAction,
       escalation_level: level, escalated_at: mode === 'escalate' ? now : null,
@@ -175,7 +189,7 @@ function ask(item: AdmissionItem, facts: Facts, decision: Of<'ask'> | Of<'run'>,
   };
 }
 
-function executionRow(item: AdmissionItem, facts: Facts, decision: GateDecision, id: string, runtime: ExecutionRuntime): Record<string, unknown> {
+function executionRow(item: AdmissionItem, facts: Facts, decision: GateDecision, id: string, runtime: ExecutionRuntime): Row {
   return {
     organization_id: item.organizationId, id, agent_id: item.agentId, capability: item.capability, action: item.action ?? null,
     effective_mode: 'effectiveMode' in decision ? decision.effectiveMode : 'block', flagged: decision.flagged, runtime,
@@ -185,7 +199,13 @@ function executionRow(item: AdmissionItem, facts: Facts, decision: GateDecision,
   };
 }
 
-function startedEntry(item: AdmissionItem, facts: Facts, decision: Of<'run'>, executionId: string, runtime: ExecutionRuntime): PreparedEntry {
+function startedEntry(
+  item: AdmissionItem,
+  facts: Facts,
+  decision: Of<'run'>,
+  executionId: string,
+  runtime: ExecutionRuntime,
+): PreparedEntry {
   const grant = facts.grant!;
   return entry(item, newId('audit'), {
     type: 'execution.started',

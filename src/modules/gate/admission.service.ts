@@ -3,6 +3,7 @@ import { currentOrigin } from '../../platform/auth/call-context.js';
 import type { AgentPrincipal, Caller, RootPrincipal } from '../../platform/auth/principal.js';
 import { Batcher } from '../../platform/database/batcher.js';
 import { Problem } from '../../platform/http/problem.js';
+import { invalid } from '../../platform/http/read-members.js';
 import { requestContext } from '../../platform/http/request-context.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { AdmissionBatch } from './admission-batch.service.js';
@@ -62,7 +63,7 @@ export class AdmissionService {
       return { organizationId: principal.organizationId, agentId: principal.agentId };
     }
     if (call.forAgentId === undefined) {
-      throw new Problem('VALIDATION_FAILED', 'Say for which agent.', { errors: [{ pointer: '/agentId', message: 'is required with the root key' }] });
+      throw invalid([{ pointer: '/agentId', message: 'is required with the root key' }]);
     }
     const { organizationId, id } = await this.agents.place(scope, call.forAgentId);
     return { organizationId, agentId: id };

@@ -111,13 +111,15 @@ export class CloseExecutionService {
   }
 }
 
+const told = (output: JsonValue | undefined) => (output === undefined ? {} : { output });
+
 export function closedBy(outcome: RuntimeOutcome, durationMs: number): Closed {
   const auditId = newId('audit');
   switch (outcome.kind) {
     case 'executed':
       return { status: 'executed', auditId, durationMs, output: outcome.output };
     case 'failed':
-      return { status: 'failed', auditId, durationMs, error: outcome.error, ...(outcome.output === undefined ? {} : { output: outcome.output }) };
+      return { status: 'failed', auditId, durationMs, error: outcome.error, ...told(outcome.output) };
     case 'unreachable':
       return { status: 'failed', auditId, durationMs, error: outcome.error };
     case 'unknown':
@@ -141,7 +143,7 @@ function closingEntry(execution: StartedExecution, closed: Closed): PreparedEntr
       : ({
           type: 'execution.failed',
           capability,
-          metadata: { ...metadata, error: closed.error!, ...(closed.status === 'indeterminate' ? { outcome: 'indeterminate' as const } : {}) },
+          metadata: { ...metadata, error: closed.error!, ...(closed.status === 'indeterminate' ? { outcome: closed.status } : {}) },
         } as const);
   return prepareEntry(
     { ...event, chain, agentId: execution.agentId },

@@ -4,7 +4,8 @@ import type { JsonObject } from '../../domain/json.js';
 import { scopeOfOrganization } from '../../platform/auth/scope.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { type EffectHandler, type OutboxRow, OutboxWorker } from '../../platform/outbox/outbox.worker.js';
+import type { OutboxRow } from '../../platform/outbox/outbox.store.js';
+import type { EffectHandler } from '../../platform/outbox/outbox.worker.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
@@ -25,20 +26,17 @@ export class ExecutionWorker implements EffectHandler {
   readonly kind = 'execution.run';
 
   constructor(
-    outbox: OutboxWorker,
     private readonly work: UnitOfWork,
     private readonly executions: ExecutionStore,
     private readonly requests: HitlRequestStore,
     private readonly facts: FactsQuery,
     private readonly running: RunExecutionService,
     private readonly waiters: Waiters,
-  ) {
-    outbox.register(this);
-  }
+  ) {}
 
   /** Returns once `execution.started` is durable; the runtime is called beside, and closes by itself. */
   async handle({ organizationId, payload }: OutboxRow): Promise<void> {
-    const place = await this.executions.place(scopeOfOrganization(organizationId), String(payload.executionId));
+    const place = await this.executions.place(scopeOfOrganization(organizationId), payload.executionId as string);
     const chain = agentChain(organizationId, place.agentId);
     const started = await this.work.run({ chains: [chain], judges: [organizationId], leavesFacts: true }, async (tx) => {
       const execution = await this.executions.read(tx, place);

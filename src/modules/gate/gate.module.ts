@@ -1,6 +1,7 @@
 import { Module, type OnApplicationShutdown } from '@nestjs/common';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import { OutboundGuard } from '../../platform/outbound/outbound-guard.js';
+import { OutboxWorker } from '../../platform/outbox/outbox.worker.js';
 import { AgentsModule } from '../agents/agents.module.js';
 import { AuthorityModule } from '../authority/authority.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
@@ -16,7 +17,7 @@ import { RunExecutionService } from './run-execution.service.js';
 import { HttpConnectorRuntime } from './runtimes/http-connector.runtime.js';
 import { RuntimeSelection } from './runtimes/runtime-selection.js';
 import { WebhookRuntime } from './runtimes/webhook.runtime.js';
-import { UnknownCommits } from './unknown-commits.service.js';
+import { UnknownCommits } from './unknown-commits.query.js';
 
 const runtimeSelection = {
   provide: RuntimeSelection,
@@ -40,7 +41,11 @@ export class GateModule implements OnApplicationShutdown {
   constructor(
     private readonly admission: AdmissionService,
     private readonly running: RunExecutionService,
-  ) {}
+    outbox: OutboxWorker,
+    worker: ExecutionWorker,
+  ) {
+    outbox.register(worker);
+  }
 
   /** What was let through is finished and closed before the process ends. */
   async onApplicationShutdown(): Promise<void> {

@@ -28,7 +28,7 @@ export class CancelExecutionController {
   async cancel(@PathParam('id', 'exec') id: string, @JsonBody(DecisionDto) body: DecisionDto, @Caller() caller: VerifiedCaller) {
     const execution = await this.executions.find(caller.scope, id);
     if (!execution) throw new Problem('NOT_FOUND', 'There is no such execution.');
-    if (execution.hitlRequestId === null) throw new Problem('CONFLICT', `The execution is ${execution.status}: there is nothing to cancel.`);
+    if (execution.hitlRequestId === null) throw new Problem('CONFLICT', `It is ${execution.status}: there is nothing to cancel.`);
     await this.desk.cancel(execution.hitlRequestId, body, {}, caller);
     return { execution: presentExecution((await this.executions.find(caller.scope, id))!) };
   }

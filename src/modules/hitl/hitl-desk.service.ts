@@ -3,7 +3,7 @@ import type { Caller } from '../../platform/auth/principal.js';
 import { Replayed } from '../../platform/database/idempotency.js';
 import { Problem } from '../../platform/http/problem.js';
 import type { PageRequest } from '../../platform/http/pagination.js';
-import { type Reply, reply } from '../../platform/http/replies.js';
+import { reply } from '../../platform/http/replies.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { type Decision, DecideRequestService } from './decide-request.service.js';
 import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
@@ -51,7 +51,7 @@ export class HitlDesk {
   }
 
   /** A repeated decision under the same key shows the request as it stands, like the first. */
-  private async decided(id: string, act: () => Promise<void>, wait: number, form: FormQuery['form'], caller: Caller): Promise<Reply<unknown>> {
+  private async decided(id: string, act: () => Promise<void>, wait: number, form: FormQuery['form'], caller: Caller) {
     let headers = {};
     try {
       await act();

@@ -34,7 +34,6 @@ const COLUMNS = `q.organization_id as "organizationId", q.id, q.agent_id as "age
   q.decided_by as "decidedBy", q.decided_at as "decidedAt", q.note, q.decision_entry_id as "decisionEntryId",
   e.status as "executionStatus", e.runtime as "executionRuntime", e.reason as "executionReason", e.output as "executionOutput",
   e.error as "executionError", e.duration_ms as "executionDurationMs"`;
-const SOURCE = 'hitl_requests q join executions e on e.organization_id = q.organization_id and e.id = q.execution_id';
 
 @Injectable()
 export class HitlRequestsQuery {
@@ -42,9 +41,12 @@ export class HitlRequestsQuery {
 
   async find(scope: Scope, id: string): Promise<RequestRow | undefined> {
     const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 2);
-    const [row] = (await this.dataSource.query(`select ${COLUMNS} from ${SOURCE} where q.id = $1 and ${within.sql}`, [
-      id, ...within.parameters,
-    ])) as RequestRow[];
+    const [row] = await this.dataSource.query<RequestRow[]>(
+      `select ${COLUMNS}
+       from hitl_requests q join executions e on e.organization_id = q.organization_id and e.id = q.execution_id
+       where q.id = $1 and ${within.sql}`,
+      [id, ...within.parameters],
+    );
     return row;
   }
 
@@ -54,7 +56,7 @@ export class HitlRequestsQuery {
       this.dataSource,
       {
         columns: COLUMNS,
-        from: SOURCE,
+        from: 'hitl_requests q join executions e on e.organization_id = q.organization_id and e.id = q.execution_id',
         where: `($1::text is null or q.status = $1) and ($2::text is null or q.agent_id = $2) and ($3::text is null or q.capability = $3)
           and ($4::integer is null or q.escalation_level = $4) and ($5::timestamptz is null or q.expires_at < $5) and ${within.sql}`,
         parameters: [

@@ -16,7 +16,9 @@ import { MoveRequestService } from './move-request.service.js';
 @Module({
   imports: [TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlController, CancelExecutionController],
-  providers: [DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, LicenceService, MoveRequestService],
+  providers: [
+    DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, LicenceService, MoveRequestService,
+  ],
   exports: [HitlRequestStore, HitlRequestsQuery, HitlDesk, MoveRequestService],
 })
 export class HitlModule {}

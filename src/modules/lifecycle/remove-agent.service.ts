@@ -6,7 +6,6 @@ import type { Reply } from '../../platform/http/replies.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { GrantCapabilityService } from '../agents/grant-capability.service.js';
-import { GrantStore } from '../capabilities/grant.store.js';
 import { HitlRequestStore } from '../hitl/hitl-request.store.js';
 import { MoveRequestService } from '../hitl/move-request.service.js';
 
@@ -16,7 +15,6 @@ export class RemoveAgentService {
   constructor(
     private readonly work: UnitOfWork,
     private readonly agents: AgentStore,
-    private readonly grantStore: GrantStore,
     private readonly granting: GrantCapabilityService,
     private readonly requests: HitlRequestStore,
     private readonly moving: MoveRequestService,
@@ -31,7 +29,7 @@ export class RemoveAgentService {
       cancelled.length = 0;
       const agent = await this.agents.read(tx, place);
       await this.agents.update(tx, { ...agent, status: 'removed', updatedAt: await tx.now() });
-      for (const grant of await this.grantStore.ofAgent(tx, organizationId, id)) await this.granting.revokeWithin(tx, grant, caller.actorId);
+      await this.granting.revokeAllWithin(tx, organizationId, id, caller.actorId);
       for (const open of await this.requests.openOf(tx, organizationId, id)) {
         const request = await this.requests.read(tx, open);
         await this.moving.move(tx, request, { kind: 'cancel', by: 'system' }, 'system', 'agent_removed');

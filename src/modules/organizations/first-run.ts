@@ -78,7 +78,8 @@ type Fingerprints = Record<'JWT_SECRET' | 'ENCRYPTION_KEY' | 'AUDIT_SIGNING_KEY'
 
 /** Keyed by the secret itself, so that a fingerprint says nothing but "the same" or "another". */
 function fingerprintsOf({ jwtSecret, encryptionKey, auditSigningKey }: CompleteConfig): Fingerprints {
-  const fingerprint = (secret: string) => createHmac('sha256', secret).update('countersign secret fingerprint v1').digest('hex').slice(0, 32);
+  const fingerprint = (secret: string) =>
+    createHmac('sha256', secret).update('countersign secret fingerprint v1').digest('hex').slice(0, 32);
   return {
     JWT_SECRET: fingerprint(jwtSecret),
     ENCRYPTION_KEY: fingerprint(encryptionKey),

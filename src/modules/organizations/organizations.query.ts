@@ -23,8 +23,8 @@ export class OrganizationsQuery {
   async choose(scope: Scope, named: string | undefined): Promise<string> {
     if (named === undefined) return this.homeOf(scope);
     const reached = scope.organizations === 'all' || scope.organizations.includes(named);
-    const rows = reached ? await this.dataSource.query('select 1 from organizations where id = $1', [named]) : [];
-    if ((rows as unknown[]).length === 0) throw new Problem('NOT_FOUND', 'There is no such organization.');
+    const rows = reached ? await this.dataSource.query<unknown[]>('select 1 from organizations where id = $1', [named]) : [];
+    if (rows.length === 0) throw new Problem('NOT_FOUND', 'There is no such organization.');
     return named;
   }
 }

@@ -9,7 +9,7 @@ export function environmentExample(): string {
   ];
   for (const { title, shape } of SECTIONS) {
     lines.push('', `# ---- ${title} ----`, '');
-    for (const [name, type] of Object.entries(shape)) {
+    for (const [name, type] of Object.entries<object>(shape)) {
       const { doc, fallback, otherwise, secret } = docOf(type);
       const when = otherwise ?? (fallback === '' ? 'none' : undefined);
       lines.push(`# ${doc}${secret ? ' Secret.' : ''}${when ? ` Unset: ${when}.` : ''}`, `#${name}=${fallback ?? ''}`);

@@ -15,9 +15,11 @@ const SESSION = '-c idle_in_transaction_session_timeout=3000 -c lock_timeout=400
 export interface DatabaseOptions {
   url: string;
   poolSize: number;
+  /** How long to wait for a connection, in milliseconds. Default 1,000: a pool that is used up says so within a second. */
+  connectTimeoutMs?: number;
 }
 
-export function dataSourceOptions({ url, poolSize }: DatabaseOptions): DataSourceOptions {
+export function dataSourceOptions({ url, poolSize, connectTimeoutMs = 1_000 }: DatabaseOptions): DataSourceOptions {
   return {
     type: 'postgres',
     url,
@@ -28,8 +30,8 @@ export function dataSourceOptions({ url, poolSize }: DatabaseOptions): DataSourc
     migrationsTransactionMode: 'each',
     synchronize: false,
     applicationName: 'countersign',
-    // A pool that is used up answers within a second; pg's own default waits for ever.
-    extra: { options: SESSION, connectionTimeoutMillis: 1_000, keepAlive: true },
+    // pg's own default waits for ever.
+    extra: { options: SESSION, connectionTimeoutMillis: connectTimeoutMs, keepAlive: true },
   };
 }
 

@@ -4,12 +4,17 @@ import { CredentialSources } from '../auth/credential-source.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
 import { OutboxBell } from '../outbox/outbox-bell.js';
 import { dataSourceOptions } from './data-source.js';
+import { DatabaseClock } from './database-clock.js';
 import { IdempotencyKeys } from './idempotency.js';
+import { Janitor } from './janitor.service.js';
 import { StatementsOnPool } from './statements-on-pool.js';
 import { Statements } from './statements.js';
 import { UnitOfWork } from './unit-of-work.js';
 
-const shared = [{ provide: CredentialSources, useFactory: () => new CredentialSources() }, OutboxBell, IdempotencyKeys, Statements, StatementsOnPool, UnitOfWork];
+const shared = [
+  { provide: CredentialSources, useFactory: () => new CredentialSources() },
+  DatabaseClock, IdempotencyKeys, Janitor, OutboxBell, Statements, StatementsOnPool, UnitOfWork,
+];
 
 /** The database, and the units of work on it. Credential sources stand here because every unit of work asks them again. */
 @Global()

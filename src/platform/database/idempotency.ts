@@ -7,13 +7,18 @@ import type { JsonValue } from '../../domain/json.js';
 import type { Caller } from '../auth/principal.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
 import { Problem } from '../http/problem.js';
-import type { KeptAnswer } from './tx.js';
 
 /** A claimed key: where its record stands, and what the call that first used it looked like. */
 export interface IdempotencyClaim {
   organizationId: string;
   scope: string;
   fingerprint: string;
+}
+
+/** The answer of the call as its record keeps it: secrets are null there, for they are shown once. */
+export interface KeptAnswer {
+  status: number;
+  body: unknown;
 }
 
 /** Ends a unit of work early: this call has been answered before, and this was the answer. */

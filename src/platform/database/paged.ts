@@ -11,7 +11,11 @@ export interface PagedSource {
 }
 
 /** One page, newest first, and the exact total of the filter. */
-export async function pageOf<Row extends { id: string }>(dataSource: DataSource, source: PagedSource, page: PageRequest): Promise<Page<Row>> {
+export async function pageOf<Row extends { id: string }>(
+  dataSource: DataSource,
+  source: PagedSource,
+  page: PageRequest,
+): Promise<Page<Row>> {
   const { columns, from, where, parameters, id } = source;
   const n = parameters.length;
   const [counted, rows] = await Promise.all([

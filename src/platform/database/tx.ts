@@ -8,13 +8,8 @@ import { currentActor, currentOrigin } from '../auth/call-context.js';
 import { type Reply, reply } from '../http/replies.js';
 import type { Effect } from '../outbox/effects.js';
 import { APPEND_ENTRIES, entryColumns, subjectColumns } from './chain-writer.js';
-import type { Plan } from './unit-of-work.js';
-
-/** The answer of the call as its idempotency record keeps it: secrets are null there, for they are shown once. */
-export interface KeptAnswer {
-  status: number;
-  body: unknown;
-}
+import type { KeptAnswer } from './idempotency.js';
+import type { Plan } from './plan.js';
 
 export interface RecordOptions {
   /** Who did it, where that is not the caller of the present request: `system` for sweepers and workers. */

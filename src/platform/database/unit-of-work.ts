@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type QueryRunner } from 'typeorm';
-import type { ChainRef } from '../../domain/audit/chain.js';
 import { CredentialSources } from '../auth/credential-source.js';
 import { Problem } from '../http/problem.js';
 import { requestContext } from '../http/request-context.js';
@@ -9,17 +8,7 @@ import { OutboxBell } from '../outbox/outbox-bell.js';
 import { Tx } from './tx.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { lockHeads, passBarrier, shareBarrier } from './locks.js';
-
-export interface Plan {
-  /** Chains whose heads are locked before anything is read: whatever this work appends to, or takes its order from. */
-  chains: readonly ChainRef[];
-  /** Chains that begin with this work; their heads are inserted. */
-  creates?: readonly ChainRef[];
-  /** Organizations whose shared facts (definitions, settings) this work judges by: their barrier is taken shared. */
-  judges?: readonly string[];
-  /** What the locked chains' agents are decided by stays as it is, so that decisions in flight need not be taken again. */
-  leavesFacts?: true;
-}
+import type { Plan } from './plan.js';
 
 const ATTEMPTS = 3;
 const DEADLOCK = '40P01';

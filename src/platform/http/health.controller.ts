@@ -1,8 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiProperty, ApiTags } from '@nestjs/swagger';
-import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
 import { Access } from '../auth/access.decorator.js';
+import { DatabaseClock } from '../database/database-clock.js';
 import { OutboxWorker } from '../outbox/outbox.worker.js';
 import { Problem } from './problem.js';
 import { Replies } from './replies.js';
@@ -24,7 +23,7 @@ const LARGEST_SKEW_MS = 2_000;
 @Controller('health')
 export class HealthController {
   constructor(
-    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly clock: DatabaseClock,
     private readonly outbox: OutboxWorker,
   ) {}
 
@@ -48,11 +47,12 @@ export class HealthController {
   @Replies(200, ReadyReply)
   async ready(): Promise<ReadyReply> {
     const asked = Date.now();
-    const [{ now }] = (await this.dataSource.query('select clock_timestamp() as now')) as [{ now: Date }];
+    const now = await this.clock.now();
     const answered = Date.now();
     const clockSkewMs = now.getTime() < asked ? asked - now.getTime() : Math.max(0, now.getTime() - answered);
     if (clockSkewMs > LARGEST_SKEW_MS) {
-      throw new Problem('UNAVAILABLE', `This server's clock differs from the database's by ${clockSkewMs} ms.`, { headers: { 'Retry-After': '5' } });
+      const detail = `This server's clock differs from the database's by ${clockSkewMs} ms.`;
+      throw new Problem('UNAVAILABLE', detail, { headers: { 'Retry-After': '5' } });
     }
     return { status: 'ready', clockSkewMs, parkedEffects: await this.outbox.parked() };
   }

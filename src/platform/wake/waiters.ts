@@ -25,7 +25,13 @@ export class Waiters implements OnApplicationShutdown {
    *
    * @param seconds how long the answer may be held; 0 asks once. Over 64 waits of one principal are answered at once.
    */
-  async until<Seen>(topic: string, caller: Caller, seconds: number, read: () => Promise<Seen>, isFinal: (seen: Seen) => boolean): Promise<Seen> {
+  async until<Seen>(
+    topic: string,
+    caller: Caller,
+    seconds: number,
+    read: () => Promise<Seen>,
+    isFinal: (seen: Seen) => boolean,
+  ): Promise<Seen> {
     const deadline = Date.now() + seconds * 1000;
     let seen = await read();
     const held = this.held.get(caller.actorId) ?? 0;

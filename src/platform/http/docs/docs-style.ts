@@ -55,7 +55,8 @@ h2 { font-size: 1.3rem; margin: 2.2rem 0 .6rem; }
 .steps p { margin: .5rem 0 0; color: var(--soft); font-size: .93rem; }
 pre { margin: 0; padding: .8rem; background: var(--code); border-radius: 8px; overflow-x: auto; }
 pre, code { font: .86rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-main > p code, .steps p code, .problem p code { background: var(--code); padding: .1em .35em; border-radius: 4px; overflow-wrap: anywhere; }
+main > p code, .steps p code, .problem p code { background: var(--code); padding: .1em .35em; border-radius: 4px;
+  overflow-wrap: anywhere; }
 .problems { display: grid; gap: .7rem; margin: 1rem 0 0; }
 .problem { background: var(--panel); border: 1px solid var(--line); border-radius: 12px; padding: .8rem 1rem; }
 .problem:target { border-color: var(--accent); box-shadow: 0 0 0 1px var(--accent); }

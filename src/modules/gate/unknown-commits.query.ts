@@ -56,5 +56,6 @@ export class UnknownCommits {
 /** No connection could be had at all, so nothing of it can have arrived. */
 function neverSent(cause: unknown): boolean {
   const { code, message } = cause as { code?: unknown; message?: unknown };
-  return code === 'ECONNREFUSED' || code === '53300' || code === '57P03' || (typeof message === 'string' && /when trying to connect/.test(message));
+  if (code === 'ECONNREFUSED' || code === '53300' || code === '57P03') return true;
+  return typeof message === 'string' && /when trying to connect/.test(message);
 }

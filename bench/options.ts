@@ -1,0 +1,69 @@
+import { parseArgs } from 'node:util';
+
+export interface Options {
+  /** Pairs of the two main figures; the others take about half as many. */
+  readonly pairs: number;
+  /** Seconds of one measured phase, after its warm-up. */
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly connections: number;
+  readonly agents: number;
+  readonly poolSize: number;
+  /** Keys of the figures to take; empty: all. */
+  readonly only: readonly string[];
+  readonly load: 'wrk' | 'autocannon' | 'any';
+  readonly json?: string;
+  readonly dataDir?: string;
+  /** Folder for CPU profiles of both servers. Profiling slows both down: such figures are no results. */
+  readonly profile?: string;
+}
+
+export const USAGE = `npm run bench -- [options]
+
+  --quick            3 short pairs of each figure, to see whether something is broken
+  --pairs N          pairs of the two main figures (9)
+  --seconds S        length of a measured phase (4)
+  --connections N    connections of the load generator (64)
+  --agents N         agents that call in turn (1000)
+  --pool N           connections of each server to PostgreSQL (10)
+  --only a,b         only these figures: receipt, connector, hot, pending
+  --load TOOL        wrk or autocannon; default: wrk where it is installed
+  --data-dir DIR     folder for PostgreSQL's files; default: a temporary one on a real disk
+  --json FILE        write everything that was measured to FILE
+  --profile DIR      write CPU profiles of both servers to DIR (the figures are no results then)
+`;
+
+/** @throws Error on an unknown option or a number that is none */
+export function parseOptions(argv: readonly string[]): Options | 'help' {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({
+    args: [...argv],
+    options: {
+      quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' }, pairs: text, seconds: text, connections: text, agents: text,
+      pool: text, only: text, load: text, 'data-dir': text, json: text, profile: text,
+    },
+  });
+  if (values.help === true) return 'help';
+  const quick = values.quick === true;
+  const load = values.load ?? 'any';
+  if (load !== 'wrk' && load !== 'autocannon' && load !== 'any') throw new Error('--load is wrk or autocannon');
+  return {
+    pairs: whole('pairs', values.pairs, quick ? 3 : 9),
+    seconds: whole('seconds', values.seconds, quick ? 2 : 4),
+    warmUpSeconds: 1,
+    connections: whole('connections', values.connections, 64),
+    agents: whole('agents', values.agents, 1_000),
+    poolSize: whole('pool', values.pool, 10),
+    only: values.only?.split(',') ?? [],
+    load,
+    ...(values.json === undefined ? {} : { json: values.json }),
+    ...(values['data-dir'] === undefined ? {} : { dataDir: values['data-dir'] }),
+    ...(values.profile === undefined ? {} : { profile: values.profile }),
+  };
+}
+
+function whole(name: string, given: string | undefined, fallback: number): number {
+  const value = given === undefined ? fallback : Number(given);
+  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1`);
+  return value;
+}

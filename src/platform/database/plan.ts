@@ -1,0 +1,13 @@
+import type { ChainRef } from '../../domain/audit/chain.js';
+
+/** What a unit of work takes hold of before its story begins. */
+export interface Plan {
+  /** Chains whose heads are locked before anything is read: whatever this work appends to, or takes its order from. */
+  chains: readonly ChainRef[];
+  /** Chains that begin with this work; their heads are inserted. */
+  creates?: readonly ChainRef[];
+  /** Organizations whose shared facts (definitions, settings) this work judges by: their barrier is taken shared. */
+  judges?: readonly string[];
+  /** What the locked chains' agents are decided by stays as it is, so that decisions in flight need not be taken again. */
+  leavesFacts?: true;
+}
