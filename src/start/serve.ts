@@ -9,6 +9,7 @@ import {
 import { StartRefused } from '../platform/config/start-refused.js';
 import { embeddedSecrets } from '../platform/embedded/secret-files.js';
 import { startEmbeddedPostgres } from '../platform/embedded/supervisor.js';
+import { Waiters } from '../platform/wake/waiters.js';
 import { createLogger, withoutCredentials, type Logger } from '../platform/logging/logger.js';
 import { banner } from './banner.js';
 import { withEnvironmentFile } from './environment-file.js';
@@ -126,6 +127,7 @@ async function listen(app: INestApplication, config: CompleteConfig): Promise<vo
  */
 async function drain(app: INestApplication): Promise<void> {
   const server = app.getHttpServer() as Server;
+  app.get(Waiters).release();
   const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await new Promise<void>((done) => void server.close(() => done()));
   clearTimeout(cut);

@@ -52,10 +52,10 @@ export function planAdmission(
     case 'block':
       return item.admission === 'execute' ? blocked(item, facts, decision) : refusedRequest(item, decision);
     case 'ask':
-      return ask(item, facts, decision, decision.mode);
+      return ask(item, facts, decision, decision.mode, choice);
     case 'run':
       // An adapter that asks for an approval gets a person, whatever milder mode the grant has.
-      if (item.admission === 'request') return ask(item, facts, decision, 'propose');
+      if (item.admission === 'request') return ask(item, facts, decision, 'propose', choice);
       return choice.runtime === 'receipt' ? licence(item, facts, decision) : start(item, facts, decision, choice);
   }
 }
@@ -151,7 +151,13 @@ function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>, choice: R
   };
 }
 
-function ask(item: AdmissionItem, facts: Facts, decision: Of<'ask'> | Of<'run'>, mode: 'propose' | 'escalate'): AdmissionPlan {
+function ask(
+  item: AdmissionItem,
+  facts: Facts,
+  decision: Of<'ask'> | Of<'run'>,
+  mode: 'propose' | 'escalate',
+  choice: RuntimeChoice,
+): AdmissionPlan {
   const executionId = newId('exec');
   const hitlRequestId = newId('hitl');
   const now = new Date();
@@ -159,6 +165,8 @@ function ask(item: AdmissionItem, facts: Facts, decision: Of<'ask'> | Of<'run'>,
   const { status, level, expiresAt } = opening(mode, now, grant.timeoutSeconds);
   const nonce = randomBytes(16).toString('base64url');
   const runs = item.admission === 'request' ? 'caller' : 'service';
+  // An adapter's action is never called from here, whatever connector the capability has.
+  const runtime = runs === 'caller' ? 'receipt' : choice.runtime;
   const { action, agentId, capability, input } = item;
   const definition = facts.definition!.digest;
   const named = action === undefined ? {} : { action };
@@ -173,7 +181,7 @@ function ask(item: AdmissionItem, facts: Facts, decision: Of<'ask'> | Of<'run'>,
   };
   return {
     answer: { kind: 'pending', executionId, hitlRequestId, ...judged(decision) },
-    execution: { ...executionRow(item, facts, decision, executionId, 'receipt'), status: 'pending_hitl', hitl_request_id: hitlRequestId },
+    execution: { ...executionRow(item, facts, decision, executionId, runtime), status: 'pending_hitl', hitl_request_id: hitlRequestId },
     request: {
       organization_id: item.organizationId, id: hitlRequestId, agent_id: agentId, agent_name: facts.agent!.name, capability,
       action: action ?? null, hitl_mode: mode, status, runs, input: item.inputText, context: item.contextText ?? null, nonce,

@@ -1,10 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
 import { currentOrigin } from '../../platform/auth/call-context.js';
 import type { AgentPrincipal, Caller, RootPrincipal } from '../../platform/auth/principal.js';
 import { Batcher } from '../../platform/database/batcher.js';
 import { Problem } from '../../platform/http/problem.js';
 import { invalid } from '../../platform/http/read-members.js';
 import { requestContext } from '../../platform/http/request-context.js';
+import { LOGGER } from '../../platform/logging/token.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { AdmissionBatch } from './admission-batch.service.js';
 import type { Admission, AdmissionAnswer, AdmissionItem } from './admission-item.js';
@@ -21,6 +23,7 @@ export class AdmissionService {
   constructor(
     @Inject(AdmissionBatch) batch: AdmissionBatch,
     private readonly agents: AgentStore,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.lanes = new Batcher({
       lanes: 2,
@@ -47,11 +50,17 @@ export class AdmissionService {
       ...(context?.traceparent ? { traceparent: context.traceparent } : {}),
     });
     if (context && leavesAnEntry(answer)) context.recorded++;
+    if (answer.kind === 'refused' && LACKS_IN_TOKEN.has(answer.code)) this.logAttempt(call, place.agentId, answer.code);
     return answer;
   }
 
   drained(): Promise<void> {
     return this.lanes.drained();
+  }
+
+  /** What a token does not hold leaves no audit entry (interface, section 6); the security log has it. */
+  private logAttempt({ capability }: ExecuteCall, agentId: string, code: string): void {
+    this.logger.warn({ security: 'capability_refused', agentId, capability, code }, 'a capability was refused');
   }
 
   /** An agent acts for itself; root says for whom. */
@@ -69,6 +78,8 @@ export class AdmissionService {
     return { organizationId, agentId: id };
   }
 }
+
+const LACKS_IN_TOKEN: ReadonlySet<string> = new Set(['CAPABILITY_NOT_GRANTED', 'CAPABILITY_NOT_IN_TOKEN']);
 
 function leavesAnEntry(answer: AdmissionAnswer): boolean {
   return answer.kind !== 'dry_run' && answer.kind !== 'replay' && answer.kind !== 'refused';

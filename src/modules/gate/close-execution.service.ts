@@ -4,6 +4,7 @@ import { type PreparedEntry, prepareEntry } from '../../domain/audit/entry.js';
 import { jcs } from '../../domain/audit/jcs.js';
 import { newId } from '../../domain/ids.js';
 import type { JsonValue } from '../../domain/json.js';
+import { asService } from '../../platform/auth/call-context.js';
 import { Batcher, type ItemOutcome } from '../../platform/database/batcher.js';
 import { entryColumns } from '../../platform/database/chain-writer.js';
 import { type NamedStatement, Statements } from '../../platform/database/statements.js';
@@ -62,7 +63,8 @@ export class CloseExecutionService {
   async close(execution: StartedExecution, outcome: RuntimeOutcome, runtime: ExecutionRuntime, durationMs: number): Promise<Closed> {
     const closed = closedBy(outcome, durationMs);
     const closing = { execution, closed, runtime, entry: closingEntry(execution, closed) };
-    if ((await this.batcher.submit(closing)) === 'lost') await this.recordLate(execution, closed);
+    // The service's own word: it does not hang on the credential of the call, which may be dead by now.
+    if ((await this.batcher.submit(closing)) === 'lost') await asService('worker', () => this.recordLate(execution, closed));
     return closed;
   }
 

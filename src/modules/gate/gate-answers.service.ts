@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { recordsNothing } from '../../platform/auth/call-context.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import { Problem } from '../../platform/http/problem.js';
 import { type Reply, reply } from '../../platform/http/replies.js';
@@ -44,11 +45,14 @@ export class GateAnswers {
           status: 'blocked', executionId: answer.executionId, auditId: answer.auditId, reason: answer.reason, ...judged(answer),
         });
       case 'dry_run': {
+        recordsNothing();
         const { decision, effectiveMode, reasons, flagged } = answer;
         return reply(200, { status: 'dry_run', decision, ...(effectiveMode ? { effectiveMode } : {}), reasons: [...reasons], flagged });
       }
       case 'pending':
-        return wait === 0 ? reply(202, pendingReply(answer)) : this.awaited(answer.executionId, wait, caller);
+        return wait === 0
+          ? reply(202, pendingReply(answer), whereToLook(answer.executionId))
+          : this.awaited(answer.executionId, wait, caller);
       case 'replay':
         return this.replayed(answer.executionId, caller);
       case 'refused':
@@ -62,6 +66,7 @@ export class GateAnswers {
     if (answer.kind === 'pending') return reply(201, await this.desk.envelope(answer.hitlRequestId, {}, caller));
     if (answer.kind === 'refused') throw refusal(answer);
     if (answer.kind !== 'replay') throw new Error(`a request was answered with ${answer.kind}`);
+    recordsNothing();
     const execution = await this.find(answer.executionId, caller);
     return reply(201, await this.desk.envelope(execution.hitlRequestId!, {}, caller), REPLAYED);
   }
@@ -74,12 +79,13 @@ export class GateAnswers {
 
   /** The first answer again, from the execution as it now stands: a call that waited for a person may have run since. */
   private async replayed(executionId: string, caller: Caller): Promise<Reply<GateReply>> {
+    recordsNothing();
     const execution = await this.find(executionId, caller);
     if (execution.status === 'running') {
       throw new Problem('IDEMPOTENCY_IN_FLIGHT', 'The first call with this key is still running.', { headers: { 'Retry-After': '1' } });
     }
-    const { status, body } = await this.shown(execution, caller);
-    return reply(status, body, REPLAYED);
+    const { status, body, headers } = await this.shown(execution, caller);
+    return reply(status, body, { ...headers, ...REPLAYED });
   }
 
   private async shown(row: ExecutionEntity, caller: Caller): Promise<Reply<GateReply>> {
@@ -93,7 +99,7 @@ export class GateAnswers {
     switch (row.status) {
       case 'pending_hitl':
       case 'running':
-        return reply(202, { status: 'pending_hitl', ...common, ...asked });
+        return reply(202, { status: 'pending_hitl', ...common, ...asked }, whereToLook(row.id));
       case 'indeterminate':
         return reply(200, { status: 'failed', ...common, ...asked });
       default:
@@ -107,6 +113,9 @@ export class GateAnswers {
     return execution;
   }
 }
+
+/** Where the outcome shows up; `?wait=` holds that answer until it does. */
+const whereToLook = (executionId: string) => ({ Location: `/api/v1/executions/${executionId}` });
 
 type Of<Kind extends AdmissionAnswer['kind']> = Extract<AdmissionAnswer, { kind: Kind }>;
 

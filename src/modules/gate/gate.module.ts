@@ -1,4 +1,4 @@
-import { Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Module, type BeforeApplicationShutdown } from '@nestjs/common';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import { OutboundGuard } from '../../platform/outbound/outbound-guard.js';
 import { OutboxWorker } from '../../platform/outbox/outbox.worker.js';
@@ -37,7 +37,7 @@ const runtimeSelection = {
     RunExecutionService, UnknownCommits,
   ],
 })
-export class GateModule implements OnApplicationShutdown {
+export class GateModule implements BeforeApplicationShutdown {
   constructor(
     private readonly admission: AdmissionService,
     private readonly running: RunExecutionService,
@@ -48,7 +48,7 @@ export class GateModule implements OnApplicationShutdown {
   }
 
   /** What was let through is finished and closed before the process ends. */
-  async onApplicationShutdown(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     await this.admission.drained();
     await this.running.drained();
   }

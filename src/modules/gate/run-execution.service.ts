@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { CapabilityFacts } from '../../domain/gate/decide.js';
+import { asService } from '../../platform/auth/call-context.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import { notify } from '../../platform/outbox/effects.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -67,6 +68,8 @@ export class RunExecutionService {
   private async tellPeople({ organizationId, executionId, notify: asked }: StartedExecution, closed: Closed): Promise<void> {
     const event = closed.status === 'indeterminate' ? 'execution.indeterminate' : asked ? 'execution.notified' : undefined;
     if (event === undefined) return;
-    await this.work.run({ chains: [] }, async (tx) => tx.enqueue(notify(organizationId, event, { executionId })));
+    const news = notify(organizationId, event, { executionId });
+    // The service's own news: it does not hang on the credential of the call, which may be dead by now.
+    await asService('worker', () => this.work.run({ chains: [] }, async (tx) => tx.enqueue(news)));
   }
 }

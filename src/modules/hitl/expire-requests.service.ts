@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { agentChain } from '../../domain/audit/chain.js';
 import type { TimeoutAction } from '../../domain/gate/vocabulary.js';
-import { asService } from '../../platform/auth/call-context.js';
+import { asService, recordsNothing } from '../../platform/auth/call-context.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import { type Scope, scopeOfEverything } from '../../platform/auth/scope.js';
+import { Replayed } from '../../platform/database/idempotency.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { HitlRequestStore, type RequestPlace } from './hitl-request.store.js';
@@ -59,14 +60,28 @@ export class ExpireRequestsService {
         else if (action === 'escalate') swept.escalated++;
         else if (action !== undefined) swept.timedOut++;
       }
-      if (due.length < SWEEP_AT_ONCE) return swept;
+      if (due.length < SWEEP_AT_ONCE) {
+        if (swept.checked === 0) recordsNothing();
+        return swept;
+      }
     }
   }
 
-  /** The manual trigger: before the window's end too. @throws Problem HITL_ALREADY_DECIDED */
-  async trigger(id: string, caller: Caller): Promise<TimeoutAction> {
+  /**
+   * The manual trigger: before the window's end too.
+   *
+   * @returns the action as applied, and whether this call was answered before
+   * @throws Problem HITL_ALREADY_DECIDED
+   */
+  async trigger(id: string, caller: Caller): Promise<{ action: TimeoutAction; replayed: boolean }> {
     const place = await this.requests.place(caller.scope, id);
-    return (await this.timeOut(place, 'manual', caller.actorId))!;
+    try {
+      return { action: (await this.timeOut(place, 'manual', caller.actorId))!, replayed: false };
+    } catch (error) {
+      if (!(error instanceof Replayed)) throw error;
+      recordsNothing();
+      return { action: (error.answer.body as { action: TimeoutAction }).action, replayed: true };
+    }
   }
 
   private async timeOut(place: RequestPlace, trigger: 'window' | 'manual', actorId: string): Promise<TimeoutAction | undefined> {

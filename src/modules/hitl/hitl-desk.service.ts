@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { recordsNothing } from '../../platform/auth/call-context.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import { Replayed } from '../../platform/database/idempotency.js';
 import { Problem } from '../../platform/http/problem.js';
@@ -57,6 +58,7 @@ export class HitlDesk {
       await act();
     } catch (error) {
       if (!(error instanceof Replayed)) throw error;
+      recordsNothing();
       headers = { 'Idempotent-Replayed': 'true' };
     }
     return reply(200, { request: present(await this.awaited(id, wait, caller), form, 'camel') }, headers);

@@ -8,7 +8,7 @@ import { JsonBody } from '../../platform/http/json-body.js';
 import { pageRequest } from '../../platform/http/pagination.js';
 import { PathParam } from '../../platform/http/path-param.js';
 import { QueryParams } from '../../platform/http/query-params.js';
-import { Replies } from '../../platform/http/replies.js';
+import { Replies, reply } from '../../platform/http/replies.js';
 import { ApprovalDto, DecisionDto, FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { RequestEnvelope, RequestListReply, RequestReply, RequestSnakeReply } from './hitl.presenter.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
@@ -112,7 +112,8 @@ export class HitlController {
   @Idempotent('hitl.timeout')
   @Replies(200, TimeoutReply, ...DECISION_CODES)
   async timeout(@PathParam('id', 'hitl') id: string, @QueryParams(FormQuery) query: FormQuery, @Caller() caller: VerifiedCaller) {
-    const action = await this.expiry.trigger(id, caller);
-    return { ...(await this.desk.envelope(id, query, caller)), action };
+    const { action, replayed } = await this.expiry.trigger(id, caller);
+    const body = { ...(await this.desk.envelope(id, query, caller)), action };
+    return reply(200, body, replayed ? { 'Idempotent-Replayed': 'true' } : {});
   }
 }

@@ -1,8 +1,9 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Request } from 'express';
 import { type AuditEvent } from '../../domain/audit/catalogue.js';
 import { platformChain } from '../../domain/audit/chain.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
+import { requestContext } from '../http/request-context.js';
 import { addressOf } from './call-context.js';
 
 const MINUTE = 60_000;
@@ -23,7 +24,7 @@ interface Failures {
  * a minute and address is written at once, the rest as one count when the minute ends.
  */
 @Injectable()
-export class AuthJournal implements OnApplicationShutdown {
+export class AuthJournal implements BeforeApplicationShutdown {
   private readonly rootReads = new Map<string, number>();
   private readonly failures = new Map<string, Failures>();
   private readonly timer = setInterval(() => void this.writeCounts(Date.now() - MINUTE).catch(() => undefined), MINUTE / 6).unref();
@@ -55,7 +56,7 @@ export class AuthJournal implements OnApplicationShutdown {
     await this.write(failedEvent(1, reason, request.method), 'anonymous');
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     clearInterval(this.timer);
     await this.writeCounts(Infinity).catch(() => undefined);
   }
@@ -73,9 +74,13 @@ export class AuthJournal implements OnApplicationShutdown {
   }
 
   private async write(event: AuditEvent, actorId: string): Promise<void> {
+    const context = requestContext.getStore();
+    const recorded = context?.recorded ?? 0;
     await this.work.run({ chains: [platformChain()], leavesFacts: true }, async (tx) => {
       tx.record(platformChain(), event, { actorId });
     });
+    // That somebody came in is not what the call did.
+    if (context) context.recorded = recorded;
   }
 }
 

@@ -17,6 +17,12 @@ export function currentActor(): string {
   return requestContext.getStore()?.actorId ?? 'system';
 }
 
+/** Says that the present call rightly leaves no audit entry: a replay, a dry run, a sweep that found nothing. */
+export function recordsNothing(): void {
+  const context = requestContext.getStore();
+  if (context) context.recordsNothing = true;
+}
+
 export function addressOf(request: Request): string | undefined {
   return requestContext.getStore()?.address ?? request.socket.remoteAddress;
 }

@@ -2,6 +2,7 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import { Reflector } from '@nestjs/core';
 import { type Observable, catchError, of } from 'rxjs';
 import { type AuthenticatedRequest, callerOf } from '../auth/access.decorator.js';
+import { recordsNothing } from '../auth/call-context.js';
 import { type IdempotencyClaim, IdempotencyKeys, Replayed } from '../database/idempotency.js';
 import { parsedBody } from './body-reader.js';
 import { reply } from './replies.js';
@@ -39,6 +40,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     return next.handle().pipe(
       catchError((error: unknown) => {
         if (!(error instanceof Replayed)) throw error;
+        recordsNothing();
         return of(reply(error.answer.status, error.answer.body, { 'Idempotent-Replayed': 'true' }));
       }),
     );

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { asService } from '../auth/call-context.js';
 import { LOGGER } from '../logging/token.js';
@@ -20,7 +20,7 @@ const AT_ONCE = 32;
  * work. Kinds without a handler in this build are left where they are, and counted in readiness.
  */
 @Injectable()
-export class OutboxWorker implements OnApplicationBootstrap, OnApplicationShutdown {
+export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly handlers = new Map<EffectKind, EffectHandler>();
   private timer?: NodeJS.Timeout;
   private working: Promise<void> | undefined;
@@ -43,7 +43,7 @@ export class OutboxWorker implements OnApplicationBootstrap, OnApplicationShutdo
     this.look();
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     clearInterval(this.timer);
     await this.working;

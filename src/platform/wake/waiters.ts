@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/principal.js';
 
 /** Somebody else's commit is noticed by looking, this often at the latest. */
@@ -11,7 +11,7 @@ const WAITS_PER_PRINCIPAL = 64;
  * is woken by a commit of this process, and every half second for those of other replicas.
  */
 @Injectable()
-export class Waiters implements OnApplicationShutdown {
+export class Waiters {
   private readonly bell = new EventEmitter().setMaxListeners(0);
   private readonly held = new Map<string, number>();
   private closing = false;
@@ -52,7 +52,8 @@ export class Waiters implements OnApplicationShutdown {
     }
   }
 
-  onApplicationShutdown(): void {
+  /** Answers all that are held, with what is known, and holds nobody any more: the server is about to end. */
+  release(): void {
     this.closing = true;
     for (const topic of this.bell.eventNames()) this.bell.emit(topic);
   }
