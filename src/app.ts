@@ -6,6 +6,7 @@ import { AppModule } from './app.module.js';
 import { APP_OPTIONS, configureApp } from './configure-app.js';
 import { assertEveryRouteDeclared } from './platform/auth/declared-routes.js';
 import type { CompleteConfig } from './platform/config/config.js';
+import { RecordedInterceptor } from './platform/http/recorded.interceptor.js';
 import { NestLogger } from './platform/logging/nest-logger.js';
 
 /** Builds the application, ready to listen. A route without a declared access stops the start. */
@@ -16,6 +17,7 @@ export async function createApp(config: CompleteConfig, logger: Logger): Promise
     logger: new NestLogger(logger),
   });
   configureApp(app, config, logger);
+  if (process.env['COUNTERSIGN_STRICT_REPLIES'] === '1') app.useGlobalInterceptors(new RecordedInterceptor());
   assertEveryRouteDeclared(app);
   await app.init();
   return app;

@@ -8,7 +8,6 @@ import { DEFAULT_BODY_LIMIT, readBodies, type BodyLimits } from './platform/http
 import { serveDocs } from './platform/http/docs/docs-routes.js';
 import { buildOpenApi } from './platform/http/openapi.js';
 import { ProblemFilter } from './platform/http/problem.filter.js';
-import { RecordedInterceptor } from './platform/http/recorded.interceptor.js';
 import { ReplyInterceptor } from './platform/http/reply.interceptor.js';
 import { openRequestContext } from './platform/http/request-context.js';
 import { logRequests } from './platform/http/request-log.js';
@@ -58,8 +57,7 @@ export function configureApp(app: NestExpressApplication, config: PipelineSettin
   app.use(readBodies(BODY_LIMITS));
 
   app.useGlobalFilters(new ProblemFilter(logger));
-  const strict = process.env['COUNTERSIGN_STRICT_REPLIES'] === '1';
-  app.useGlobalInterceptors(new ReplyInterceptor(strict), ...(strict ? [new RecordedInterceptor()] : []));
+  app.useGlobalInterceptors(new ReplyInterceptor(process.env['COUNTERSIGN_STRICT_REPLIES'] === '1'));
 }
 
 /** A caller who sends a byte a second holds a socket for this long at most, and the time between two of Node's checks. */

@@ -142,5 +142,5 @@ function closedReply(answer: Of<'started'>, closed: Closed): GateReply {
 }
 
 function refusal({ code, detail, errors }: Of<'refused'>): Problem {
-  return new Problem(code, detail, errors ? { errors: errors.map((error) => ({ ...error, pointer: `/input${error.pointer}` })) } : {});
+  return new Problem(code, detail, errors ? { errors: [...errors] } : {});
 }

@@ -2,6 +2,7 @@ import { Controller, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
+import { CallerCheck } from '../../platform/auth/caller-check.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
 import { parsedBody } from '../../platform/http/body-reader.js';
 import { Idempotent } from '../../platform/http/idempotent.js';
@@ -10,7 +11,7 @@ import { Replies } from '../../platform/http/replies.js';
 import { WaitQuery } from '../executions/executions.dto.js';
 import { CreateRequestDto } from '../hitl/hitl.dto.js';
 import { RequestEnvelope } from '../hitl/hitl.presenter.js';
-import { readExecuteCall } from './execute-call.js';
+import { type ExecuteCall, readExecuteCall } from './execute-call.js';
 import { GateAnswers } from './gate-answers.service.js';
 import { ExecuteDto, GateReply } from './gate.dto.js';
 
@@ -22,7 +23,10 @@ const GATE_CODES = [
 /** The gate. Both paths of the interface are one operation: a key used on one is used on the other. */
 @Controller('api/v1')
 export class GateController {
-  constructor(private readonly answers: GateAnswers) {}
+  constructor(
+    private readonly answers: GateAnswers,
+    private readonly callers: CallerCheck,
+  ) {}
 
   @Post('execute')
   @ApiTags('Execution')
@@ -31,8 +35,8 @@ export class GateController {
   @ApiBody({ type: ExecuteDto })
   @Replies(200, GateReply, ...GATE_CODES)
   @Replies(202, GateReply)
-  execute(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
-    return this.answers.execute(readExecuteCall(parsedBody(request)), wait, caller);
+  async execute(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
+    return this.answers.execute(await this.read(request, caller), wait, caller);
   }
 
   @Post('executions')
@@ -42,8 +46,8 @@ export class GateController {
   @ApiBody({ type: ExecuteDto })
   @Replies(200, GateReply, ...GATE_CODES)
   @Replies(202, GateReply)
-  executeAlias(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
-    return this.answers.execute(readExecuteCall(parsedBody(request)), wait, caller);
+  async executeAlias(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
+    return this.answers.execute(await this.read(request, caller), wait, caller);
   }
 
   @Post('hitl')
@@ -54,5 +58,15 @@ export class GateController {
   @Replies(201, RequestEnvelope, 'CAPABILITY_BLOCKED', ...GATE_CODES)
   create(@Req() request: Request, @Caller() caller: VerifiedCaller) {
     return this.answers.request({ ...readExecuteCall(parsedBody(request)), dryRun: false }, caller);
+  }
+
+  /** On these two routes the commit judges the caller; a body that never gets there must not be judged before its sender. */
+  private async read(request: Request, caller: VerifiedCaller): Promise<ExecuteCall> {
+    try {
+      return readExecuteCall(parsedBody(request));
+    } catch (error) {
+      await this.callers.assertHolds(caller);
+      throw error;
+    }
   }
 }

@@ -2,8 +2,9 @@ import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
 import { AccessGuard } from './access.guard.js';
 import { AuthJournal } from './auth-journal.js';
+import { CallerCheck } from './caller-check.js';
 
 /** The guards, for every route of every module. Credential sources are registered by the modules that own them. */
 @Global()
-@Module({ providers: [AuthJournal, { provide: APP_GUARD, useClass: AccessGuard }], exports: [AuthJournal] })
+@Module({ providers: [AuthJournal, CallerCheck, { provide: APP_GUARD, useClass: AccessGuard }], exports: [AuthJournal, CallerCheck] })
 export class AuthModule {}

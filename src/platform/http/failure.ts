@@ -6,6 +6,8 @@ import { Problem } from './problem.js';
 const CONNECTION_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN',
   '57P01', '57P02', '57P03', '53300',
+  // It refuses us altogether: takes no connections, is gone, or no longer knows our name.
+  '55000', '3D000', '28000', '28P01',
 ]);
 
 /** It is there and cannot do this now: cancelled or waited too long, out of resources, deadlocks, a standby. */

@@ -47,7 +47,9 @@ export class HealthController {
   @Replies(200, ReadyReply)
   async ready(): Promise<ReadyReply> {
     const asked = Date.now();
-    const now = await this.clock.now();
+    const now = await this.clock.now().catch(() => {
+      throw new Problem('UNAVAILABLE', 'The database cannot be reached.', { headers: { 'Retry-After': '1' } });
+    });
     const answered = Date.now();
     const clockSkewMs = now.getTime() < asked ? asked - now.getTime() : Math.max(0, now.getTime() - answered);
     if (clockSkewMs > LARGEST_SKEW_MS) {

@@ -16,7 +16,7 @@ export const ALWAYS_DECLARED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 export interface DeclaredReplies {
   /** The first is the status of a plain body. */
   readonly statuses: readonly number[];
-  readonly codes: readonly ProblemCode[];
+  readonly codes: ProblemCode[];
 }
 
 const declarations = new WeakMap<object, DeclaredReplies>();
