@@ -71,6 +71,9 @@ export class AdmissionBatch {
     if (unauthenticated !== undefined) return { kind: 'error', error: new Problem('UNAUTHENTICATED', unauthenticated) };
     if (!facts.agent) return { kind: 'error', error: new Problem('NOT_FOUND', 'There is no such agent.') };
     if (facts.kept && item.claim) {
+      // Authority is asked again before a replay: an agent out of service learns nothing more.
+      const inactive = item.principal.kind === 'agent' && facts.agent.status !== 'active';
+      if (inactive) return { kind: 'error', error: new Problem('AGENT_INACTIVE', `The agent is ${facts.agent.status}.`) };
       try {
         assertSameBody(item.claim.fingerprint, facts.kept.fingerprint);
       } catch (error) {

@@ -6,7 +6,7 @@ import { Idempotent } from '../../platform/http/idempotent.js';
 import { JsonBody } from '../../platform/http/json-body.js';
 import { PathParam } from '../../platform/http/path-param.js';
 import { Problem } from '../../platform/http/problem.js';
-import { Replies } from '../../platform/http/replies.js';
+import { Replies, reply } from '../../platform/http/replies.js';
 import { ExecutionEnvelope, presentExecution } from '../executions/executions.presenter.js';
 import { ExecutionsQuery } from '../executions/executions.query.js';
 import { DecisionDto } from './hitl.dto.js';
@@ -29,7 +29,7 @@ export class CancelExecutionController {
     const execution = await this.executions.find(caller.scope, id);
     if (!execution) throw new Problem('NOT_FOUND', 'There is no such execution.');
     if (execution.hitlRequestId === null) throw new Problem('CONFLICT', `It is ${execution.status}: there is nothing to cancel.`);
-    await this.desk.cancel(execution.hitlRequestId, body, {}, caller);
-    return { execution: presentExecution((await this.executions.find(caller.scope, id))!) };
+    const { headers } = await this.desk.cancel(execution.hitlRequestId, body, {}, caller);
+    return reply(200, { execution: presentExecution((await this.executions.find(caller.scope, id))!) }, headers);
   }
 }

@@ -43,7 +43,7 @@ export class DecideRequestService {
    */
   async approve(id: string, { note, expectedDigest }: Decision, caller: Caller): Promise<void> {
     const place = await this.requests.place(caller.scope, id);
-    const refusal = await this.within(place, async (tx) => {
+    const obstacle = await this.within(place, async (tx) => {
       const request = await this.requests.read(tx, place);
       assertShown(request, expectedDigest);
       const facts = await this.facts.readWithin(tx, { ...place, agentId: request.agentId, capability: request.capability });
@@ -51,7 +51,8 @@ export class DecideRequestService {
       // A window that is over answers before the gate does.
       if (obstacle !== undefined && request.expiresAt > facts.now) {
         await this.end(tx, request, { kind: 'cancel', by: 'system' }, 'system', obstacle.code);
-        return notExecutable(request, obstacle.detail);
+        tx.reply(409, { hitlRequestId: place.id, detail: obstacle.detail });
+        return obstacle;
       }
       const approved = await this.end(tx, request, { kind: 'approve', ...(note === undefined ? {} : { note }) }, caller.actorId);
       if (this.licences.isReceipt(request, facts)) await this.licences.give(tx, approved, facts);
@@ -59,7 +60,7 @@ export class DecideRequestService {
       return undefined;
     });
     this.wake(place);
-    if (refusal) throw refusal;
+    if (obstacle) throw notExecutable(id, obstacle.detail);
   }
 
   async reject(id: string, { note, expectedDigest }: Decision, caller: Caller): Promise<void> {
@@ -84,10 +85,9 @@ export class DecideRequestService {
   private within<Result>(place: RequestPlace, story: (tx: Tx) => Promise<Result>): Promise<Result> {
     const chains = [agentChain(place.organizationId, place.agentId)];
     return this.work.run({ chains, judges: [place.organizationId], leavesFacts: true }, async (tx) => {
-      const result = await story(tx);
       // The kept answer is a note of what was decided; a replay shows the request as it then stands.
       tx.reply(200, { hitlRequestId: place.id });
-      return result;
+      return story(tx);
     });
   }
 
@@ -167,8 +167,10 @@ function hasItsDigest(request: HitlRequestEntity, input: JsonObject): boolean {
   return timingSafeEqual(Buffer.from(digest), Buffer.from(request.digest));
 }
 
-function notExecutable(request: HitlRequestEntity, detail: string): Problem {
+/** @param headers of a replay */
+export function notExecutable(id: string, detail: string, headers: Record<string, string> = {}): Problem {
   return new Problem('NOT_EXECUTABLE', `${detail} The request is cancelled.`, {
-    members: { request: { id: request.id, status: 'cancelled', decidedBy: 'system', decidedAt: null } },
+    headers,
+    members: { request: { id, status: 'cancelled', decidedBy: 'system', decidedAt: null } },
   });
 }

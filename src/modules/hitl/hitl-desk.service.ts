@@ -6,7 +6,7 @@ import { Problem } from '../../platform/http/problem.js';
 import type { PageRequest } from '../../platform/http/pagination.js';
 import { reply } from '../../platform/http/replies.js';
 import { Waiters } from '../../platform/wake/waiters.js';
-import { type Decision, DecideRequestService } from './decide-request.service.js';
+import { type Decision, DecideRequestService, notExecutable } from './decide-request.service.js';
 import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { presentRequest, presentRequestSnake } from './hitl.presenter.js';
 import { HitlRequestsQuery, type RequestRow } from './hitl-requests.query.js';
@@ -60,6 +60,8 @@ export class HitlDesk {
       if (!(error instanceof Replayed)) throw error;
       recordsNothing();
       headers = { 'Idempotent-Replayed': 'true' };
+      const { status, body } = error.answer;
+      if (status === 409) throw notExecutable(id, (body as { detail: string }).detail, headers);
     }
     return reply(200, { request: present(await this.awaited(id, wait, caller), form, 'camel') }, headers);
   }

@@ -29,15 +29,14 @@ export function Replies(status: number, body: DtoClass | null, ...codes: Problem
   return (target, key, descriptor) => {
     const handler = descriptor.value as object;
     const before = declarations.get(handler);
-    const declared: DeclaredReplies = {
-      statuses: [status, ...(before?.statuses ?? [])],
-      codes: [...new Set([...codes, ...(before?.codes ?? [])])],
-    };
-    declarations.set(handler, declared);
+    // One list for all of a route's declarations: an extension that is set again would keep its first value.
+    const all = before?.codes ?? [];
+    for (const code of codes) if (!all.includes(code)) all.push(code);
+    declarations.set(handler, { statuses: [status, ...(before?.statuses ?? [])], codes: all });
     const description = DESCRIPTIONS[status] ?? '';
     applyDecorators(
       ApiResponse(body === null ? { status, description } : { status, description, type: body }),
-      ApiExtension(PROBLEM_CODES_EXTENSION, declared.codes),
+      ...(before ? [] : [ApiExtension(PROBLEM_CODES_EXTENSION, all)]),
     )(target, key, descriptor);
   };
 }
