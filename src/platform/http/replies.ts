@@ -1,6 +1,5 @@
 import 'reflect-metadata';
-import { applyDecorators } from '@nestjs/common';
-import { ApiExtension, ApiResponse } from '@nestjs/swagger';
+import { ApiResponse } from '@nestjs/swagger';
 import type { ProblemCode } from '../../domain/problems.js';
 import type { DtoClass } from './field-spec.js';
 
@@ -16,8 +15,11 @@ export const ALWAYS_DECLARED: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 export interface DeclaredReplies {
   /** The first is the status of a plain body. */
   readonly statuses: readonly number[];
-  readonly codes: ProblemCode[];
+  readonly codes: readonly ProblemCode[];
 }
+
+/** Where @nestjs/swagger keeps an operation's extensions. */
+const EXTENSIONS = 'swagger/apiExtension';
 
 const declarations = new WeakMap<object, DeclaredReplies>();
 
@@ -29,15 +31,13 @@ export function Replies(status: number, body: DtoClass | null, ...codes: Problem
   return (target, key, descriptor) => {
     const handler = descriptor.value as object;
     const before = declarations.get(handler);
-    // One list for all of a route's declarations: an extension that is set again would keep its first value.
-    const all = before?.codes ?? [];
-    for (const code of codes) if (!all.includes(code)) all.push(code);
+    const all = [...new Set([...codes, ...(before?.codes ?? [])])];
     declarations.set(handler, { statuses: [status, ...(before?.statuses ?? [])], codes: all });
     const description = DESCRIPTIONS[status] ?? '';
-    applyDecorators(
-      ApiResponse(body === null ? { status, description } : { status, description, type: body }),
-      ...(before ? [] : [ApiExtension(PROBLEM_CODES_EXTENSION, all)]),
-    )(target, key, descriptor);
+    ApiResponse(body === null ? { status, description } : { status, description, type: body })(target, key, descriptor);
+    // ApiExtension keeps what the lower of two declarations said; the uppermost knows all.
+    const extensions = Reflect.getMetadata(EXTENSIONS, handler) as Record<string, unknown> | undefined;
+    Reflect.defineMetadata(EXTENSIONS, { ...extensions, [PROBLEM_CODES_EXTENSION]: all }, handler);
   };
 }
 
