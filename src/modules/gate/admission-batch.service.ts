@@ -5,7 +5,7 @@ import type { ItemOutcome } from '../../platform/database/batcher.js';
 import { entryColumns, subjectColumns } from '../../platform/database/chain-writer.js';
 import { assertSameBody } from '../../platform/database/idempotency.js';
 import { type NamedStatement, Statements } from '../../platform/database/statements.js';
-import { isConnectionError } from '../../platform/http/failure.js';
+import { isConnectionError, isPassing } from '../../platform/http/failure.js';
 import { Problem } from '../../platform/http/problem.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
@@ -116,6 +116,10 @@ export class AdmissionBatch {
       });
       return;
     }
+    if (isPassing(error)) {
+      for (const { index } of planned) outcomes[index] = LATER;
+      return;
+    }
     if (planned.length === 1) {
       outcomes[planned[0]!.index] = { kind: 'error', error };
       return;
@@ -195,6 +199,7 @@ function whyNotAuthenticated({ principal }: AdmissionItem, facts: Facts): string
   if (principal.kind === 'root') {
     return principal.keyHash === facts.rootKeyHash ? undefined : 'This credential does not hold: unknown root key.';
   }
+  if (facts.now.getTime() >= principal.expiresAt * 1000) return 'This credential does not hold: the token has expired.';
   if (!facts.agent) return 'This credential does not hold: unknown agent.';
   // A genuine token of an agent out of service goes on to the decision, which answers 403.
   if (facts.agent.status !== 'active' || facts.agent.epoch === principal.epoch) return undefined;

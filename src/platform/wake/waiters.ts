@@ -1,9 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { Injectable } from '@nestjs/common';
+import { CallerCheck } from '../auth/caller-check.js';
 import type { Caller } from '../auth/principal.js';
 
 /** Somebody else's commit is noticed by looking, this often at the latest. */
 const LOOK_EVERY_MS = 500;
+/** How often a held caller's credential is asked for again. */
+const CHECK_EVERY_MS = 15_000;
 const WAITS_PER_PRINCIPAL = 64;
 
 /**
@@ -15,6 +18,8 @@ export class Waiters {
   private readonly bell = new EventEmitter().setMaxListeners(0);
   private readonly held = new Map<string, number>();
   private closing = false;
+
+  constructor(private readonly callers: CallerCheck) {}
 
   wake(topic: string): void {
     this.bell.emit(topic);
@@ -38,12 +43,19 @@ export class Waiters {
     if (seconds === 0 || isFinal(seen) || held >= WAITS_PER_PRINCIPAL) return seen;
     this.held.set(caller.actorId, held + 1);
     try {
+      let checked = Date.now();
       while (!isFinal(seen) && !this.closing) {
         const left = deadline - Date.now();
         if (left <= 0) break;
         await this.next(topic, Math.min(left, LOOK_EVERY_MS));
+        if (Date.now() - checked >= CHECK_EVERY_MS) {
+          await this.callers.assertHolds(caller);
+          checked = Date.now();
+        }
         seen = await read();
       }
+      // Whoever lost their credential while they waited is told that, and not the news.
+      await this.callers.assertHolds(caller);
       return seen;
     } finally {
       const now = (this.held.get(caller.actorId) ?? 1) - 1;
