@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, Patch, Post } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
 import { Problem } from '../../platform/http/problem.js';
@@ -29,6 +29,7 @@ export class AgentsController {
   ) {}
 
   @Get()
+  @ApiOperation({ summary: 'List agents', description: 'Newest first. An agent sees itself.' })
   @Access('agents.read')
   @Replies(200, AgentListReply)
   async list(@QueryParams(AgentListQuery) query: AgentListQuery, @Caller() caller: VerifiedCaller): Promise<AgentListReply> {
@@ -37,6 +38,12 @@ export class AgentsController {
   }
 
   @Post()
+  @ApiOperation({
+    summary: 'Register an agent',
+    description:
+      'Its chain in the audit log begins here. The answer holds its first token, which is shown once; `grants` ' +
+      'in the body puts capabilities into it.',
+  })
   @Access('agents.write')
   @Idempotent('agents.register')
   @Replies(201, RegistrationReply, 'INVALID_CONDITION', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
@@ -45,6 +52,7 @@ export class AgentsController {
   }
 
   @Get(':id')
+  @ApiOperation({ summary: 'One agent' })
   @Access('agents.read')
   @Replies(200, AgentEnvelope)
   async get(@PathParam('id', 'agt') id: string, @Caller() caller: VerifiedCaller): Promise<AgentEnvelope> {
@@ -54,6 +62,7 @@ export class AgentsController {
   }
 
   @Patch(':id')
+  @ApiOperation({ summary: 'Change what an agent is said to be', description: 'Members left out stay; `description: null` clears it.' })
   @Access('agents.write')
   @Replies(200, AgentEnvelope)
   update(@PathParam('id', 'agt') id: string, @JsonBody(UpdateAgentDto) body: UpdateAgentDto, @Caller() caller: VerifiedCaller) {
@@ -61,6 +70,10 @@ export class AgentsController {
   }
 
   @Patch(':id/risk-level')
+  @ApiOperation({
+    summary: "Set an agent's risk level",
+    description: 'Takes effect on the very next call, on every replica. From `high` on everything the agent does is flagged.',
+  })
   @Access('agents.write')
   @Replies(200, AgentEnvelope)
   setRiskLevel(@PathParam('id', 'agt') id: string, @JsonBody(RiskLevelDto) body: RiskLevelDto, @Caller() caller: VerifiedCaller) {
@@ -68,6 +81,10 @@ export class AgentsController {
   }
 
   @Post(':id/deactivate')
+  @ApiOperation({
+    summary: 'Take an agent out of service',
+    description: 'Its calls answer 403 `AGENT_INACTIVE` from the next one on. Open requests stay; their approval finds out.',
+  })
   @Access('agents.write')
   @Replies(200, AgentEnvelope, 'CONFLICT')
   deactivate(@PathParam('id', 'agt') id: string, @JsonBody(ReasonDto) body: ReasonDto, @Caller() caller: VerifiedCaller) {
@@ -75,6 +92,7 @@ export class AgentsController {
   }
 
   @Post(':id/activate')
+  @ApiOperation({ summary: 'Put an agent back into service', description: 'Every older token stays dead: issue a new one.' })
   @Access('agents.write')
   @Replies(200, AgentEnvelope, 'CONFLICT')
   activate(@PathParam('id', 'agt') id: string, @Caller() caller: VerifiedCaller) {
@@ -82,6 +100,10 @@ export class AgentsController {
   }
 
   @Post(':id/token')
+  @ApiOperation({
+    summary: 'Issue a token for an agent',
+    description: 'With its capabilities of this moment. Lifetime: `AGENT_JWT_TTL`, by default 3600 seconds.',
+  })
   @Access('agents.issue-token')
   @Idempotent('agents.issue-token')
   @Replies(200, TokenReply, 'AGENT_INACTIVE', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
@@ -90,6 +112,12 @@ export class AgentsController {
   }
 
   @Post(':id/token/refresh')
+  @ApiOperation({
+    summary: 'Refresh a token',
+    description:
+      'By the agent itself. 409 `CAPABILITIES_CHANGED` when its grants have changed: repeat with the ' +
+      '`currentCapabilities` of that answer.',
+  })
   @Access('agents.refresh-token')
   @Replies(200, TokenReply, 'AGENT_INACTIVE', 'CAPABILITIES_CHANGED')
   refreshToken(@PathParam('id', 'agt') id: string, @JsonBody(RefreshTokenDto) body: RefreshTokenDto, @Caller() caller: VerifiedCaller) {
@@ -97,6 +125,7 @@ export class AgentsController {
   }
 
   @Delete(':id/tokens')
+  @ApiOperation({ summary: 'End every token of an agent', description: 'At once, on every replica.' })
   @Access('agents.issue-token')
   @Replies(204, null)
   revokeTokens(@PathParam('id', 'agt') id: string, @Caller() caller: VerifiedCaller) {

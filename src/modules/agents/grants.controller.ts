@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, Patch, Post } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
 import { Idempotent } from '../../platform/http/idempotent.js';
@@ -27,6 +27,10 @@ export class GrantsController {
   ) {}
 
   @Post('capabilities/grant')
+  @ApiOperation({
+    summary: 'Grant a capability to an agent',
+    description: 'Granting again keeps the id and raises the version; what is left out returns to its default.',
+  })
   @Access('grants.write')
   @Idempotent('grants.grant')
   @Replies(201, GrantEnvelope, ...GRANT_CODES)
@@ -36,6 +40,10 @@ export class GrantsController {
   }
 
   @Post('agents/:id/capabilities')
+  @ApiOperation({
+    summary: 'Grant a capability to this agent',
+    description: 'Granting again keeps the id and raises the version; what is left out returns to its default.',
+  })
   @Access('grants.write')
   @Idempotent('grants.grant')
   @Replies(201, GrantEnvelope, ...GRANT_CODES)
@@ -45,6 +53,7 @@ export class GrantsController {
   }
 
   @Patch('agents/:id/capabilities/:capability')
+  @ApiOperation({ summary: 'Change a grant', description: 'Members left out stay. Takes effect on the very next call.' })
   @Access('grants.write')
   @Replies(200, GrantEnvelope, 'INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED')
   configure(
@@ -57,6 +66,7 @@ export class GrantsController {
   }
 
   @Get('agents/:id/capabilities')
+  @ApiOperation({ summary: 'What an agent holds', description: 'Active grants only.' })
   @Access('grants.read')
   @Replies(200, GrantListReply)
   async ofAgent(@PathParam('id', 'agt') id: string, @QueryParams(PageQuery) query: PageQuery, @Caller() caller: VerifiedCaller) {
@@ -65,6 +75,7 @@ export class GrantsController {
   }
 
   @Get('capabilities/grants')
+  @ApiOperation({ summary: 'Who holds a capability', description: 'Active grants only.' })
   @Access('grants.read')
   @Replies(200, GrantListReply)
   holders(@QueryParams(GrantListQuery) query: GrantListQuery, @Caller() caller: VerifiedCaller) {
@@ -72,6 +83,7 @@ export class GrantsController {
   }
 
   @Delete('capabilities/grant/:id')
+  @ApiOperation({ summary: 'Revoke a grant', description: 'Nothing begins under it any more, from this answer on, on every replica.' })
   @Access('grants.write')
   @Replies(204, null)
   revoke(@PathParam('id', 'grt') id: string, @Caller() caller: VerifiedCaller) {

@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { reachOf, type PrincipalKind } from '../../domain/access/access.js';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
@@ -24,6 +24,7 @@ export class AuditController {
   ) {}
 
   @Get()
+  @ApiOperation({ summary: 'Query the audit log', description: 'Newest first. Committed values are put back; erased ones read `[erased]`.' })
   @Access('audit.read')
   @Replies(200, AuditListReply)
   async list(@QueryParams(AuditListQuery) query: AuditListQuery, @Caller() caller: VerifiedCaller): Promise<AuditListReply> {
@@ -38,6 +39,7 @@ export class AuditController {
 
   // Before ':id', which would take "verify" for one.
   @Get('verify')
+  @ApiOperation({ summary: 'Verify the audit log', description: 'Recomputes every hash and every commitment. Once a minute per credential.' })
   @Access('audit.verify')
   @Replies(200, VerificationReply)
   async verify(@QueryParams(VerifyQuery) query: VerifyQuery, @Caller() caller: VerifiedCaller): Promise<VerificationReply> {
@@ -45,6 +47,7 @@ export class AuditController {
   }
 
   @Get(':id')
+  @ApiOperation({ summary: 'One entry' })
   @Access('audit.read')
   @Replies(200, AuditEntryReply)
   async get(@PathParam('id', 'audit') id: string, @Caller() caller: VerifiedCaller): Promise<AuditEntryReply> {

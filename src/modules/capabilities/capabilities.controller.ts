@@ -1,5 +1,5 @@
 import { Controller, Delete, Get, Patch, Post } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { reachOf } from '../../domain/access/access.js';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
@@ -24,6 +24,7 @@ export class CapabilitiesController {
   ) {}
 
   @Get()
+  @ApiOperation({ summary: 'The capability catalogue', description: "The built-in capabilities and the organization's own." })
   @Access('catalogue.read')
   @Replies(200, CapabilityListReply)
   async list(@Caller() caller: VerifiedCaller): Promise<CapabilityListReply> {
@@ -34,6 +35,10 @@ export class CapabilitiesController {
   }
 
   @Post()
+  @ApiOperation({
+    summary: 'Define a capability of your own',
+    description: 'With a `connector` the service makes the call itself; without one the agent does the work and reports.',
+  })
   @Access('capabilities.write')
   @Idempotent('capabilities.define')
   @Replies(201, CapabilityEnvelope, 'CONFLICT', 'HARDCODED_CAPABILITY', 'UNSAFE_URL', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
@@ -42,6 +47,12 @@ export class CapabilitiesController {
   }
 
   @Patch(':name')
+  @ApiOperation({
+    summary: 'Change a definition',
+    description:
+      'Of the built-in ones: `connector`, `inputSchema`, `defaultHitlMode`. Open requests asked under the old ' +
+      'definition can no longer be approved.',
+  })
   @Access('capabilities.write')
   @Replies(200, CapabilityEnvelope, 'HARDCODED_CAPABILITY', 'UNSAFE_URL')
   update(@PathParam('name') name: string, @JsonBody(UpdateCapabilityDto) body: UpdateCapabilityDto, @Caller() caller: VerifiedCaller) {
@@ -49,6 +60,7 @@ export class CapabilitiesController {
   }
 
   @Delete(':name')
+  @ApiOperation({ summary: 'Remove a capability of your own', description: 'Once nobody holds it.' })
   @Access('capabilities.write')
   @Replies(204, null, 'CONFLICT')
   remove(@PathParam('name') name: string, @Caller() caller: VerifiedCaller) {

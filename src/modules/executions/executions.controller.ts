@@ -1,5 +1,5 @@
 import { Controller, Get, Post } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
 import { Idempotent } from '../../platform/http/idempotent.js';
@@ -33,6 +33,7 @@ export class ExecutionsController {
   ) {}
 
   @Get()
+  @ApiOperation({ summary: 'List executions', description: 'Newest first.' })
   @Access('executions.read')
   @Replies(200, ExecutionListReply)
   async list(@QueryParams(ExecutionListQuery) query: ExecutionListQuery, @Caller() caller: VerifiedCaller): Promise<ExecutionListReply> {
@@ -41,6 +42,7 @@ export class ExecutionsController {
   }
 
   @Get(':id')
+  @ApiOperation({ summary: 'One execution', description: '`?wait=` holds the answer until it is final.' })
   @Access('executions.read')
   @Replies(200, ExecutionEnvelope)
   async get(
@@ -55,6 +57,10 @@ export class ExecutionsController {
   }
 
   @Post(':id/report')
+  @ApiOperation({
+    summary: 'Report what came of it',
+    description: 'By the agent that did a receipt-only action itself: once, within 24 hours. Kept apart from what the service saw.',
+  })
   @Access('executions.report')
   @Idempotent('executions.report')
   @Replies(200, ExecutionEnvelope, 'CONFLICT', 'AGENT_INACTIVE', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
@@ -63,6 +69,10 @@ export class ExecutionsController {
   }
 
   @Post(':id/settle')
+  @ApiOperation({
+    summary: 'Settle an indeterminate execution',
+    description: 'What a person found out. The closing entry stays as it is.',
+  })
   @Access('executions.settle')
   @Idempotent('executions.settle')
   @Replies(200, ExecutionEnvelope, 'CONFLICT', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')

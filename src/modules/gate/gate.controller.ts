@@ -1,5 +1,5 @@
 import { Controller, Post, Req } from '@nestjs/common';
-import { ApiBody, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
 import { CallerCheck } from '../../platform/auth/caller-check.js';
@@ -29,6 +29,12 @@ export class GateController {
   ) {}
 
   @Post('execute')
+  @ApiOperation({
+    summary: 'Execute a governed action',
+    description:
+      'The gate: runs it (200 `executed`, or `failed` when its runtime failed), blocks it (200 `blocked`), or ' +
+      'asks a person (202 `pending_hitl`; `?wait=` holds the answer).',
+  })
   @ApiTags('Execution')
   @Access('gate.execute')
   @Idempotent('gate.execute')
@@ -40,6 +46,7 @@ export class GateController {
   }
 
   @Post('executions')
+  @ApiOperation({ summary: 'Execute a governed action', description: 'The same operation as `POST /api/v1/execute`.' })
   @ApiTags('Execution')
   @Access('gate.execute')
   @Idempotent('gate.execute')
@@ -51,6 +58,12 @@ export class GateController {
   }
 
   @Post('hitl')
+  @ApiOperation({
+    summary: 'Ask a person',
+    description:
+      'For adapters that hold the action themselves: an approval is the licence, and the service runs nothing. ' +
+      'Milder modes become `propose`.',
+  })
   @ApiTags('Human in the loop')
   @Access('hitl.create')
   @Idempotent('hitl.create')

@@ -1,5 +1,5 @@
 import { Controller, Post } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
 import { Idempotent } from '../../platform/http/idempotent.js';
@@ -22,6 +22,7 @@ export class CancelExecutionController {
 
   /** Cancelling an execution that waits for a person is cancelling its request. */
   @Post(':id/cancel')
+  @ApiOperation({ summary: 'Cancel an execution that waits for a person', description: 'The same as cancelling its request.' })
   @Access('executions.cancel')
   @Idempotent('hitl.cancel')
   @Replies(200, ExecutionEnvelope, 'CONFLICT', 'HITL_ALREADY_DECIDED', 'HITL_EXPIRED', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')

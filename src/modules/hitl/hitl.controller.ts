@@ -1,5 +1,5 @@
 import { Controller, Get, Header, Post } from '@nestjs/common';
-import { ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { TIMEOUT_ACTIONS } from '../../domain/gate/vocabulary.js';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
@@ -39,6 +39,7 @@ export class HitlController {
   ) {}
 
   @Get()
+  @ApiOperation({ summary: 'List requests', description: 'Newest first.' })
   @Access('hitl.read')
   @Replies(200, RequestListReply)
   list(@QueryParams(RequestListQuery) query: RequestListQuery, @Caller() caller: VerifiedCaller) {
@@ -47,6 +48,10 @@ export class HitlController {
 
   /** A GET that acts: the interface names it. For admins, harmless to repeat, never stored; POST is its twin. */
   @Get('check-timeouts')
+  @ApiOperation({
+    summary: 'End requests whose time is over',
+    description: 'The sweep does this by itself every second. Harmless to repeat.',
+  })
   @Header('Cache-Control', 'no-store')
   @Access('hitl.timeout')
   @Replies(200, SweptReply)
@@ -55,6 +60,10 @@ export class HitlController {
   }
 
   @Post('check-timeouts')
+  @ApiOperation({
+    summary: 'End requests whose time is over',
+    description: 'The sweep does this by itself every second. Harmless to repeat.',
+  })
   @Access('hitl.timeout')
   @Replies(200, SweptReply)
   checkTimeoutsNow(@Caller() caller: VerifiedCaller) {
@@ -62,6 +71,10 @@ export class HitlController {
   }
 
   @Get(':id')
+  @ApiOperation({
+    summary: 'One request',
+    description: 'In snake_case unless `?form=camel`. `?wait=` holds the answer until the request is decided and its action closed.',
+  })
   @Access('hitl.read')
   @Replies(200, RequestSnakeReply)
   get(@PathParam('id', 'hitl') id: string, @QueryParams(RequestWaitQuery) query: RequestWaitQuery, @Caller() caller: VerifiedCaller) {
@@ -69,6 +82,12 @@ export class HitlController {
   }
 
   @Post(':id/approve')
+  @ApiOperation({
+    summary: 'Approve a request',
+    description:
+      'What was shown is what runs: send its `actionDigest` as `expectedDigest`. Waits 2 seconds for the ' +
+      'outcome unless `?wait=` says otherwise.',
+  })
   @Access('hitl.decide')
   @Idempotent('hitl.approve')
   @Replies(200, RequestEnvelope, ...DECISION_CODES)
@@ -82,6 +101,7 @@ export class HitlController {
   }
 
   @Post(':id/reject')
+  @ApiOperation({ summary: 'Reject a request', description: 'The action does not run.' })
   @Access('hitl.decide')
   @Idempotent('hitl.reject')
   @Replies(200, RequestEnvelope, ...DECISION_CODES)
@@ -95,6 +115,7 @@ export class HitlController {
   }
 
   @Post(':id/cancel')
+  @ApiOperation({ summary: 'Cancel a request', description: 'By the agent that asked, or an admin.' })
   @Access('hitl.cancel')
   @Idempotent('hitl.cancel')
   @Replies(200, RequestEnvelope, ...DECISION_CODES)
@@ -108,6 +129,10 @@ export class HitlController {
   }
 
   @Post(':id/timeout')
+  @ApiOperation({
+    summary: 'Time a request out now',
+    description: 'Applies the timeout action of its grant before the window ends. Never approves.',
+  })
   @Access('hitl.timeout')
   @Idempotent('hitl.timeout')
   @Replies(200, TimeoutReply, ...DECISION_CODES)

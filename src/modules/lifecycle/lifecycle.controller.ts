@@ -1,5 +1,5 @@
 import { Controller, Delete } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
 import { PathParam } from '../../platform/http/path-param.js';
@@ -12,6 +12,10 @@ export class LifecycleController {
   constructor(private readonly removal: RemoveAgentService) {}
 
   @Delete(':id')
+  @ApiOperation({
+    summary: 'Remove an agent for good',
+    description: 'Its grants are revoked and its open requests cancelled; entries, requests and executions stay.',
+  })
   @Access('agents.write')
   @Replies(204, null)
   remove(@PathParam('id', 'agt') id: string, @Caller() caller: VerifiedCaller) {

@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { Access } from '../auth/access.decorator.js';
 import { DatabaseClock } from '../database/database-clock.js';
 import { OutboxWorker } from '../outbox/outbox.worker.js';
@@ -28,6 +28,7 @@ export class HealthController {
   ) {}
 
   @Get()
+  @ApiOperation({ summary: 'Whether the server is up' })
   @Access('public')
   @Replies(200, HealthReply)
   health(): HealthReply {
@@ -35,6 +36,7 @@ export class HealthController {
   }
 
   @Get('live')
+  @ApiOperation({ summary: 'Whether the process serves' })
   @Access('public')
   @Replies(200, HealthReply)
   live(): HealthReply {
@@ -43,6 +45,7 @@ export class HealthController {
 
   /** Whether calls can be served: 503 while the database is away, or its clock and ours differ. */
   @Get('ready')
+  @ApiOperation({ summary: 'Whether calls can be served', description: '503 while the database is away.' })
   @Access('public')
   @Replies(200, ReadyReply)
   async ready(): Promise<ReadyReply> {

@@ -40,7 +40,7 @@ ${parts.join('\n')}
 
 const WIDE = picture('wide', 760, 250, [
   box({ kind: 'agent', x: 6, y: 93, width: 112, height: 64, title: 'Agent', words: ['wants to act'] }),
-  box({ kind: 'strong', x: 178, y: 75, width: 128, height: 100, title: 'Gate', words: ['grant · policy', 'limits · stops'] }),
+  box({ kind: 'strong', x: 178, y: 75, width: 128, height: 100, title: 'Gate', words: ['grant · policy', 'conditions'] }),
   box({ kind: 'run', x: 384, y: 14, width: 138, height: 60, title: 'Run', words: ['auto · notify'] }),
   box({ kind: 'ask', x: 384, y: 95, width: 138, height: 60, title: 'Ask a person', words: ['propose · escalate'] }),
   box({ kind: 'stop', x: 384, y: 176, width: 138, height: 60, title: 'Block', words: ['not granted · policy'] }),
@@ -52,7 +52,7 @@ const WIDE = picture('wide', 760, 250, [
 
 const TALL = picture('tall', 340, 420, [
   box({ kind: 'agent', x: 110, y: 4, width: 120, height: 56, title: 'Agent', words: ['wants to act'] }),
-  box({ kind: 'strong', x: 100, y: 96, width: 140, height: 84, title: 'Gate', words: ['grant · policy', 'limits · stops'] }),
+  box({ kind: 'strong', x: 100, y: 96, width: 140, height: 84, title: 'Gate', words: ['grant · policy', 'conditions'] }),
   box({ kind: 'run', x: 4, y: 228, width: 92, height: 62, title: 'Run', words: ['auto', 'notify'] }),
   box({ kind: 'ask', x: 116, y: 228, width: 108, height: 62, title: 'Ask', words: ['propose', 'escalate'] }),
   box({ kind: 'stop', x: 244, y: 228, width: 92, height: 62, title: 'Block', words: ['not granted', 'policy'] }),
