@@ -6,6 +6,7 @@ import { AppModule } from './app.module.js';
 import { APP_OPTIONS, configureApp } from './configure-app.js';
 import { assertEveryRouteDeclared } from './platform/auth/declared-routes.js';
 import type { CompleteConfig } from './platform/config/config.js';
+import { IdempotencyInterceptor } from './platform/http/idempotent.js';
 import { RecordedInterceptor } from './platform/http/recorded.interceptor.js';
 import { NestLogger } from './platform/logging/nest-logger.js';
 
@@ -17,7 +18,10 @@ export async function createApp(config: CompleteConfig, logger: Logger): Promise
     logger: new NestLogger(logger),
   });
   configureApp(app, config, logger);
+  // Innermost: what it answers passes through the interceptors that give an answer its status.
+  const idempotency = app.get(IdempotencyInterceptor);
   if (process.env['COUNTERSIGN_STRICT_REPLIES'] === '1') app.useGlobalInterceptors(new RecordedInterceptor());
+  app.useGlobalInterceptors(idempotency);
   assertEveryRouteDeclared(app);
   await app.init();
   return app;

@@ -1,5 +1,4 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
-import { APP_INTERCEPTOR } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import type { Logger } from 'pino';
 import { AuthModule } from './auth/auth.module.js';
@@ -25,9 +24,9 @@ export class PlatformModule {
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
         { provide: OutboundGuard, useFactory: () => new OutboundGuard({ production: config.production, allow: config.outboundAllow }) },
-        { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
+        IdempotencyInterceptor,
       ],
-      exports: [CONFIG, LOGGER, OutboundGuard],
+      exports: [CONFIG, LOGGER, OutboundGuard, IdempotencyInterceptor],
     };
   }
 }

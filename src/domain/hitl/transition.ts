@@ -19,6 +19,8 @@ export interface HitlState {
   /** The window, in seconds; each escalation opens a new one. */
   readonly timeoutSeconds: number;
   readonly timeoutAction: TimeoutAction;
+  /** It was ended by its window, not by somebody in time. */
+  readonly endedByWindow?: boolean;
 }
 
 export type HitlCommand =
@@ -132,7 +134,11 @@ export function opening(
  * clock, read after the locks. From the instant of `expiresAt` on nobody decides any more: only a timeout ends it.
  */
 export function transition(request: HitlState, command: HitlCommand, now: Date): Accepted | Refused {
-  if (!isOpen(request.status)) return { kind: 'refused', code: 'HITL_ALREADY_DECIDED' };
+  if (!isOpen(request.status)) {
+    // A click after the window is late, whether the sweep has been by or not.
+    const late = request.endedByWindow === true && command.kind !== 'timeout';
+    return { kind: 'refused', code: late ? 'HITL_EXPIRED' : 'HITL_ALREADY_DECIDED' };
+  }
   const elapsed = request.expiresAt.getTime() <= now.getTime();
   if (command.kind === 'timeout') {
     if (command.trigger === 'window' && !elapsed) return { kind: 'refused', code: 'NOT_DUE' };

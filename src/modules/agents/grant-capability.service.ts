@@ -38,8 +38,12 @@ export class GrantCapabilityService {
     });
   }
 
-  /** Granting again keeps the id and raises the version; what is left out returns to its default. */
-  async grantWithin(tx: Tx, agent: AgentEntity, wanted: NewGrantDto, actorId: string) {
+  /**
+   * Granting again keeps the id and raises the version; what is left out returns to its default.
+   *
+   * @param pointer where in the body the grant stands, for errors
+   */
+  async grantWithin(tx: Tx, agent: AgentEntity, wanted: NewGrantDto, actorId: string, pointer = '') {
     const definition = await this.definitions.findToGrant(tx, agent.organizationId, wanted.capability);
     if (!definition) throw new Problem('NOT_FOUND', `There is no capability "${wanted.capability}". GET /api/v1/capabilities lists all.`);
     const former = await this.grants.unrevoked(tx, agent.organizationId, agent.id, wanted.capability);
@@ -59,7 +63,7 @@ export class GrantCapabilityService {
       revokedAt: null,
       revokedBy: null,
     };
-    assertUsable(grant);
+    assertUsable(grant, pointer);
     await (former ? this.grants.update(tx, grant) : this.grants.insert(tx, grant));
     tx.record(agentChain(agent.organizationId, agent.id), eventOf('capability.granted', grant));
     return { grant, isNew: !former, definition };
@@ -76,7 +80,7 @@ export class GrantCapabilityService {
         throw new Problem('NOT_FOUND', 'The agent holds no active grant of this capability.');
       }
       const grant = { ...former, ...changed(change), version: former.version + 1 };
-      assertUsable(grant);
+      assertUsable(grant, '');
       await this.grants.update(tx, grant);
       tx.record(agentChain(place.organizationId, place.id), eventOf('capability.config_updated', grant));
       return tx.reply(200, { grant: presentGrant(grant, effectiveModeOf(grant, definition, agent)) });
@@ -130,19 +134,14 @@ function plainConditions(conditions: readonly ConditionDto[]): Condition[] {
   return conditions.map(({ when, hitlMode, reason }) => ({ when, hitlMode, ...(reason === undefined ? {} : { reason }) }));
 }
 
-/** @throws Problem VALIDATION_FAILED, INVALID_CONDITION with the position */
-function assertUsable(grant: GrantEntity): void {
-  if (grant.timeoutAction !== 'reject') {
-    throw new Problem('VALIDATION_FAILED', 'The only timeout action available yet is reject.', {
-      errors: [{ pointer: '/hitl_timeout_action', message: 'must be reject: the other actions are not available yet' }],
-    });
-  }
+/** @throws Problem INVALID_CONDITION with the position */
+function assertUsable(grant: GrantEntity, pointer: string): void {
   grant.conditions.forEach((condition, index) => {
     const check = checkCondition(condition.when);
     if (check.ok) return;
     const { line, column, offset } = check.position;
     throw new Problem('INVALID_CONDITION', `The condition cannot be used: ${check.message} (line ${line}, column ${column}).`, {
-      errors: [{ pointer: `/conditions/${index}/when`, message: check.message }],
+      errors: [{ pointer: `${pointer}/conditions/${index}/when`, message: check.message }],
       members: { position: { line, column, offset } },
     });
   });

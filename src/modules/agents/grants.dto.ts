@@ -1,6 +1,6 @@
 import { CONDITIONS_MAX, CONDITION_LENGTH_MAX } from '../../domain/gate/conditions.js';
 import {
-  GRANT_WORDS, HITL_MODES, TIMEOUT_ACTIONS, type GrantWord, type HitlMode, type TimeoutAction,
+  GRANT_WORDS, HITL_MODES, type GrantWord, type HitlMode, type TimeoutAction,
 } from '../../domain/gate/vocabulary.js';
 import { Integer, NestedList, NotYet, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pagination.js';
@@ -28,10 +28,10 @@ export class GrantSettingsDto {
   @OneOf(GRANT_WORDS, { optional: true, doc: 'Default: the mode of the catalogue at that moment.', example: 'propose' })
   hitlMode?: GrantWord;
 
-  @Integer({ min: 1, max: LONGEST_WINDOW, optional: true, nullable: true, doc: 'Seconds to decide. Default 1800.' })
+  @Integer({ min: 1, max: LONGEST_WINDOW, optional: true, clearable: true, doc: 'Seconds to decide. Default 1800.' })
   hitlTimeoutSeconds?: number | null;
 
-  @OneOf(TIMEOUT_ACTIONS, { optional: true, doc: 'What happens when nobody decides. Default, and for now the only one: `reject`.' })
+  @OneOf(['reject'] satisfies TimeoutAction[], { optional: true, doc: 'What happens when nobody decides. For now the only one: `reject`.' })
   hitlTimeoutAction?: TimeoutAction;
 
   @NestedList(() => ConditionDto, { maxItems: CONDITIONS_MAX, optional: true, doc: 'They only tighten the mode, in any order.' })

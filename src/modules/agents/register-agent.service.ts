@@ -63,7 +63,9 @@ export class RegisterAgentService {
           ...(wanted.metadata === undefined ? {} : { metadata: wanted.metadata }),
         },
       });
-      for (const grant of wanted.grants ?? []) await this.grants.grantWithin(tx, agent, grant, caller.actorId);
+      for (const [i, grant] of (wanted.grants ?? []).entries()) {
+        await this.grants.grantWithin(tx, agent, grant, caller.actorId, `/grants/${i}`);
+      }
       const { issued, capabilities } = await this.tokens.issueWithin(tx, agent, 'registration', caller.actorId);
       const reply = {
         agent: presentAgent({ ...agent, capabilities }),

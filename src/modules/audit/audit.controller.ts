@@ -24,7 +24,10 @@ export class AuditController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'Query the audit log', description: 'Newest first. Committed values are put back; erased ones read `[erased]`.' })
+  @ApiOperation({
+    summary: 'Query the audit log',
+    description: 'Newest first. Committed values are put back; erased ones read `[erased]`.',
+  })
   @Access('audit.read')
   @Replies(200, AuditListReply)
   async list(@QueryParams(AuditListQuery) query: AuditListQuery, @Caller() caller: VerifiedCaller): Promise<AuditListReply> {
@@ -39,7 +42,10 @@ export class AuditController {
 
   // Before ':id', which would take "verify" for one.
   @Get('verify')
-  @ApiOperation({ summary: 'Verify the audit log', description: 'Recomputes every hash and every commitment. Once a minute per credential.' })
+  @ApiOperation({
+    summary: 'Verify the audit log',
+    description: 'Recomputes every hash and every commitment. Once a minute per credential.',
+  })
   @Access('audit.verify')
   @Replies(200, VerificationReply)
   async verify(@QueryParams(VerifyQuery) query: VerifyQuery, @Caller() caller: VerifiedCaller): Promise<VerificationReply> {

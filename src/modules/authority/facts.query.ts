@@ -59,24 +59,29 @@ interface Row {
   key_execution_id: string | null;
 }
 
+// Each lookup is lateral and limited, so that it stays one by key: joined freely, a plan that was made before the tables had
+// statistics reads all grants of everybody for each call.
 const READ: NamedStatement = {
   name: 'gate-facts-1',
   text: `
-    select clock_timestamp() as now, h.revision, h.open_requests, o.revision as organization_revision, r.root_key_hash,
+    select clock_timestamp() as now, h.revision, h.open_requests, o.revision as organization_revision,
+      (select root_key_hash from instance) as root_key_hash,
       a.name, a.risk_level, a.status, a.tags, a.epoch,
       g.id as grant_id, g.version as grant_version, g.hitl_mode, g.conditions, g.expires_at, g.timeout_seconds, g.timeout_action,
       d.name is not null as defined, d.input_schema, d.connector, d.digest,
       k.fingerprint as key_fingerprint, k.execution_id as key_execution_id
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) with ordinality
            as i(organization_id, agent_id, capability, key_organization_id, key_scope, n)
-    cross join instance r
-    left join organizations o on o.id = i.organization_id
-    left join audit_heads h on h.organization_id = i.organization_id and h.chain = i.agent_id and h.closed_at is null
-    left join agents a on a.organization_id = i.organization_id and a.id = i.agent_id
-    left join capability_grants g on g.organization_id = i.organization_id and g.agent_id = i.agent_id and g.capability = i.capability
-      and g.revoked_at is null
-    left join capability_definitions d on d.organization_id = i.organization_id and d.name = i.capability
-    left join idempotency_keys k on k.organization_id = i.key_organization_id and k.scope = i.key_scope
+    left join lateral (select * from organizations where id = i.organization_id limit 1) o on true
+    left join lateral (select * from audit_heads
+      where organization_id = i.organization_id and chain = i.agent_id and closed_at is null limit 1) h on true
+    left join lateral (select * from agents where organization_id = i.organization_id and id = i.agent_id limit 1) a on true
+    left join lateral (select * from capability_grants
+      where organization_id = i.organization_id and agent_id = i.agent_id and capability = i.capability and revoked_at is null limit 1) g on true
+    left join lateral (select * from capability_definitions
+      where organization_id = i.organization_id and name = i.capability limit 1) d on true
+    left join lateral (select * from idempotency_keys
+      where organization_id = i.key_organization_id and scope = i.key_scope limit 1) k on true
     order by i.n`,
 };
 

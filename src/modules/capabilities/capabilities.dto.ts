@@ -1,4 +1,4 @@
-import { CAPABILITY_NAME, CAPABILITY_NAME_MAX } from '../../domain/gate/catalogue.js';
+import { CAPABILITY_NAME_MAX } from '../../domain/gate/catalogue.js';
 import { HITL_MODES, type HitlMode } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
 import { FreeObject, Integer, OneOf, Text } from '../../platform/http/fields.js';
@@ -28,8 +28,8 @@ export class UpdateCapabilityDto {
 
 export class DefineCapabilityDto {
   @Text({
-    min: 3, max: CAPABILITY_NAME_MAX, pattern: CAPABILITY_NAME, patternMeans: 'like crm.update or crm:update, in lower case',
-    doc: 'Exact and case-sensitive.', example: 'crm.update',
+    min: 3, max: CAPABILITY_NAME_MAX, example: 'crm.update',
+    doc: 'Lower-case words joined by `.` or `:`, exact and case-sensitive. None that reads like a hardcoded one.',
   })
   name!: string;
 

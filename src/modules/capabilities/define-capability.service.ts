@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../domain/audit/catalogue.js';
 import { organizationChain } from '../../domain/audit/chain.js';
-import { isHardcoded, resemblesHardcoded } from '../../domain/gate/catalogue.js';
+import { isCapabilityName, isHardcoded, resemblesHardcoded } from '../../domain/gate/catalogue.js';
 import { type HttpConnector, checkConnector } from '../../domain/gate/connector.js';
 import { definitionDigest } from '../../domain/gate/definition-digest.js';
 import { checkInputSchema } from '../../domain/gate/input-schema.js';
@@ -10,6 +10,7 @@ import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { type FieldError, Problem } from '../../platform/http/problem.js';
+import { invalid } from '../../platform/http/read-members.js';
 import type { Reply } from '../../platform/http/replies.js';
 import { OutboundGuard } from '../../platform/outbound/outbound-guard.js';
 import { OrganizationsQuery } from '../organizations/organizations.query.js';
@@ -39,6 +40,9 @@ export class DefineCapabilityService {
     const organizationId = await this.organizations.homeOf(caller.scope);
     const protectedName = resemblesHardcoded(wanted.name);
     if (protectedName !== undefined) throw new Problem('HARDCODED_CAPABILITY', `The name reads like the hardcoded ${protectedName}.`);
+    if (!isCapabilityName(wanted.name)) {
+      throw invalid([{ pointer: '/name', message: 'must be like crm.update or crm:update, in lower case' }]);
+    }
     const { inputSchema, connector } = this.checked(wanted);
     return this.work.run({ chains: [organizationChain(organizationId)] }, async (tx) => {
       if (await this.definitions.find(tx, organizationId, wanted.name)) throw new Problem('CONFLICT', `"${wanted.name}" exists already.`);

@@ -23,7 +23,8 @@ interface Planned {
 
 const COMMIT: NamedStatement = {
   name: 'gate-commit-1',
-  text: `select gate_commit_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21) as verdicts`,
+  text: `select gate_commit_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
+    $23, $24) as verdicts`,
 };
 
 /** How long an item waits when its agent's head, or the organization's barrier, is held. */
@@ -130,14 +131,16 @@ export class AdmissionBatch {
   }
 
   private parametersOf(planned: Planned[]): unknown[] {
+    const keys: unknown[] = [];
     const executions: unknown[] = [];
     const requests: unknown[] = [];
     const effects: unknown[] = [];
     const entries = planned.flatMap(({ plan }) => plan.entries);
     const entryItems: number[] = [];
     const subjectItems: number[] = [];
-    planned.forEach(({ plan }, i) => {
+    planned.forEach(({ item: { claim }, plan }, i) => {
       const item = i + 1;
+      if (claim && plan.executionId !== undefined) keys.push({ item, ...claim, executionId: plan.executionId });
       if (plan.execution) executions.push({ item, ...plan.execution });
       if (plan.request) requests.push({ item, ...plan.request });
       for (const { organizationId, kind, payload } of plan.effects) effects.push({ item, organization_id: organizationId, kind, payload });
@@ -147,8 +150,9 @@ export class AdmissionBatch {
       }
     });
     return [
-      JSON.stringify(planned.map((one, i) => this.conditionsOf(one, i + 1))), JSON.stringify(executions), JSON.stringify(requests),
-      JSON.stringify(effects), entryItems, ...entryColumns(entries),
+      planned.map(({ item }) => item.organizationId), planned.map(({ item }) => item.agentId),
+      JSON.stringify(planned.map((one, i) => this.conditionsOf(one, i + 1))), JSON.stringify(keys), JSON.stringify(executions),
+      JSON.stringify(requests), JSON.stringify(effects), entryItems, ...entryColumns(entries),
       subjectItems, ...subjectColumns(entries),
     ];
   }
@@ -163,8 +167,6 @@ export class AdmissionBatch {
     const ahead = expiries.filter((expiry) => expiry > facts.now.getTime());
     return {
       n,
-      organizationId: item.organizationId,
-      agentId: item.agentId,
       revision: facts.revision,
       organizationRevision: facts.organizationRevision,
       deadline: item.deadline,
@@ -172,7 +174,6 @@ export class AdmissionBatch {
       cap: this.config.hitlMaxPendingPerAgent,
       ...(item.principal.kind === 'root' ? { rootKeyHash: item.principal.keyHash } : {}),
       ...(ahead.length > 0 ? { validUntil: new Date(Math.min(...ahead)) } : {}),
-      ...(item.claim && plan.executionId !== undefined ? { key: { ...item.claim, executionId: plan.executionId } } : {}),
     };
   }
 }

@@ -37,7 +37,7 @@ export function readExecuteCall(body: JsonValue): ExecuteCall {
   const input = object(body, errors, 'input', 'payload') ?? {};
   const context = object(body, errors, 'context', 'context');
   const dryRun = pick(body, 'dryRun', 'dry_run', errors) ?? false;
-  if (typeof dryRun !== 'boolean') errors.push({ pointer: '/dryRun', message: 'must be true or false' });
+  if (typeof dryRun !== 'boolean') errors.push({ pointer: named(body, 'dryRun', 'dry_run'), message: 'must be true or false' });
   if (errors.length > 0) throw invalid(errors);
   return {
     capability: capability!,
@@ -48,6 +48,11 @@ export function readExecuteCall(body: JsonValue): ExecuteCall {
     ...(action === undefined ? {} : { action }),
     ...(context ? { context, contextText: jcs(context) } : {}),
   };
+}
+
+/** Errors point at the name that was used. */
+function named(body: JsonObject, name: string, other: string): string {
+  return `/${Object.hasOwn(body, name) ? name : other}`;
 }
 
 /** The member by either of its names; both with different values is an error. */
@@ -68,7 +73,7 @@ function text(body: JsonObject, errors: FieldError[], name: string, other: strin
     return undefined;
   }
   if (typeof value === 'string' && value.length <= max && value.trim() !== '') return value;
-  errors.push({ pointer: `/${Object.hasOwn(body, name) ? name : other}`, message: `must be a string of 1 to ${max} characters` });
+  errors.push({ pointer: named(body, name, other), message: `must be a string of 1 to ${max} characters` });
   return undefined;
 }
 
@@ -76,6 +81,6 @@ function object(body: JsonObject, errors: FieldError[], name: string, other: str
   const value = pick(body, name, other, errors);
   if (value === undefined) return undefined;
   if (isJsonObject(value)) return value;
-  errors.push({ pointer: `/${Object.hasOwn(body, name) ? name : other}`, message: 'must be an object' });
+  errors.push({ pointer: named(body, name, other), message: 'must be an object' });
   return undefined;
 }

@@ -43,16 +43,17 @@ export class DecideRequestService {
    */
   async approve(id: string, { note, expectedDigest }: Decision, caller: Caller): Promise<void> {
     const place = await this.requests.place(caller.scope, id);
-    const obstacle = await this.within(place, async (tx) => {
+    const refused = await this.within(place, async (tx) => {
       const request = await this.requests.read(tx, place);
       assertShown(request, expectedDigest);
       const facts = await this.facts.readWithin(tx, { ...place, agentId: request.agentId, capability: request.capability });
       const obstacle = isOpen(request.status) ? obstacleTo(request, facts) : undefined;
       // A window that is over answers before the gate does.
       if (obstacle !== undefined && request.expiresAt > facts.now) {
-        await this.end(tx, request, { kind: 'cancel', by: 'system' }, 'system', obstacle.code);
-        tx.reply(409, { hitlRequestId: place.id, detail: obstacle.detail });
-        return obstacle;
+        const { decidedAt } = await this.end(tx, request, { kind: 'cancel', by: 'system' }, 'system', obstacle.code);
+        const refused: RefusedApproval = { hitlRequestId: place.id, detail: obstacle.detail, decidedAt: decidedAt!.toISOString() };
+        tx.reply(409, refused);
+        return refused;
       }
       const approved = await this.end(tx, request, { kind: 'approve', ...(note === undefined ? {} : { note }) }, caller.actorId);
       if (this.licences.isReceipt(request, facts)) await this.licences.give(tx, approved, facts);
@@ -60,7 +61,7 @@ export class DecideRequestService {
       return undefined;
     });
     this.wake(place);
-    if (obstacle) throw notExecutable(id, obstacle.detail);
+    if (refused) throw notExecutable(refused);
   }
 
   async reject(id: string, { note, expectedDigest }: Decision, caller: Caller): Promise<void> {
@@ -73,10 +74,11 @@ export class DecideRequestService {
     this.wake(place);
   }
 
-  async cancel(id: string, note: string | undefined, caller: Caller): Promise<void> {
+  async cancel(id: string, { note, expectedDigest }: Decision, caller: Caller): Promise<void> {
     const place = await this.requests.place(caller.scope, id);
     await this.within(place, async (tx) => {
       const request = await this.requests.read(tx, place);
+      assertShown(request, expectedDigest);
       await this.end(tx, request, { kind: 'cancel', ...(note === undefined ? {} : { note }) }, caller.actorId);
     });
     this.wake(place);
@@ -167,10 +169,17 @@ function hasItsDigest(request: HitlRequestEntity, input: JsonObject): boolean {
   return timingSafeEqual(Buffer.from(digest), Buffer.from(request.digest));
 }
 
+/** An approval that came too late for its action: as the idempotency record keeps it. */
+export interface RefusedApproval {
+  hitlRequestId: string;
+  detail: string;
+  decidedAt: string;
+}
+
 /** @param headers of a replay */
-export function notExecutable(id: string, detail: string, headers: Record<string, string> = {}): Problem {
+export function notExecutable({ hitlRequestId: id, detail, decidedAt }: RefusedApproval, headers: Record<string, string> = {}): Problem {
   return new Problem('NOT_EXECUTABLE', `${detail} The request is cancelled.`, {
     headers,
-    members: { request: { id, status: 'cancelled', decidedBy: 'system', decidedAt: null } },
+    members: { request: { id, status: 'cancelled', decidedBy: 'system', decidedAt } },
   });
 }

@@ -6,7 +6,7 @@ import { Problem } from '../../platform/http/problem.js';
 import type { PageRequest } from '../../platform/http/pagination.js';
 import { reply } from '../../platform/http/replies.js';
 import { Waiters } from '../../platform/wake/waiters.js';
-import { type Decision, DecideRequestService, notExecutable } from './decide-request.service.js';
+import { type Decision, DecideRequestService, notExecutable, type RefusedApproval } from './decide-request.service.js';
 import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { presentRequest, presentRequestSnake } from './hitl.presenter.js';
 import { HitlRequestsQuery, type RequestRow } from './hitl-requests.query.js';
@@ -43,8 +43,8 @@ export class HitlDesk {
     return this.decided(id, () => this.deciding.reject(id, decision, caller), 0, form, caller);
   }
 
-  cancel(id: string, { note }: Decision, { form }: FormQuery, caller: Caller) {
-    return this.decided(id, () => this.deciding.cancel(id, note, caller), 0, form, caller);
+  cancel(id: string, decision: Decision, { form }: FormQuery, caller: Caller) {
+    return this.decided(id, () => this.deciding.cancel(id, decision, caller), 0, form, caller);
   }
 
   async envelope(id: string, { form }: FormQuery, caller: Caller) {
@@ -61,7 +61,7 @@ export class HitlDesk {
       recordsNothing();
       headers = { 'Idempotent-Replayed': 'true' };
       const { status, body } = error.answer;
-      if (status === 409) throw notExecutable(id, (body as { detail: string }).detail, headers);
+      if (status === 409) throw notExecutable(body as RefusedApproval, headers);
     }
     return reply(200, { request: present(await this.awaited(id, wait, caller), form, 'camel') }, headers);
   }

@@ -117,7 +117,8 @@ function addProblems(operation: Operation, path: string, declared: readonly Prob
   const always = [...ALWAYS_DECLARED].filter((code) => {
     if (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN' || code === 'AGENT_INACTIVE') return !anonymous;
     if (code === 'BODY_TOO_LARGE' || code === 'UNSUPPORTED_MEDIA_TYPE') return operation.requestBody !== undefined;
-    if (code === 'NOT_FOUND') return path.includes('{');
+    // A body may name what is not there, too.
+    if (code === 'NOT_FOUND') return path.includes('{') || operation.requestBody !== undefined;
     return code === 'VALIDATION_FAILED' ? hasInput : true;
   });
   const byStatus = new Map<number, ProblemCode[]>();
