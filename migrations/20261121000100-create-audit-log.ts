@@ -20,6 +20,7 @@ export class CreateAuditLog20261121000100 implements MigrationInterface {
         closed_at       timestamptz(3),
         primary key (organization_id, chain)
       ) with (fillfactor = 50)`);
+    // Digests and salts do not compress: an entry of usual size stays in its row, rather than being tried and moved beside it.
     await runner.query(`
       create table audit_entries (
         organization_id text collate "C" not null,
@@ -37,7 +38,7 @@ export class CreateAuditLog20261121000100 implements MigrationInterface {
         prev_hash       text collate "C",
         hash            text collate "C" not null,
         primary key (organization_id, chain, seq)
-      )`);
+      ) with (toast_tuple_target = 4080)`);
     // Two entries with one predecessor are a fork; nulls are not distinct, so that a chain has one first entry.
     await runner.query(`create unique index audit_entries_no_fork on audit_entries (organization_id, chain, prev_hash) nulls not distinct`);
     await runner.query(`create unique index audit_entries_id on audit_entries (organization_id, id)`);
@@ -49,7 +50,7 @@ export class CreateAuditLog20261121000100 implements MigrationInterface {
         seqs            bigint[] not null,
         hashes          text[] not null,
         primary key (organization_id, id)
-      )`);
+      ) with (toast_tuple_target = 8160)`);
     await runner.query(`
       create table audit_subjects (
         organization_id text collate "C" not null,
@@ -66,6 +67,9 @@ export class CreateAuditLog20261121000100 implements MigrationInterface {
   }
 }
 
+/** Heads are looked up by key, also where a plan was cached while the table was young and small. */
+const BY_KEY_ONLY = `set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off`;
+
 /**
  * The one writer of the chain. The caller holds the heads' row locks, taken by an earlier statement of the same
  * transaction; this function completes each preimage with its predecessor's hash, hashes it, inserts, moves the heads
@@ -76,7 +80,7 @@ create function append_entries_v1(
   p_organizations text[], p_chains text[], p_ids text[], p_events text[], p_agents text[], p_actors text[],
   p_capabilities text[], p_outcomes text[], p_timestamps text[], p_payloads text[], p_disclosures text[],
   p_subject_organizations text[], p_subject_users text[], p_subject_entries text[], p_subject_pointers text[]
-) returns void language plpgsql volatile as $$
+) returns void language plpgsql volatile ${BY_KEY_ONLY} as $$
 declare
   e record;
   v_organization text;

@@ -101,89 +101,77 @@ create function organization_barrier_v1(p_organization text) returns bigint lang
 as $$ select hashtextextended(p_organization, 4711) $$`;
 
 /**
+ * Rows are looked up by their keys here, and in no other way: a plan that was cached while a table was young and small would
+ * otherwise go on reading all of it.
+ */
+const BY_KEY_ONLY = `set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off`;
+
+/**
  * Commits a batch of decided calls. Its statements run in this order, each with a snapshot of its own: barrier
  * (shared, only tried) → heads, sorted → compare what the decisions rested on → claim idempotency keys → write.
  * Locking and comparing are never one statement: as one, the comparison reads from before the wait, and a grant
  * revoked meanwhile still counts as active.
  *
- * p_items: [{n, organizationId, agentId, revision, organizationRevision, rootKeyHash?, validUntil?, deadline, opens, cap, key?}]
+ * p_item_organizations, p_item_agents: whose call each item is, in the order of their numbers from 1
+ * p_items: [{n, revision, organizationRevision, rootKeyHash?, validUntil?, deadline, opens, cap}]
+ * p_keys: [{item, organizationId, scope, fingerprint, executionId}]
  * Answers one verdict per item: ok; busy (a head or barrier is held; try again); stale (decide again); late (past its deadline).
  */
 const GATE_COMMIT_V1 = `
 create function gate_commit_v1(
-  p_items json, p_executions json, p_requests json, p_effects json, p_entry_items integer[],
+  p_item_organizations text[], p_item_agents text[], p_items json, p_keys json, p_executions json, p_requests json, p_effects json,
+  p_entry_items integer[],
   p_organizations text[], p_chains text[], p_ids text[], p_events text[], p_agents text[], p_actors text[],
   p_capabilities text[], p_outcomes text[], p_timestamps text[], p_payloads text[], p_disclosures text[],
   p_subject_items integer[], p_subject_organizations text[], p_subject_users text[], p_subject_entries text[], p_subject_pointers text[]
-) returns text[] language plpgsql volatile as $$
+) returns text[] language plpgsql volatile ${BY_KEY_ONLY} as $$
 declare
-  i record;
-  v_count integer := json_array_length(p_items);
-  v_verdicts text[] := array_fill('busy'::text, array[v_count]);
+  k record;
+  v_verdicts text[];
   v_open_organizations text[];
-  v_locked text[];
-  v_opened jsonb := '{}';
-  v_claimed integer;
-  v_all_ok boolean := true;
+  v_locked integer[];
+  v_all_ok boolean;
 begin
-  select array_agg(o.organization_id) into v_open_organizations
-  from (select distinct x."organizationId" as organization_id from json_to_recordset(p_items) as x("organizationId" text) order by 1) o
-  where pg_try_advisory_xact_lock_shared(organization_barrier_v1(o.organization_id));
+  select array_agg(o.id) into v_open_organizations
+  from (select distinct u.id from unnest(p_item_organizations) as u(id) order by 1) o
+  where pg_try_advisory_xact_lock_shared(organization_barrier_v1(o.id));
 
-  select array_agg(locked.chain) into v_locked from (
-    select h.organization_id || '/' || h.chain as chain
-    from audit_heads h
-    where (h.organization_id, h.chain) in
-      (select x."organizationId", x."agentId" from json_to_recordset(p_items) as x("organizationId" text, "agentId" text))
-      and h.organization_id = any (v_open_organizations)
-    order by h.organization_id, h.chain
-    for update skip locked) locked;
+  select coalesce(array_agg(i.n::integer), '{}') into v_locked
+  from (select * from unnest(p_item_organizations, p_item_agents) with ordinality as u(organization_id, agent_id, n)
+        where u.organization_id = any (v_open_organizations) order by u.organization_id, u.agent_id) i
+  cross join lateral (select from audit_heads h where h.organization_id = i.organization_id and h.chain = i.agent_id
+                      for update skip locked) held;
 
-  for i in
-    select x.*, h.revision as head_revision, h.open_requests, h.closed_at, o.revision as shared_revision, r.root_key_hash
-    from json_to_recordset(p_items) as x(n integer, "organizationId" text, "agentId" text, revision bigint,
-           "organizationRevision" bigint, "rootKeyHash" text, "validUntil" timestamptz, deadline timestamptz,
-           opens integer, cap integer, key json)
-    left join audit_heads h on h.organization_id = x."organizationId" and h.chain = x."agentId"
-    left join organizations o on o.id = x."organizationId"
-    left join instance r on x."rootKeyHash" is not null
-    order by x.n
+  -- An item counts the requests that those before it open, whether or not these hold.
+  select array_agg(case
+      when clock_timestamp() >= c.deadline then 'late'
+      when not c.n = any (v_locked) then 'busy'
+      when c.head_revision is distinct from c.revision or c.closed_at is not null
+        or c.shared_revision is distinct from c."organizationRevision"
+        or (c."rootKeyHash" is not null and c."rootKeyHash" is distinct from c.root_key_hash)
+        or clock_timestamp() >= c."validUntil"
+        or (c.opens > 0 and c.open_requests + c.opens_so_far > c.cap) then 'stale'
+      else 'ok' end order by c.n)
+  into v_verdicts
+  from (select x.*, h.revision as head_revision, h.closed_at, h.open_requests, o.revision as shared_revision,
+               (select root_key_hash from instance) as root_key_hash,
+               sum(x.opens) over (partition by p_item_agents[x.n] order by x.n) as opens_so_far
+        from json_to_recordset(p_items) as x(n integer, revision bigint, "organizationRevision" bigint, "rootKeyHash" text,
+               "validUntil" timestamptz, deadline timestamptz, opens integer, cap integer)
+        left join audit_heads h on h.organization_id = p_item_organizations[x.n] and h.chain = p_item_agents[x.n]
+        left join organizations o on o.id = p_item_organizations[x.n]) c;
+
+  for k in
+    select * from json_to_recordset(p_keys) as x(item integer, "organizationId" text, scope text, fingerprint text, "executionId" text)
+    where v_verdicts[x.item] = 'ok' order by x."organizationId", x.scope
   loop
-    if not (i."organizationId" || '/' || i."agentId") = any (coalesce(v_locked, '{}')) then
-      v_all_ok := false;
-      continue when clock_timestamp() < i.deadline;
-      v_verdicts[i.n] := 'late';
-    elsif clock_timestamp() >= i.deadline then
-      v_verdicts[i.n] := 'late';
-      v_all_ok := false;
-    elsif i.head_revision <> i.revision or i.closed_at is not null or i.shared_revision <> i."organizationRevision"
-      or i.root_key_hash is distinct from i."rootKeyHash"
-      or clock_timestamp() >= i."validUntil"
-      or (i.opens > 0 and i.open_requests + coalesce((v_opened ->> i."agentId")::integer, 0) + i.opens > i.cap)
-    then
-      v_verdicts[i.n] := 'stale';
-      v_all_ok := false;
-    else
-      v_claimed := 1;
-      if i.key is not null then
-        insert into idempotency_keys (organization_id, scope, fingerprint, execution_id)
-        values (i."organizationId", i.key ->> 'scope', i.key ->> 'fingerprint', i.key ->> 'executionId')
-        on conflict do nothing;
-        get diagnostics v_claimed = row_count;
-      end if;
-      if v_claimed = 1 then
-        v_verdicts[i.n] := 'ok';
-        if i.opens > 0 then
-          v_opened := jsonb_set(v_opened, array[i."agentId"], to_jsonb(coalesce((v_opened ->> i."agentId")::integer, 0) + i.opens));
-        end if;
-      else
-        v_verdicts[i.n] := 'stale';
-        v_all_ok := false;
-      end if;
-    end if;
+    insert into idempotency_keys (organization_id, scope, fingerprint, execution_id)
+    values (k."organizationId", k.scope, k.fingerprint, k."executionId") on conflict do nothing;
+    if not found then v_verdicts[k.item] := 'stale'; end if;
   end loop;
 
   if not 'ok' = any (v_verdicts) then return v_verdicts; end if;
+  v_all_ok := 'ok' = all (v_verdicts);
 
   insert into executions (organization_id, id, agent_id, capability, action, status, effective_mode, flagged, runtime, input, context,
                           reasons, definition, grant_id, grant_version, hitl_request_id, requested_by, reason, audit_id, traceparent,
@@ -251,39 +239,32 @@ create function gate_close_v1(
   p_closings json,
   p_organizations text[], p_chains text[], p_ids text[], p_events text[], p_agents text[], p_actors text[],
   p_capabilities text[], p_outcomes text[], p_timestamps text[], p_payloads text[], p_disclosures text[]
-) returns text[] language plpgsql volatile as $$
+) returns text[] language plpgsql volatile ${BY_KEY_ONLY} as $$
 declare
-  v_count integer := json_array_length(p_closings);
-  v_verdicts text[] := array_fill('busy'::text, array[v_count]);
-  v_locked text[];
+  v_verdicts text[];
+  v_locked integer[];
   v_closed integer[];
 begin
-  select array_agg(locked.chain) into v_locked from (
-    select h.organization_id || '/' || h.chain as chain
-    from audit_heads h
-    where (h.organization_id, h.chain) in
-      (select x.organization_id, x.agent_id from json_to_recordset(p_closings) as x(organization_id text, agent_id text))
-    order by h.organization_id, h.chain
-    for update skip locked) locked;
+  select coalesce(array_agg(i.n::integer), '{}') into v_locked
+  from (select * from unnest(p_organizations, p_chains) with ordinality as u(organization_id, chain, n)
+        order by u.organization_id, u.chain) i
+  cross join lateral (select from audit_heads h where h.organization_id = i.organization_id and h.chain = i.chain
+                      for update skip locked) held;
 
   with closed as (
     update executions e
     set status = c.status, output = c.output, error = c.error, audit_id = c.audit_id, closed_at = c.closed_at,
         duration_ms = c.duration_ms, runtime = c.runtime, lease_until = null
-    from json_to_recordset(p_closings) as c(n integer, organization_id text, agent_id text, id text, status text, output text, error json,
+    from json_to_recordset(p_closings) as c(n integer, organization_id text, id text, status text, output text, error json,
            audit_id text, closed_at timestamptz, duration_ms integer, runtime text)
-    where e.organization_id = c.organization_id and e.id = c.id and e.status = 'running'
-      and (c.organization_id || '/' || c.agent_id) = any (v_locked)
+    where e.organization_id = c.organization_id and e.id = c.id and e.status = 'running' and c.n = any (v_locked)
     returning c.n)
-  select array_agg(closed.n) into v_closed from closed;
+  select coalesce(array_agg(closed.n), '{}') into v_closed from closed;
 
-  select array_agg(case when x.n = any (v_closed) then 'ok'
-                        when (x.organization_id || '/' || x.agent_id) = any (coalesce(v_locked, '{}')) then 'lost'
-                        else 'busy' end order by x.n)
-  into v_verdicts
-  from json_to_recordset(p_closings) as x(n integer, organization_id text, agent_id text);
+  select array_agg(case when n = any (v_closed) then 'ok' when n = any (v_locked) then 'lost' else 'busy' end order by n)
+  into v_verdicts from generate_subscripts(p_organizations, 1) as n;
 
-  if v_closed is null then return v_verdicts; end if;
+  if v_closed = '{}' then return v_verdicts; end if;
   perform append_entries_v1(
     array_agg(e.a1 order by e.n), array_agg(e.a2 order by e.n), array_agg(e.a3 order by e.n), array_agg(e.a4 order by e.n),
     array_agg(e.a5 order by e.n), array_agg(e.a6 order by e.n), array_agg(e.a7 order by e.n), array_agg(e.a8 order by e.n),

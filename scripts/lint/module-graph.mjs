@@ -35,6 +35,7 @@ export const TABLES_WITHOUT_ENTITY = {
   agents: ['agents', 'refreshed_tokens'],
   executions: ['executions'],
   hitl: ['hitl_requests'],
+  audit: ['audit_verification_turns'],
   platform: [
     'audit_heads',
     'audit_entries',

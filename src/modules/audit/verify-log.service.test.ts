@@ -5,6 +5,7 @@ import type { LogSource } from '../../domain/audit/verify.js';
 import { newId } from '../../domain/ids.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import { scopeOfEverything, scopeOfOrganization, type Scope } from '../../platform/auth/scope.js';
+import { TURN_SECONDS, type VerificationTurns } from './verification-turns.store.js';
 import { VerifyLogService, type ReadsLog } from './verify-log.service.js';
 
 const AGENT = newId('agt');
@@ -36,11 +37,30 @@ class LogInMemory implements ReadsLog {
   }
 }
 
+/** Turns by a clock that the test sets, in seconds. */
+class TurnsInMemory implements VerificationTurns {
+  now = 0;
+  private readonly begun = new Map<string, number>();
+
+  async take(credential: string): Promise<number> {
+    const left = (this.begun.get(credential) ?? -Infinity) + TURN_SECONDS - this.now;
+    if (left > 0) return Math.ceil(left);
+    this.begun.set(credential, this.now);
+    return 0;
+  }
+
+  async giveBack(credential: string): Promise<void> {
+    this.begun.delete(credential);
+  }
+}
+
+const verifying = (log: LogInMemory, turns = new TurnsInMemory()) => new VerifyLogService(log, turns);
+
 const root = (keyHash: string): Caller => ({ principal: { kind: 'root', keyHash }, scope: scopeOfEverything(), actorId: 'root' });
 
 describe('verification on request', () => {
   it('tells what it read, and that no checkpoint vouches for it yet', async () => {
-    const service = new VerifyLogService(new LogInMemory());
+    const service = verifying(new LogInMemory());
     expect(await service.verify(root('a'), undefined)).toEqual({
       valid: true, verdict: 'valid_unanchored', chains: 1, entries: 1, checkpoint: null, breaks: [], breaksFound: 0,
       durationMs: expect.any(Number),
@@ -50,7 +70,7 @@ describe('verification on request', () => {
   it('calls a broken log tampered, and names the place', async () => {
     const reader = new LogInMemory();
     reader.log.entries[0] = { ...reader.log.entries[0]!, actorId: 'usr_z' };
-    const outcome = await new VerifyLogService(reader).verify(root('a'), AGENT);
+    const outcome = await verifying(reader).verify(root('a'), AGENT);
     expect(outcome).toMatchObject({ valid: false, verdict: 'tampered', breaksFound: 1 });
     expect(outcome.breaks).toEqual([
       {
@@ -61,19 +81,22 @@ describe('verification on request', () => {
   });
 
   it('runs once a minute for each credential', async () => {
-    const service = new VerifyLogService(new LogInMemory());
-    await service.verify(root('a'), undefined, 1_000);
-    await expect(service.verify(root('a'), undefined, 59_500)).rejects.toMatchObject({
+    const turns = new TurnsInMemory();
+    const service = verifying(new LogInMemory(), turns);
+    await service.verify(root('a'), undefined);
+    turns.now = 58.5;
+    await expect(service.verify(root('a'), undefined)).rejects.toMatchObject({
       code: 'RATE_LIMITED',
       extras: { headers: { 'Retry-After': '2' } },
     });
-    await service.verify(root('b'), undefined, 59_500);
-    await service.verify(root('a'), undefined, 61_000);
+    await service.verify(root('b'), undefined);
+    turns.now = 60;
+    await service.verify(root('a'), undefined);
   });
 
   it('gives a second caller the answer of the one that runs, of the same part of the log only', async () => {
     const reader = new LogInMemory();
-    const service = new VerifyLogService(reader);
+    const service = verifying(reader);
     const open = reader.hold();
     const other: Caller = { ...root('c'), scope: scopeOfOrganization('org_b') };
     const asked = [service.verify(root('a'), undefined), service.verify(root('b'), undefined), service.verify(other, undefined)];
@@ -88,7 +111,7 @@ describe('verification on request', () => {
 
   it('does not count a verification that could not be done', async () => {
     const reader = new LogInMemory();
-    const service = new VerifyLogService(reader);
+    const service = verifying(reader);
     reader.away = true;
     await expect(service.verify(root('a'), undefined)).rejects.toThrow('away');
     reader.away = false;
@@ -96,7 +119,7 @@ describe('verification on request', () => {
   });
 
   it('knows no agent without entries', async () => {
-    const service = new VerifyLogService(new LogInMemory());
+    const service = verifying(new LogInMemory());
     await expect(service.verify(root('a'), newId('agt'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
     await expect(service.verify(root('b'), 'agt')).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect((await service.verify(root('b'), AGENT)).chains).toBe(1);

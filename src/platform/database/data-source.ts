@@ -2,6 +2,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { CreateAuditLog20261121000100 } from '../../../migrations/20261121000100-create-audit-log.js';
 import { CreateRegistry20261121000200 } from '../../../migrations/20261121000200-create-registry.js';
 import { CreateGate20261121000300 } from '../../../migrations/20261121000300-create-gate.js';
+import { CreateVerificationTurns20261121000400 } from '../../../migrations/20261121000400-create-verification-turns.js';
 
 const OLDEST_POSTGRESQL = 150_000;
 const MIGRATION_LOCK = 715_517_001;
@@ -24,7 +25,9 @@ export function dataSourceOptions({ url, poolSize, connectTimeoutMs = 1_000 }: D
     type: 'postgres',
     url,
     poolSize,
-    migrations: [CreateAuditLog20261121000100, CreateRegistry20261121000200, CreateGate20261121000300],
+    migrations: [
+      CreateAuditLog20261121000100, CreateRegistry20261121000200, CreateGate20261121000300, CreateVerificationTurns20261121000400,
+    ],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.
     migrationsTransactionMode: 'each',

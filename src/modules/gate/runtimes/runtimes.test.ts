@@ -197,7 +197,7 @@ describe('an idempotent connector', () => {
 
   it('ends with the deadline', async () => {
     answers = [json({}, 503)];
-    const outcome = await run({ idempotent: true }, { deadline: new Date(Date.now() + 300) });
+    const outcome = await run({ idempotent: true }, { deadline: new Date(Date.now() + 2_000) });
     expect(outcome).toMatchObject({ kind: 'failed', error: { message: 'The receiver answered 503.' } });
     expect(receipts.length).toBeGreaterThan(2);
     const count = receipts.length;

@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { Janitor } from '../../platform/database/janitor.service.js';
+
+/** One verification a minute for each credential (interface, section 8). */
+export const TURN_SECONDS = 60;
+
+/** When each credential last had the log verified. By the database's clock, so that replicas agree. */
+export interface VerificationTurns {
+  /** @returns 0 when the turn is the caller's, else the seconds until it is */
+  take(credential: string): Promise<number>;
+  /** A verification that could not be done counts as none. */
+  giveBack(credential: string): Promise<void>;
+}
+
+@Injectable()
+export class VerificationTurnsStore implements VerificationTurns {
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    janitor: Janitor,
+  ) {
+    janitor.register(async (manager, limit) => {
+      const [, count] = await manager.query<[unknown[], number]>(
+        `delete from audit_verification_turns where credential in
+           (select credential from audit_verification_turns where begun_at < clock_timestamp() - interval '1 hour' limit $1)`,
+        [limit],
+      );
+      return count;
+    });
+  }
+
+  async take(credential: string): Promise<number> {
+    const rows = await this.dataSource.query<unknown[]>(
+      `insert into audit_verification_turns as t (credential, begun_at) values ($1, clock_timestamp())
+       on conflict (credential) do update set begun_at = clock_timestamp()
+         where t.begun_at <= clock_timestamp() - make_interval(secs => $2)
+       returning credential`,
+      [credential, TURN_SECONDS],
+    );
+    if (rows.length > 0) return 0;
+    const [row] = await this.dataSource.query<{ seconds: number }[]>(
+      `select ceil($2 - extract(epoch from clock_timestamp() - begun_at))::integer as seconds
+       from audit_verification_turns where credential = $1`,
+      [credential, TURN_SECONDS],
+    );
+    return Math.max(1, row?.seconds ?? 1);
+  }
+
+  async giveBack(credential: string): Promise<void> {
+    await this.dataSource.query('delete from audit_verification_turns where credential = $1', [credential]);
+  }
+}
