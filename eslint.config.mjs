@@ -87,7 +87,7 @@ export default tseslint.config(
     rules: { ...plain, 'no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }] },
   },
   {
-    files: ['src/**/*.ts', 'migrations/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts'],
+    files: ['src/**/*.ts', 'migrations/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'demo/**/*.ts'],
     languageOptions: {
       parser: tseslint.parser,
       parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname },
@@ -95,7 +95,7 @@ export default tseslint.config(
     plugins: { '@typescript-eslint': tseslint.plugin, local },
     rules: { ...plain, ...typed },
   },
-  { files: ['src/**/*.ts', 'migrations/**/*.ts'], ignores: ['**/*.test.ts'], rules: productTyped },
+  { files: ['src/**/*.ts', 'migrations/**/*.ts', 'demo/**/*.ts'], ignores: ['**/*.test.ts'], rules: productTyped },
   {
     files: ['src/**/*.ts'],
     ignores: ['**/*.test.ts'],

@@ -19,7 +19,7 @@ declare module 'autocannon' {
   interface Result {
     /** Seconds. */
     duration: number;
-    requests: { total: number };
+    '2xx': number;
     /** Milliseconds. */
     latency: { p50: number; p99: number };
     non2xx: number;

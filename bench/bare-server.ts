@@ -26,7 +26,7 @@ class BareCall {
   capability!: string;
 
   @Column('json')
-  input!: JsonObject;
+  input!: object;
 
   @CreateDateColumn({ name: 'created_at' })
   createdAt!: Date;

@@ -14,6 +14,8 @@ export interface Options {
   readonly load: 'wrk' | 'autocannon' | 'any';
   readonly json?: string;
   readonly dataDir?: string;
+  /** Settings of PostgreSQL, by name; its own defaults stand for the rest. */
+  readonly settings: Readonly<Record<string, string>>;
   /** Folder for CPU profiles of both servers. Profiling slows both down: such figures are no results. */
   readonly profile?: string;
 }
@@ -29,6 +31,7 @@ export const USAGE = `npm run bench -- [options]
   --only a,b         only these figures: receipt, connector, hot, pending
   --load TOOL        wrk or autocannon; default: wrk where it is installed
   --data-dir DIR     folder for PostgreSQL's files; default: a temporary one on a real disk
+  --set NAME=VALUE   a setting of PostgreSQL, for instance shared_buffers=2GB; may be given several times
   --json FILE        write everything that was measured to FILE
   --profile DIR      write CPU profiles of both servers to DIR (the figures are no results then)
 `;
@@ -40,7 +43,7 @@ export function parseOptions(argv: readonly string[]): Options | 'help' {
     args: [...argv],
     options: {
       quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' }, pairs: text, seconds: text, connections: text, agents: text,
-      pool: text, only: text, load: text, 'data-dir': text, json: text, profile: text,
+      pool: text, only: text, load: text, 'data-dir': text, json: text, profile: text, set: { type: 'string', multiple: true },
     },
   });
   if (values.help === true) return 'help';
@@ -56,10 +59,17 @@ export function parseOptions(argv: readonly string[]): Options | 'help' {
     poolSize: whole('pool', values.pool, 10),
     only: values.only?.split(',') ?? [],
     load,
+    settings: Object.fromEntries((values.set ?? []).map(settingOf)),
     ...(values.json === undefined ? {} : { json: values.json }),
     ...(values['data-dir'] === undefined ? {} : { dataDir: values['data-dir'] }),
     ...(values.profile === undefined ? {} : { profile: values.profile }),
   };
+}
+
+function settingOf(given: string): [string, string] {
+  const [, name, value] = /^([a-z_.]+)=(.+)$/.exec(given) ?? [];
+  if (name === undefined || value === undefined) throw new Error('--set is NAME=VALUE, with the name of a PostgreSQL setting');
+  return [name, value];
 }
 
 function whole(name: string, given: string | undefined, fallback: number): number {

@@ -29,7 +29,8 @@ export function readOptions(args: readonly string[], env: NodeJS.ProcessEnv): De
     if (givenKey !== undefined) throw new DemoStopped('--key goes with --url (or COUNTERSIGN_URL).', 2);
     return { help, auto };
   }
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw new DemoStopped(`${url} is not the address of a server.`, 2);
+  const isAddress = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  if (!isAddress) throw new DemoStopped(`${url} is not the address of a server.`, 2);
   if (key === undefined) throw new DemoStopped(`The root key of ${url} is needed: --key or COUNTERSIGN_KEY.`, 2);
   return { help, auto, server: { url: url.replace(/\/+$/, ''), key } };
 }

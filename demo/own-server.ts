@@ -93,7 +93,7 @@ async function end(child: ChildProcess, gone: Promise<void>): Promise<void> {
   clearTimeout(late);
 }
 
-/** Where root cannot share the temporary folder with the database's user, the files are elsewhere and a pointer names the place. */
+/** Where the database's user cannot reach root's temporary folder, the files are elsewhere, and a pointer names the place. */
 function removeData(dataDir: string): void {
   const pointer = join(dataDir, 'postgres.location');
   if (existsSync(pointer)) rmSync(readFileSync(pointer, 'utf8').trim(), { recursive: true, force: true });

@@ -32,7 +32,8 @@ export interface Keyboard {
   pause(): unknown;
 }
 
-const LABEL_WIDTH = 15;
+const LABEL_WIDTH = 12;
+const WORDS: Record<Verdict, string> = { approve: 'a ▸ approved', reject: 'r ▸ rejected' };
 const CONTROL_C = '\u0003';
 const CONTROL_D = '\u0004';
 
@@ -50,7 +51,7 @@ export function showRequest(stage: Stage, request: ShownRequest): void {
   add('wants', plain(request.capability), true);
   const members = Object.entries(request.input);
   members.forEach(([name, value], at) => add(at === 0 ? 'with' : '', `${plain(name)}: ${plain(JSON.stringify(value))}`, true));
-  request.reasons.forEach(({ detail }, at) => add(at === 0 ? 'you are asked,' : at === 1 ? 'because' : '', plain(detail)));
+  request.reasons.forEach(({ detail }, at) => add(at === 0 ? 'why you' : '', plain(detail)));
   add('digest', (request.action_digest.match(/.{1,32}/g) ?? []).join('\n'));
   add('time left', clock(secondsLeft(request)));
   stage.box(`a person is asked (${request.hitl_mode})`, rows, 'person');
@@ -61,7 +62,7 @@ export class AutomaticReviewer implements Reviewer {
 
   async decide(_request: ShownRequest, suggested: Verdict): Promise<Verdict> {
     await this.stage.beat(1_100);
-    this.stage.line(`${this.stage.paint('person', suggested === 'approve' ? 'a  approved' : 'r  rejected')} ${this.stage.paint('dim', '(by --auto)')}`);
+    this.stage.line(`${this.stage.paint('person', WORDS[suggested])} ${this.stage.paint('dim', '(by --auto)')}`);
     return suggested;
   }
 }
@@ -79,7 +80,7 @@ export class PersonAtKeyboard implements Reviewer {
     this.signal.throwIfAborted();
     this.ask(request);
     const verdict = await this.key(request);
-    const word = verdict === undefined ? 'nobody answered in time' : verdict === 'approve' ? 'a  approved' : 'r  rejected';
+    const word = verdict === undefined ? 'nobody answered in time' : WORDS[verdict];
     if (this.stage.live) this.stage.clearLine();
     this.stage.line(`${this.stage.paint('person', word)}${verdict === undefined ? '' : this.stage.paint('dim', ' (by you)')}`);
     return verdict;

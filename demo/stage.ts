@@ -39,7 +39,7 @@ export class Stage {
   }
 
   line(text = ''): void {
-    this.screen.write(text === '' ? '\n' : `${MARGIN}${text}\n`);
+    this.screen.write(`${text === '' ? '' : MARGIN}${text}\n`);
   }
 
   /** Running text, broken to the width. */
@@ -88,6 +88,14 @@ export class Stage {
     const [first = '', ...more] = wrap(text, this.width - 2);
     this.line(`${this.paint('dim', '╰')} ${this.paint(hue, first)}`);
     for (const row of more) this.line(`  ${this.paint(hue, row)}`);
+  }
+
+  /** What another program printed: its first line, then the rest. */
+  quote(output: string, hue: Hue): void {
+    const edge = this.paint('dim', '│');
+    const [first = '', ...more] = output.trim().split('\n').flatMap((row) => wrap(row.trim(), this.width - 2));
+    this.line(`${edge} ${this.paint(hue, first)}`);
+    for (const row of more) this.line(`${edge} ${row}`.trimEnd());
   }
 
   /** Shows that something takes its time; the line is gone when it is done. */

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-const SOURCES = ['src', 'migrations', 'bench', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+const SOURCES = ['src', 'migrations', 'bench', 'demo', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
 const MAIN = join(root, 'dist', 'src', 'main.js');
 const STAMP = join(root, 'dist', 'build-stamp.json');
 const LOCK = join(root, 'dist', 'prepare.lock');
@@ -100,7 +100,7 @@ function build(say, state) {
     cwd: root, stdio: ['ignore', 2, 2],
   });
   if (tsc.status !== 0) throw new PrepareError('The build failed; the compiler\'s messages are above.');
-  for (const folder of ['src', 'migrations', 'bench']) removeOrphans(join(root, 'dist', folder));
+  for (const folder of ['src', 'migrations', 'bench', 'demo']) removeOrphans(join(root, 'dist', folder));
   writeStamp(state);
 }
 

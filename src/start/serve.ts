@@ -6,6 +6,7 @@ import { checkoutRoot } from '../platform/config/checkout-root.js';
 import {
   completeConfig, givenSecrets, loadConfig, type CompleteConfig, type Config, type ServerSecrets,
 } from '../platform/config/config.js';
+import { NOT_OBEYED_YET } from '../platform/config/config.schema.js';
 import { StartRefused } from '../platform/config/start-refused.js';
 import { embeddedSecrets } from '../platform/embedded/secret-files.js';
 import { startEmbeddedPostgres } from '../platform/embedded/supervisor.js';
@@ -31,8 +32,11 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
   let logger: Logger | undefined;
   const shutdown = new Shutdown((error) => logger?.error({ err: error }, 'a part did not end as it should'));
   try {
-    const config = loadConfig(withEnvironmentFile(env));
+    const complete = withEnvironmentFile(env);
+    const config = loadConfig(complete);
     logger = createLogger(config);
+    const idle = [...NOT_OBEYED_YET].filter((name) => complete[name]?.trim() || complete[`${name}_FILE`]?.trim());
+    if (idle.length > 0) logger.warn({ variables: idle }, 'these variables are set, but nothing obeys them yet');
     shutdown.listen();
     await start(config, logger, shutdown, made);
     process.stdout.write(banner(bannerFacts(config, made), process.stdout.isTTY === true && !env.NO_COLOR));

@@ -49,7 +49,7 @@ export const ACCESS = {
   'hitl.cancel': { doc: 'cancel a HITL request', who: { ...administrators, agent: 'own' } },
   'hitl.timeout': { doc: 'trigger timeouts', who: administrators },
   'hitl.stats': { doc: 'read approval statistics', who: everyone },
-  'audit.read': { doc: 'query the audit log', who: { ...administrators, member: 'own', viewer: 'own' } },
+  'audit.read': { doc: 'query the audit log', who: { ...administrators, member: 'own' } },
   'audit.verify': { doc: 'verify the audit log', who: administrators },
 } as const satisfies Record<string, Permission>;
 

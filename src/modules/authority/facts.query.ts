@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { CapabilityFacts, GrantFacts } from '../../domain/gate/decide.js';
 import type { Condition } from '../../domain/gate/conditions.js';
+import { definitionDigest } from '../../domain/gate/definition-digest.js';
 import type { HttpConnector } from '../../domain/gate/connector.js';
 import type { GrantWord, RiskLevel, TimeoutAction } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
@@ -54,7 +55,6 @@ interface Row {
   defined: boolean;
   input_schema: JsonObject | null;
   connector: HttpConnector | null;
-  digest: string;
   key_fingerprint: string | null;
   key_execution_id: string | null;
 }
@@ -68,7 +68,7 @@ const READ: NamedStatement = {
       (select root_key_hash from instance) as root_key_hash,
       a.name, a.risk_level, a.status, a.tags, a.epoch,
       g.id as grant_id, g.version as grant_version, g.hitl_mode, g.conditions, g.expires_at, g.timeout_seconds, g.timeout_action,
-      d.name is not null as defined, d.input_schema, d.connector, d.digest,
+      d.name is not null as defined, d.input_schema, d.connector,
       k.fingerprint as key_fingerprint, k.execution_id as key_execution_id
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) with ordinality
            as i(organization_id, agent_id, capability, key_organization_id, key_scope, n)
@@ -151,13 +151,12 @@ const builtInFacts = new Map<string, CapabilityFacts>();
 function definitionOf(row: Row, capability: string): CapabilityFacts | undefined {
   if (row.defined) {
     const base = definitionFrom(capability, undefined);
-    return {
-      name: capability,
-      hardcoded: base?.hardcoded ?? false,
-      digest: row.digest,
+    const content = {
       ...(row.input_schema ? { inputSchema: row.input_schema } : {}),
       ...(row.connector ? { connector: row.connector } : {}),
     };
+    // From what the row holds, not from a digest beside it: whoever edits the one by SQL would leave the other.
+    return { name: capability, hardcoded: base?.hardcoded ?? false, digest: definitionDigest(content), ...content };
   }
   let facts = builtInFacts.get(capability);
   if (!facts) {

@@ -87,7 +87,7 @@ export class DefineCapabilityService {
         inputSchema,
         connector,
         digest: digestOf(inputSchema ?? undefined, connector ?? undefined),
-        createdAt: now,
+        createdAt: (await this.definitions.row(tx, organizationId, name))?.createdAt ?? now,
         updatedAt: now,
       };
       await this.definitions.replace(tx, row);

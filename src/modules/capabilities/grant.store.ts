@@ -20,7 +20,7 @@ export class GrantStore {
     const within = scopeCondition(scope, { organization: 'g.organization_id', agent: 'g.agent_id' }, 2);
     const [row] = (await this.dataSource.query(
       `select g.organization_id as "organizationId", g.id from capability_grants g
-       where g.id = $1 and g.revoked_at is null and ${within.sql}`,
+       where g.id = $1 and g.revoked_at is null and g.organization_id in (select id from organizations) and ${within.sql}`,
       [id, ...within.parameters],
     )) as { organizationId: string; id: string }[];
     return row ? this.dataSource.getRepository(GrantEntity).findOneBy(row) : null;

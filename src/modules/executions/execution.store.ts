@@ -20,7 +20,8 @@ export class ExecutionStore {
   async place(scope: Scope, id: string): Promise<ExecutionPlace> {
     const within = scopeCondition(scope, { organization: 'e.organization_id', agent: 'e.agent_id' }, 2);
     const [row] = (await this.dataSource.query(
-      `select e.organization_id as "organizationId", e.agent_id as "agentId", e.id from executions e where e.id = $1 and ${within.sql}`,
+      `select e.organization_id as "organizationId", e.agent_id as "agentId", e.id from executions e
+       where e.id = $1 and e.organization_id in (select id from organizations) and ${within.sql}`,
       [id, ...within.parameters],
     )) as ExecutionPlace[];
     if (!row) throw new Problem('NOT_FOUND', 'There is no such execution.');

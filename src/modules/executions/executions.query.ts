@@ -26,9 +26,12 @@ export class ExecutionsQuery {
 
   async find(scope: Scope, id: string): Promise<ExecutionEntity | undefined> {
     const within = scopeCondition(scope, { organization: 'e.organization_id', agent: 'e.agent_id' }, 2);
-    const [row] = (await this.dataSource.query(`select ${COLUMNS} from executions e where e.id = $1 and ${within.sql}`, [
-      id, ...within.parameters,
-    ])) as ExecutionEntity[];
+    // Keys begin with the organization, so whoever sees all of them looks in each.
+    const [row] = await this.dataSource.query<ExecutionEntity[]>(
+      `select ${COLUMNS} from executions e
+       where e.id = $1 and e.organization_id in (select id from organizations) and ${within.sql}`,
+      [id, ...within.parameters],
+    );
     return row;
   }
 

@@ -169,7 +169,8 @@ export class AdmissionBatch {
       n,
       revision: facts.revision,
       organizationRevision: facts.organizationRevision,
-      deadline: item.deadline,
+      // By the database's clock, whatever ours says: the time that is left counts.
+      deadline: new Date(facts.now.getTime() + item.deadline.getTime() - Date.now()),
       opens: plan.opens,
       cap: this.config.hitlMaxPendingPerAgent,
       ...(item.principal.kind === 'root' ? { rootKeyHash: item.principal.keyHash } : {}),

@@ -6,6 +6,7 @@ import type { GateDecision } from '../../domain/gate/decide.js';
 import { actionDigest } from '../../domain/hitl/digest.js';
 import { opening } from '../../domain/hitl/transition.js';
 import { newId } from '../../domain/ids.js';
+import type { JsonObject } from '../../domain/json.js';
 import { type Effect, notify } from '../../platform/outbox/effects.js';
 import type { Facts } from '../authority/facts.query.js';
 import type { ExecutionRuntime } from '../executions/execution.entity.js';
@@ -131,7 +132,9 @@ function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>, choice: R
       kind: 'started',
       ...judged(decision),
       execution: {
-        organizationId: item.organizationId, agentId: item.agentId, executionId, capability: item.capability, input: item.input,
+        organizationId: item.organizationId, agentId: item.agentId, executionId, capability: item.capability,
+        // In canonical order, as after an approval: the same action reaches its receiver as the same bytes.
+        input: JSON.parse(item.inputText) as JsonObject,
         inputText: item.inputText, flagged: decision.flagged, notify: decision.notify,
         deadline: new Date(now.getTime() + choice.timeoutSeconds * 1000),
         ...(item.action === undefined ? {} : { action: item.action }),
@@ -160,7 +163,8 @@ function ask(
 ): AdmissionPlan {
   const executionId = newId('exec');
   const hitlRequestId = newId('hitl');
-  const now = new Date();
+  // The window is the database's: its clock also ends it.
+  const { now } = facts;
   const grant = facts.grant!;
   const { status, level, expiresAt } = opening(mode, now, grant.timeoutSeconds);
   const nonce = randomBytes(16).toString('base64url');

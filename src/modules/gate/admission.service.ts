@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { AuthJournal } from '../../platform/auth/auth-journal.js';
 import { currentOrigin } from '../../platform/auth/call-context.js';
 import type { AgentPrincipal, Caller, RootPrincipal } from '../../platform/auth/principal.js';
 import { Batcher } from '../../platform/database/batcher.js';
@@ -23,6 +24,7 @@ export class AdmissionService {
   constructor(
     @Inject(AdmissionBatch) batch: AdmissionBatch,
     private readonly agents: AgentStore,
+    private readonly journal: AuthJournal,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.lanes = new Batcher({
@@ -38,7 +40,7 @@ export class AdmissionService {
     const place = await this.placeOf(call, caller);
     const context = requestContext.getStore();
     const origin = currentOrigin();
-    const answer = await this.lanes.submit({
+    const answer = await this.submit({
       admission,
       principal: caller.principal as AgentPrincipal | RootPrincipal,
       actorId: caller.actorId,
@@ -56,6 +58,20 @@ export class AdmissionService {
 
   drained(): Promise<void> {
     return this.lanes.drained();
+  }
+
+  /** A credential that the commit refused is a failed authentication like one that the guard refused. */
+  private async submit(item: AdmissionItem): Promise<AdmissionAnswer> {
+    try {
+      return await this.lanes.submit(item);
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'UNAUTHENTICATED') {
+        const context = requestContext.getStore();
+        if (context) delete context.caller;
+        await this.journal.failedFrom(context?.address, reasonOf(error), 'POST');
+      }
+      throw error;
+    }
   }
 
   /** What a token does not hold leaves no audit entry (interface, section 6); the security log has it. */
@@ -78,6 +94,8 @@ export class AdmissionService {
     return { organizationId, agentId: id };
   }
 }
+
+const reasonOf = (refused: Problem) => refused.message.replace(/^This credential does not hold: |\.$/g, '');
 
 const LACKS_IN_TOKEN: ReadonlySet<string> = new Set(['CAPABILITY_NOT_GRANTED', 'CAPABILITY_NOT_IN_TOKEN']);
 

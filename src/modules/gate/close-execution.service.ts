@@ -10,6 +10,7 @@ import { entryColumns } from '../../platform/database/chain-writer.js';
 import { type NamedStatement, Statements } from '../../platform/database/statements.js';
 import { isPassing } from '../../platform/http/failure.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { ExecutionStore } from '../executions/execution.store.js';
 import type { ExecutionError, ExecutionRuntime } from '../executions/execution.entity.js';
 import type { StartedExecution } from './admission-item.js';
 import type { RuntimeOutcome } from './runtimes/runtime.js';
@@ -54,6 +55,7 @@ export class CloseExecutionService {
   constructor(
     private readonly statements: Statements,
     private readonly work: UnitOfWork,
+    private readonly executions: ExecutionStore,
   ) {}
 
   /**
@@ -64,8 +66,8 @@ export class CloseExecutionService {
     const closed = closedBy(outcome, durationMs);
     const closing = { execution, closed, runtime, entry: closingEntry(execution, closed) };
     // The service's own word: it does not hang on the credential of the call, which may be dead by now.
-    if ((await this.batcher.submit(closing)) === 'lost') await asService('worker', () => this.recordLate(execution, closed));
-    return closed;
+    if ((await this.batcher.submit(closing)) === 'ok') return closed;
+    return asService('worker', () => this.recordLate(execution, closed));
   }
 
   drained(): Promise<void> {
@@ -88,14 +90,16 @@ export class CloseExecutionService {
     }
   }
 
-  /** A retried closing whose first try was committed is no news; anything else is told, marked as late. */
-  private async recordLate(execution: StartedExecution, closed: Closed): Promise<void> {
+  /**
+   * A retried closing whose first try was committed is no news; anything else is told, marked as late.
+   *
+   * @returns how the execution was closed, which stays
+   */
+  private async recordLate(execution: StartedExecution, closed: Closed): Promise<Closed> {
     const chain = agentChain(execution.organizationId, execution.agentId);
-    await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
-      const [row] = await tx.query<{ audit_id: string }>('select audit_id from executions where organization_id = $1 and id = $2', [
-        execution.organizationId, execution.executionId,
-      ]);
-      if (row?.audit_id === closed.auditId) return;
+    return this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
+      const kept = await this.executions.read(tx, { organizationId: execution.organizationId, id: execution.executionId });
+      if (kept.auditId === closed.auditId) return closed;
       tx.record(chain, {
         type: 'execution.reported',
         capability: execution.capability,
@@ -109,6 +113,12 @@ export class CloseExecutionService {
           ...(execution.flagged ? { flagged: true } : {}),
         },
       });
+      return {
+        status: kept.status as Closed['status'],
+        auditId: kept.auditId!,
+        durationMs: kept.durationMs ?? closed.durationMs,
+        ...(kept.error ? { error: kept.error } : {}),
+      };
     });
   }
 }

@@ -6,12 +6,12 @@ import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import type { OutboxRow } from '../../platform/outbox/outbox.store.js';
 import type { EffectHandler } from '../../platform/outbox/outbox.worker.js';
-import { Waiters } from '../../platform/wake/waiters.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import { obstacleTo } from '../hitl/decide-request.service.js';
 import type { HitlRequestEntity } from '../hitl/hitl-request.entity.js';
+import { LicenceService } from '../hitl/licence.service.js';
 import { HitlRequestStore } from '../hitl/hitl-request.store.js';
 import type { StartedExecution } from './admission-item.js';
 import { LEASE_GRACE_SECONDS } from './admission-plan.js';
@@ -30,8 +30,8 @@ export class ExecutionWorker implements EffectHandler {
     private readonly executions: ExecutionStore,
     private readonly requests: HitlRequestStore,
     private readonly facts: FactsQuery,
+    private readonly licences: LicenceService,
     private readonly running: RunExecutionService,
-    private readonly waiters: Waiters,
   ) {}
 
   /** Returns once `execution.started` is durable; the runtime is called beside, and closes by itself. */
@@ -45,10 +45,14 @@ export class ExecutionWorker implements EffectHandler {
       if (request.status !== 'approved') return undefined;
       const facts = await this.facts.readWithin(tx, { organizationId, agentId: place.agentId, capability: execution.capability });
       const obstacle = obstacleTo(request, facts);
-      return obstacle === undefined ? this.start(tx, execution, request, facts) : this.cancel(tx, execution, request, obstacle.code);
+      if (obstacle !== undefined) return this.cancel(tx, execution, request, obstacle.code);
+      // The server was started with another runtime meanwhile, under which the agent does the work itself.
+      if (!this.licences.isReceipt(request, facts)) return this.start(tx, execution, request, facts);
+      await this.licences.give(tx, request, facts);
+      return undefined;
     });
     if (started) void this.running.run(started).catch(() => undefined);
-    else this.waiters.wake(place.id);
+    else this.running.announce(place.id);
   }
 
   private async start(tx: Tx, execution: ExecutionEntity, request: HitlRequestEntity, facts: Facts): Promise<StartedExecution> {

@@ -4,6 +4,7 @@ import { agentChain } from '../../domain/audit/chain.js';
 import { asService } from '../../platform/auth/call-context.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { notify } from '../../platform/outbox/effects.js';
+import { isPassing } from '../../platform/http/failure.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { type ExecutionPlace, ExecutionStore } from '../executions/execution.store.js';
 
@@ -38,7 +39,12 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
     this.looking = true;
     try {
       await asService('sweeper', async () => {
-        for (const place of await this.executions.abandoned(AT_ONCE)) await this.close(place);
+        for (const place of await this.executions.abandoned(AT_ONCE)) {
+          // One chain that somebody holds does not keep the others waiting: it comes round again.
+          await this.close(place).catch((error: unknown) => {
+            if (!isPassing(error)) throw error;
+          });
+        }
       });
     } catch {
       // The database is away: the next tick looks again.

@@ -1,7 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
 import type { CapabilityFacts } from '../../domain/gate/decide.js';
 import { asService } from '../../platform/auth/call-context.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
+import { LOGGER } from '../../platform/logging/token.js';
 import { notify } from '../../platform/outbox/effects.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Waiters } from '../../platform/wake/waiters.js';
@@ -12,6 +14,8 @@ import type { RuntimeOutcome } from './runtimes/runtime.js';
 import { RuntimeSelection } from './runtimes/runtime-selection.js';
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
+/** How long runtimes may still take when the server is asked to end, after its open requests have had their time. */
+const DRAIN_MS = 12_000;
 
 /** Calls the runtime of a started execution and closes it. The only place from which a runtime is called. */
 @Injectable()
@@ -25,6 +29,7 @@ export class RunExecutionService {
     private readonly work: UnitOfWork,
     private readonly waiters: Waiters,
     @Inject(CONFIG) private readonly config: CompleteConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Which runtime has a call of this definition; `receipt` when the agent does the work itself. */
@@ -40,10 +45,21 @@ export class RunExecutionService {
     return run;
   }
 
-  /** Resolves when no runtime is being called any more. */
+  /**
+   * Resolves when no runtime is being called any more. Calls that take longer than the server may are broken off: nobody
+   * can tell what became of them, and the log says so.
+   */
   async drained(): Promise<void> {
+    const limit = setTimeout(() => this.shutdown.abort(), DRAIN_MS);
     while (this.running.size > 0) await Promise.all(this.running);
+    clearTimeout(limit);
     await this.closing.drained();
+  }
+
+  /** Tells whoever waits for the execution, or for its request, to look again. */
+  announce(executionId: string, hitlRequestId?: string): void {
+    this.waiters.wake(executionId);
+    if (hitlRequestId !== undefined) this.waiters.wake(hitlRequestId);
   }
 
   private async runAndClose(execution: StartedExecution): Promise<Closed> {
@@ -59,9 +75,11 @@ export class RunExecutionService {
       outcome = { kind: 'unknown', error: { code: 'RUNTIME_ERROR', message: 'The runtime broke off; it may have acted.' } };
     }
     const closed = await this.closing.close(execution, outcome, runtime, Math.round(performance.now() - begun));
-    this.waiters.wake(execution.executionId);
-    if (execution.hitlRequestId !== undefined) this.waiters.wake(execution.hitlRequestId);
-    await this.tellPeople(execution, closed);
+    this.announce(execution.executionId, execution.hitlRequestId);
+    // The action has happened and is recorded; news of it that could not be queued change neither.
+    await this.tellPeople(execution, closed).catch((error: unknown) => {
+      this.logger.error({ err: error, executionId: execution.executionId }, 'people could not be told of an execution');
+    });
     return closed;
   }
 

@@ -1,11 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { agentChain } from '../../domain/audit/chain.js';
+import { jcs } from '../../domain/audit/jcs.js';
 import { decide, type GateDecision } from '../../domain/gate/decide.js';
 import { actionDigest } from '../../domain/hitl/digest.js';
 import type { HitlCommand } from '../../domain/hitl/transition.js';
 import { isOpen } from '../../domain/hitl/transition.js';
-import type { JsonObject } from '../../domain/json.js';
+import { type JsonObject, isJsonObject } from '../../domain/json.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -101,12 +102,13 @@ export class DecideRequestService {
 
   private wake(place: RequestPlace): void {
     this.waiters.wake(place.id);
+    this.waiters.wake(place.executionId);
   }
 }
 
 /** @throws Problem HITL_DIGEST_MISMATCH when the reviewer was shown another action than the one that stands */
 function assertShown(request: HitlRequestEntity, expected: string | undefined): void {
-  if (expected === undefined || timingSafeEqual(Buffer.from(expected), Buffer.from(request.digest))) return;
+  if (expected === undefined || sameText(expected, request.digest)) return;
   const { id, status, decidedBy, decidedAt } = request;
   throw new Problem('HITL_DIGEST_MISMATCH', 'Look at the request again: it is not the action that you were shown.', {
     members: { request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } },
@@ -121,8 +123,11 @@ export interface Obstacle {
 
 /** Why an action that was asked about may not run any more, if so. Asked at approval, and again when it begins. */
 export function obstacleTo(request: HitlRequestEntity, facts: Facts): Obstacle | undefined {
-  const input = JSON.parse(request.input) as JsonObject;
-  if (!hasItsDigest(request, input)) return { code: 'digest_mismatch', detail: 'What is stored is not what was asked about.' };
+  const input = canonicalObject(request.input);
+  const context = request.context === null ? undefined : canonicalObject(request.context);
+  if (!input || context === null || !hasItsDigest(request, input)) {
+    return { code: 'digest_mismatch', detail: 'What is stored is not what was asked about.' };
+  }
   if (facts.definition?.digest !== request.definition) {
     return { code: 'definition_changed', detail: 'The definition of the capability has changed since.' };
   }
@@ -136,7 +141,7 @@ export function obstacleTo(request: HitlRequestEntity, facts: Facts): Obstacle |
       input,
       now: facts.now,
       tokenCapabilities: 'any',
-      ...(request.context === null ? {} : { context: JSON.parse(request.context) as JsonObject }),
+      ...(context ? { context } : {}),
     },
     ...(facts.grant ? { grant: facts.grant } : {}),
   });
@@ -166,7 +171,21 @@ function hasItsDigest(request: HitlRequestEntity, input: JsonObject): boolean {
   const digest = actionDigest({
     agentId, capability, definition, hitlRequestId: request.id, input, nonce, runs, ...(action === null ? {} : { action }),
   });
-  return timingSafeEqual(Buffer.from(digest), Buffer.from(request.digest));
+  return sameText(digest, request.digest);
+}
+
+/** What the text says, if it is the canonical text of an object: only then are the bytes that run the bytes that were hashed. */
+function canonicalObject(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) && jcs(value) === text ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function sameText(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }
 
 /** An approval that came too late for its action: as the idempotency record keeps it. */

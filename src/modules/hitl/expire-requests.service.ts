@@ -7,6 +7,7 @@ import type { Caller } from '../../platform/auth/principal.js';
 import { type Scope, scopeOfEverything } from '../../platform/auth/scope.js';
 import { Replayed } from '../../platform/database/idempotency.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { isPassing } from '../../platform/http/failure.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { HitlRequestStore, type RequestPlace } from './hitl-request.store.js';
 import { MoveRequestService, refusalOf } from './move-request.service.js';
@@ -51,16 +52,21 @@ export class ExpireRequestsService {
 
   async sweep(scope: Scope, actorId: string): Promise<Swept> {
     const swept: Swept = { checked: 0, timedOut: 0, approved: 0, escalated: 0 };
-    for (;;) {
+    for (let held = 0; ; held = 0) {
       const due = await this.requests.due(scope, SWEEP_AT_ONCE);
       for (const place of due) {
-        const action = await this.timeOut(place, 'window', actorId);
+        // One chain that somebody holds does not keep the others waiting: it comes round again.
+        const action = await this.timeOut(place, 'window', actorId).catch((error: unknown) => {
+          if (!isPassing(error)) throw error;
+          held++;
+          return undefined;
+        });
         swept.checked++;
         if (action === 'approve') swept.approved++;
         else if (action === 'escalate') swept.escalated++;
         else if (action !== undefined) swept.timedOut++;
       }
-      if (due.length < SWEEP_AT_ONCE) {
+      if (due.length < SWEEP_AT_ONCE || held > 0) {
         if (swept.checked === 0) recordsNothing();
         return swept;
       }
@@ -96,7 +102,10 @@ export class ExpireRequestsService {
       if (trigger === 'window') return undefined;
       throw refusalOf(moved, request);
     });
-    if (action !== undefined) this.waiters.wake(place.id);
+    if (action !== undefined) {
+      this.waiters.wake(place.id);
+      this.waiters.wake(place.executionId);
+    }
     return action;
   }
 }

@@ -10,6 +10,7 @@ export interface RequestPlace {
   organizationId: string;
   agentId: string;
   id: string;
+  executionId: string;
 }
 
 @Injectable()
@@ -20,7 +21,8 @@ export class HitlRequestStore {
   async place(scope: Scope, id: string): Promise<RequestPlace> {
     const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 2);
     const [row] = (await this.dataSource.query(
-      `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id from hitl_requests q where q.id = $1 and ${within.sql}`,
+      `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id, q.execution_id as "executionId"
+       from hitl_requests q where q.id = $1 and q.organization_id in (select id from organizations) and ${within.sql}`,
       [id, ...within.parameters],
     )) as RequestPlace[];
     if (!row) throw new Problem('NOT_FOUND', 'There is no such request.');
@@ -60,8 +62,8 @@ export class HitlRequestStore {
   async due(scope: Scope, limit: number): Promise<RequestPlace[]> {
     const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 2);
     return (await this.dataSource.query(
-      `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id from hitl_requests q
-       where q.status in ('pending', 'escalated') and q.expires_at <= clock_timestamp() and ${within.sql}
+      `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id, q.execution_id as "executionId"
+       from hitl_requests q where q.status in ('pending', 'escalated') and q.expires_at <= clock_timestamp() and ${within.sql}
        order by q.expires_at limit $1`,
       [limit, ...within.parameters],
     )) as RequestPlace[];
@@ -70,8 +72,8 @@ export class HitlRequestStore {
   /** The agent's open requests, for when it is removed. */
   async openOf(tx: Tx, organizationId: string, agentId: string): Promise<RequestPlace[]> {
     return tx.query<RequestPlace & Record<string, unknown>>(
-      `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id from hitl_requests q
-       where q.organization_id = $1 and q.agent_id = $2 and q.status in ('pending', 'escalated') order by q.id`,
+      `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id, q.execution_id as "executionId"
+       from hitl_requests q where q.organization_id = $1 and q.agent_id = $2 and q.status in ('pending', 'escalated') order by q.id`,
       [organizationId, agentId],
     );
   }

@@ -44,7 +44,7 @@ export class HitlRequestsQuery {
     const [row] = await this.dataSource.query<RequestRow[]>(
       `select ${COLUMNS}
        from hitl_requests q join executions e on e.organization_id = q.organization_id and e.id = q.execution_id
-       where q.id = $1 and ${within.sql}`,
+       where q.id = $1 and q.organization_id in (select id from organizations) and ${within.sql}`,
       [id, ...within.parameters],
     );
     return row;

@@ -19,6 +19,6 @@ import { MoveRequestService } from './move-request.service.js';
   providers: [
     DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, LicenceService, MoveRequestService,
   ],
-  exports: [HitlRequestStore, HitlRequestsQuery, HitlDesk, MoveRequestService],
+  exports: [HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })
 export class HitlModule {}

@@ -43,8 +43,13 @@ export class AuthJournal implements BeforeApplicationShutdown {
     await this.write({ type: 'auth.root_key_used', metadata: { method: request.method, path: request.path } }, 'root');
   }
 
-  async failed(request: Request, reason: string): Promise<void> {
-    const shown = addressOf(request) ?? ELSEWHERE;
+  failed(request: Request, reason: string): Promise<void> {
+    return this.failedFrom(addressOf(request), reason, request.method);
+  }
+
+  /** For what was refused after the guard, by the commit itself. */
+  async failedFrom(from: string | undefined, reason: string, method: string): Promise<void> {
+    const shown = from ?? ELSEWHERE;
     const address = this.failures.has(shown) || this.failures.size < REMEMBERED ? shown : ELSEWHERE;
     const known = this.failures.get(address);
     if (known && Date.now() - known.since < MINUTE) {
@@ -53,7 +58,7 @@ export class AuthJournal implements BeforeApplicationShutdown {
     }
     if (known) await this.writeCount(known);
     this.failures.set(address, { since: Date.now(), unwritten: 0, reason });
-    await this.write(failedEvent(1, reason, request.method), 'anonymous');
+    await this.write(failedEvent(1, reason, method), 'anonymous');
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -10,7 +10,7 @@ export interface ShownCredentials {
   malformed?: string;
 }
 
-const BEARER = /^Bearer ([A-Za-z0-9._~+/=-]{1,8192})$/i;
+const BEARER = /^Bearer ([A-Za-z0-9._~+/=-]{1,16000})$/i;
 
 export function shownCredentials(request: Request): ShownCredentials {
   const authorization = one(request, 'authorization');

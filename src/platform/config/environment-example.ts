@@ -1,4 +1,4 @@
-import { SECTIONS, docOf } from './config.schema.js';
+import { NOT_OBEYED_YET, SECTIONS, docOf } from './config.schema.js';
 
 /** The text of `.env.example`: each variable with what it does and its default, all switched off. */
 export function environmentExample(): string {
@@ -12,7 +12,8 @@ export function environmentExample(): string {
     for (const [name, type] of Object.entries<object>(shape)) {
       const { doc, fallback, otherwise, secret } = docOf(type);
       const when = otherwise ?? (fallback === '' ? 'none' : undefined);
-      lines.push(`# ${doc}${secret ? ' Secret.' : ''}${when ? ` Unset: ${when}.` : ''}`, `#${name}=${fallback ?? ''}`);
+      const later = NOT_OBEYED_YET.has(name) ? ' Not obeyed yet.' : '';
+      lines.push(`# ${doc}${secret ? ' Secret.' : ''}${when ? ` Unset: ${when}.` : ''}${later}`, `#${name}=${fallback ?? ''}`);
     }
   }
   return `${lines.join('\n')}\n`;

@@ -13,9 +13,10 @@ const JANITOR_LOCK = 715_517_003;
 const SPENT = [
   `delete from idempotency_keys where (organization_id, scope) in
      (select organization_id, scope from idempotency_keys where created_at < clock_timestamp() - interval '24 hours' limit $1)`,
-  // Effects that no build here can do, for a week: whoever was to be told would only be confused by then.
+  // News that nobody could be told for a week: by then they would only confuse. What is to run is never forgotten.
   `delete from outbox where (organization_id, id) in
-     (select organization_id, id from outbox where created_at < clock_timestamp() - interval '7 days' limit $1)`,
+     (select organization_id, id from outbox where kind = 'notification.send'
+       and created_at < clock_timestamp() - interval '7 days' limit $1)`,
 ];
 
 /** Deletes at most so many spent rows of a module's own, and says how many. */

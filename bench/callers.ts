@@ -1,0 +1,34 @@
+import { CONNECTOR_CAPABILITY } from './figures.js';
+import type { Stage } from './stage.js';
+
+const AT_ONCE = 16;
+
+/** Defines the capability with the connector, registers the agents over the API, and returns their tokens. */
+export async function registerAgents(stage: Stage, count: number, progress: (done: number) => void): Promise<string[]> {
+  await post(stage, '/api/v1/capabilities', {
+    name: CONNECTOR_CAPABILITY, description: 'Order from the local receiver', defaultHitlMode: 'auto',
+    connector: { type: 'http', method: 'POST', url: stage.receiverUrl, body: { order: '{input.query}', quantity: '{input.quantity}' } },
+  });
+  const grants = ['web.search', 'email.send', CONNECTOR_CAPABILITY].map((capability) => ({ capability }));
+  const tokens: string[] = [];
+  let next = 0;
+  const register = async () => {
+    while (next < count) {
+      const name = `agent-${++next}`;
+      tokens.push((await post<{ token: string }>(stage, '/api/v1/agents', { name, grants })).token);
+      progress(tokens.length / count);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, register));
+  return tokens;
+}
+
+async function post<Reply>({ governed: { url, rootKey } }: Stage, path: string, body: unknown): Promise<Reply> {
+  const response = await fetch(url + path, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${rootKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (response.status !== 201) throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Reply;
+}

@@ -1,0 +1,71 @@
+// `npm run bench`: what governing a call costs, as a ratio to a bare insert on the same stack. docs/benchmarks.md says how
+// to read it.
+import { rmSync, writeFileSync } from 'node:fs';
+import { registerAgents } from './callers.js';
+import { verifyLog } from './checks.js';
+import { environmentOf, workFolder } from './environment.js';
+import { type Figure, FIGURES } from './figures.js';
+import { chooseLoadGenerator } from './load.js';
+import { measure, type Measured, pairsOf } from './measure.js';
+import { type Options, parseOptions, USAGE } from './options.js';
+import { Progress } from './progress.js';
+import { environmentText, figureText, summaryOf, verifiedText } from './report.js';
+import { setStage, type Stage } from './stage.js';
+
+const say = (text: string) => void process.stdout.write(text);
+
+async function main(options: Options): Promise<void> {
+  const figures = chosen(options);
+  const folder = workFolder(options);
+  const load = chooseLoadGenerator(options.load, folder);
+  const progress = new Progress(process.stderr);
+  let stage: Stage | undefined;
+  const end = async () => {
+    progress.clear();
+    await stage?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end().finally(() => process.exit(130)));
+  try {
+    progress.begin('starting PostgreSQL and the servers', 1);
+    stage = await setStage(folder, options);
+    const environment = await environmentOf(stage.database, load.name, options);
+    progress.begin('registering agents', 1);
+    const tokens = await registerAgents(stage, options.agents, (share) => progress.to(share));
+    progress.clear();
+    say(environmentText(environment, options));
+    const results: Measured[] = [];
+    for (const figure of figures) {
+      progress.begin(figure.title, pairsOf(figure, options) * 2);
+      const result = await measure(stage, figure, tokens, load, options, (ratio) => progress.step(ratio === undefined ? '' : `${ratio.toFixed(2)} ×`));
+      progress.clear();
+      say(figureText(result));
+      results.push(result);
+    }
+    progress.begin('verifying the audit log', 1);
+    const verified = await verifyLog(stage);
+    progress.clear();
+    say(verifiedText(verified));
+    if (options.json !== undefined) {
+      const figuresOut = results.map((result) => ({ ...summaryOf(result), ...result, figure: result.figure.key }));
+      writeFileSync(options.json, `${JSON.stringify({ environment, options, figures: figuresOut, verified }, undefined, 2)}\n`);
+    }
+  } finally {
+    await end();
+  }
+}
+
+function chosen({ only }: Options): readonly Figure[] {
+  const unknown = only.filter((key) => !FIGURES.some((figure) => figure.key === key));
+  if (unknown.length > 0) throw new Error(`--only: there is no figure ${unknown.join(', ')}`);
+  return only.length === 0 ? FIGURES : FIGURES.filter(({ key }) => only.includes(key));
+}
+
+try {
+  const options = parseOptions(process.argv.slice(2));
+  if (options === 'help') say(USAGE);
+  else await main(options);
+} catch (error) {
+  process.stderr.write(`\nnpm run bench: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const START_PATIENCE_MS = 60_000;
+const TICKS_PER_SECOND = 100;
+const END_WITH_PARENT = new URL('./end-with-parent.js', import.meta.url).href;
+
+export interface ProcessOrder {
+  readonly script: string;
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly logFile: string;
+}
+
+/** A Node process of ours with its output in a file. A message from it, where it sends one, says that it is ready. */
+export class NodeProcess {
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly logFile: string,
+  ) {}
+
+  static spawn({ script, flags = [], env = {}, logFile }: ProcessOrder): NodeProcess {
+    const log = openSync(logFile, 'a');
+    const child = spawn(process.execPath, ['--import', END_WITH_PARENT, ...flags, script], { env: { ...process.env, ...env }, stdio: ['ignore', log, log, 'ipc'] });
+    closeSync(log);
+    return new NodeProcess(child, logFile);
+  }
+
+  get pid(): number {
+    return this.child.pid!;
+  }
+
+  async firstMessage<Message>(): Promise<Message> {
+    return this.orEnd(new Promise<Message>((done) => this.child.once('message', (message) => done(message as Message))));
+  }
+
+  /** For the server, which announces itself by a file. */
+  async file(path: string): Promise<void> {
+    const appears = async () => {
+      for (const end = Date.now() + START_PATIENCE_MS; !existsSync(path); await delay(50)) {
+        if (Date.now() > end) throw new Error(`no ${path} within a minute`);
+      }
+    };
+    await this.orEnd(appears());
+  }
+
+  async stop(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const ended = new Promise((done) => this.child.once('exit', done));
+    this.child.kill('SIGTERM');
+    await ended;
+  }
+
+  private async orEnd<Result>(wanted: Promise<Result>): Promise<Result> {
+    const ended = new Promise<never>((_, failed) => {
+      this.child.once('exit', (code) => {
+        failed(new Error(`it ended with ${code}:\n${readFileSync(this.logFile, 'utf8').slice(-2_000)}`));
+      });
+    });
+    return Promise.race([wanted, ended]);
+  }
+}
+
+/** Memory that a process holds in bytes, where the system tells (Linux). */
+export function residentBytes(pid: number): number | undefined {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(`${pid}/status`))?.[1];
+  return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+}
+
+/** Processor time that a process and its children have used, in seconds; 0 where the system does not tell. */
+export function cpuSeconds(pid: number, withChildren = false): number {
+  const pids = withChildren ? [pid, ...childrenOf(pid)] : [pid];
+  return pids.reduce((sum, one) => sum + ticksOf(one, one === pid && withChildren), 0) / TICKS_PER_SECOND;
+}
+
+function ticksOf(pid: number, withEnded: boolean): number {
+  const stat = readProc(`${pid}/stat`);
+  // After the name, which may hold anything: state is the first, utime the 12th, then stime, cutime, cstime.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ').map(Number);
+  const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
+  return user + system + (withEnded ? endedUser + endedSystem : 0);
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .filter((name) => new RegExp(`\\) \\S ${pid} `).test(readProc(`${name}/stat`)))
+      .map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function readProc(path: string): string {
+  try {
+    return readFileSync(`/proc/${path}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((done) => void probe.listen(0, '127.0.0.1', done));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((done) => probe.close(done));
+  return port;
+}

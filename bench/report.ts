@@ -1,0 +1,87 @@
+import type { Verified } from './checks.js';
+import type { Environment } from './environment.js';
+import { INPUT } from './figures.js';
+import { type Measured, median, type Pair, type Phase } from './measure.js';
+import type { Options } from './options.js';
+
+const whole = (value: number) => Math.round(value).toLocaleString('en');
+const fixed = (value: number, digits = 1) => value.toFixed(digits);
+const megabytes = (bytes: number | undefined) => (bytes === undefined ? '?' : whole(bytes / 1024 / 1024));
+
+export interface Summary {
+  readonly ratio: number;
+  readonly lowest: number;
+  readonly highest: number;
+  readonly governed: Phase;
+  readonly bare: Phase;
+}
+
+/** The median of each column; the ratio is the median of the pairs' ratios, not the ratio of medians. */
+export function summaryOf({ pairs }: Measured): Summary {
+  const ratios = pairs.map(({ ratio }) => ratio);
+  return {
+    ratio: median(ratios), lowest: Math.min(...ratios), highest: Math.max(...ratios),
+    governed: medianPhase(pairs, 'governed'), bare: medianPhase(pairs, 'bare'),
+  };
+}
+
+function medianPhase(pairs: readonly Pair[], side: 'governed' | 'bare'): Phase {
+  const of = (read: (phase: Phase) => number) => median(pairs.map((pair) => read(pair[side])));
+  return {
+    requestsPerSecond: of((phase) => phase.requestsPerSecond), p50: of((phase) => phase.p50), p99: of((phase) => phase.p99),
+    serverCpu: of((phase) => phase.serverCpu), databaseCpu: of((phase) => phase.databaseCpu),
+    memory: pairs.at(-1)![side].memory,
+  };
+}
+
+export function environmentText(environment: Environment, options: Options): string {
+  const { cores, processor, memoryBytes, system, node, postgresql, settings, load } = environment;
+  const set = Object.entries(settings).map(([name, value]) => `${name} ${value}`).join(', ');
+  return [
+    '',
+    `  ${cores} cores (${processor}), ${whole(memoryBytes / 2 ** 30)} GiB, ${system}`,
+    `  Node.js ${node}, PostgreSQL ${postgresql} (${set})`,
+    `  ${load}: ${options.connections} connections, ${whole(options.agents)} agents in turn, input of ${JSON.stringify(INPUT).length} bytes; ` +
+      `pool of ${options.poolSize} in each server`,
+    `  Phases of ${options.seconds} s after ${options.warmUpSeconds} s of warm-up, the two servers in turn; everything shares these cores.`,
+    ...(options.profile === undefined ? [] : ['  PROFILED: these figures are no results.']),
+    '',
+  ].join('\n');
+}
+
+export function figureText(measured: Measured): string {
+  const { figure, pairs, executions } = measured;
+  const rows = pairs.map(({ governed, bare, ratio }, i) => [
+    String(i + 1), whole(governed.requestsPerSecond), whole(bare.requestsPerSecond), fixed(ratio, 2), fixed(governed.p50), fixed(bare.p50),
+    fixed(governed.p99), fixed(bare.p99),
+  ]);
+  const { ratio, lowest, highest, governed, bare } = summaryOf(measured);
+  rows.push([
+    'median', whole(governed.requestsPerSecond), whole(bare.requestsPerSecond), fixed(ratio, 2), fixed(governed.p50), fixed(bare.p50),
+    fixed(governed.p99), fixed(bare.p99),
+  ]);
+  const head = ['pair', 'governed/s', 'bare/s', 'ratio', 'p50 ms', 'bare', 'p99 ms', 'bare'];
+  return [
+    '',
+    `  ${figure.title}: ${fixed(ratio, 2)} × bare (${fixed(lowest, 2)} to ${fixed(highest, 2)})`,
+    '',
+    ...table(head, rows),
+    '',
+    `  Server memory ${megabytes(governed.memory)} MiB, bare ${megabytes(bare.memory)} MiB. ` +
+      `Processor time a call: server ${whole(governed.serverCpu)} µs, bare ${whole(bare.serverCpu)} µs; ` +
+      `PostgreSQL ${whole(governed.databaseCpu)} µs, bare ${whole(bare.databaseCpu)} µs.`,
+    `  ${whole(executions)} executions, each with ${figure.events.join(' and ')}; no call failed.`,
+    '',
+  ].join('\n');
+}
+
+function table(head: readonly string[], rows: readonly string[][]): string[] {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
+  const line = (cells: readonly string[]) => `    ${cells.map((cell, column) => cell.padStart(widths[column]!)).join('   ')}`;
+  const rule = `    ${widths.map((width) => '─'.repeat(width)).join('───')}`;
+  return [line(head), rule, ...rows.slice(0, -1).map(line), rule, line(rows.at(-1)!)];
+}
+
+export function verifiedText({ entries, chains, durationMs }: Verified): string {
+  return `\n  The audit log verifies: ${whole(entries)} entries in ${whole(chains)} chains, read in ${fixed(durationMs / 1_000)} s.\n\n`;
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../src/platform/embedded/supervisor.js';
+import { CORS_ORIGIN } from './figures.js';
+import type { Options } from './options.js';
+import { freePort, NodeProcess } from './processes.js';
+
+const built = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Everything that runs during a benchmark, and the way to end it. */
+export interface Stage {
+  readonly databaseUrl: string;
+  readonly database: pg.Client;
+  readonly databasePid: number;
+  readonly governed: { readonly url: string; readonly pid: number; readonly rootKey: string };
+  readonly bare: { readonly url: string; readonly pid: number };
+  readonly receiverUrl: string;
+  stop(): Promise<void>;
+}
+
+/** Starts PostgreSQL on files of its own, with its own defaults, fsync among them; then both servers and the receiver of connector calls. */
+export async function setStage(folder: string, options: Options): Promise<Stage> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), settings: options.settings });
+    closers.push(() => postgres.stop());
+    const database = new pg.Client({ connectionString: postgres.url });
+    // A connection that breaks is told by the next query on it.
+    database.on('error', () => undefined);
+    await database.connect();
+    closers.push(() => database.end());
+    const start = startersOf(folder, postgres.url, options, closers);
+    const receiver = start('receiver', { script: built('receiver.js') });
+    const { port } = await receiver.firstMessage<{ port: number }>();
+    const governed = await startGoverned(folder, start);
+    const bare = await startBare(start);
+    return { databaseUrl: postgres.url, database, databasePid: postgres.pid, governed, bare, receiverUrl: `http://127.0.0.1:${port}/orders`, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Start = (name: string, order: { script: string; env?: Record<string, string> }) => NodeProcess;
+
+/** What both servers share: Node's flags, the database, the size of the pool, and a line in the log for each request. */
+function startersOf(folder: string, databaseUrl: string, options: Options, closers: (() => Promise<unknown>)[]): Start {
+  const shared = { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: String(options.poolSize), LOG_LEVEL: 'info', NODE_ENV: 'development' };
+  if (options.profile !== undefined) mkdirSync(options.profile, { recursive: true });
+  return (name, { script, env = {} }) => {
+    const flags = options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-name=${name}.cpuprofile`, `--cpu-prof-dir=${options.profile}`];
+    const started = NodeProcess.spawn({ script, flags, env: { ...shared, ...env }, logFile: join(folder, `${name}.log`) });
+    closers.push(() => started.stop());
+    return started;
+  };
+}
+
+async function startGoverned(folder: string, start: Start): Promise<Stage['governed']> {
+  const port = await freePort();
+  const rootKey = `svc_root_${randomBytes(32).toString('hex')}`;
+  const ready = join(folder, 'ready.json');
+  const server = start('governed', {
+    script: built('../src/main.js'),
+    env: {
+      PORT: String(port), ROOT_API_KEY: rootKey, CORS_ORIGINS: CORS_ORIGIN, COUNTERSIGN_READY_FILE: ready,
+      JWT_SECRET: randomBytes(48).toString('base64url'), ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+      AUDIT_SIGNING_KEY: randomBytes(32).toString('base64'),
+      AGENT_JWT_TTL: '24h', OUTBOUND_ALLOW: '127.0.0.1',
+      // Counted, and never reached.
+      RATE_LIMIT_PRINCIPAL: '1000000000', HITL_MAX_PENDING_PER_AGENT: '1000000',
+    },
+  });
+  await server.file(ready);
+  return { url: `http://127.0.0.1:${port}`, pid: server.pid, rootKey };
+}
+
+async function startBare(start: Start): Promise<Stage['bare']> {
+  const port = await freePort();
+  const server = start('bare', { script: built('bare-server.js'), env: { BARE_PORT: String(port) } });
+  await server.firstMessage();
+  return { url: `http://127.0.0.1:${port}`, pid: server.pid };
+}

@@ -1,0 +1,6 @@
+// npm run demo: makes ready what is missing, then tells the story (demo/main.ts) in this very process.
+import { prepareOrExit } from './prepare.mjs';
+
+prepareOrExit();
+const { main } = await import('../dist/demo/main.js');
+process.exit(await main(process.argv.slice(2), process.env));

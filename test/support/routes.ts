@@ -1,0 +1,90 @@
+import { anonymous } from './actors.js';
+import type { TestServer } from './server.js';
+
+/** What a document says of one member or parameter. */
+export interface MemberSchema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly format?: string;
+  readonly nullable?: boolean;
+  readonly maxLength?: number;
+  readonly maximum?: number;
+  readonly maxItems?: number;
+  readonly items?: MemberSchema;
+  readonly $ref?: string;
+  readonly allOf?: readonly MemberSchema[];
+}
+
+export interface Route {
+  readonly method: string;
+  /** With its parameters in braces. */
+  readonly template: string;
+  /** Its key in the access table. */
+  readonly access: string;
+  /** Whether it documents a body. */
+  readonly takesBody: boolean;
+  /** The documented members of its body. */
+  readonly members: Readonly<Record<string, MemberSchema>>;
+  readonly query: Readonly<Record<string, MemberSchema>>;
+  readonly parameters: readonly string[];
+}
+
+interface Operation {
+  readonly 'x-access': string;
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: MemberSchema }>> };
+  readonly parameters?: readonly { readonly in: string; readonly name: string; readonly schema: MemberSchema }[];
+}
+
+type Schemas = Readonly<Record<string, { readonly properties?: Readonly<Record<string, MemberSchema>> }>>;
+
+/** Every route that the running server declares in its own OpenAPI document. */
+export async function routesOf(server: TestServer): Promise<Route[]> {
+  const document = await anonymous(server).get('/openapi.json');
+  const paths = document.expect(200).at('paths') as Record<string, Record<string, Operation>>;
+  const schemas = document.at('components.schemas') as Schemas;
+  return Object.entries(paths).flatMap(([template, item]) =>
+    Object.entries(item).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      template,
+      access: operation['x-access'],
+      takesBody: operation.requestBody !== undefined,
+      members: membersOf(operation, schemas),
+      query: parametersIn('query', operation),
+      parameters: Object.keys(parametersIn('path', operation)),
+    })),
+  );
+}
+
+function membersOf({ requestBody }: Operation, schemas: Schemas): Readonly<Record<string, MemberSchema>> {
+  const name = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1);
+  return (name === undefined ? undefined : schemas[name]?.properties) ?? {};
+}
+
+function parametersIn(place: string, { parameters = [] }: Operation): Record<string, MemberSchema> {
+  return Object.fromEntries(parameters.filter((parameter) => parameter.in === place).map(({ name, schema }) => [name, schema]));
+}
+
+/** Well-formed ids of things that do not exist, of each kind that a path may name. */
+export const ABSENT_IDS: Readonly<Record<string, string>> = {
+  agents: 'agt_00000000000000000000000000absent0000',
+  grant: 'grt_00000000000000000000000000absent0000',
+  executions: 'exec_00000000000000000000000000absent0000',
+  hitl: 'hitl_00000000000000000000000000absent0000',
+  audit: 'audit_00000000000000000000000000absent0000',
+};
+
+/**
+ * The route's path with its parameters filled in: an id after what it is the id of (`agents/{id}`), any other parameter
+ * by its name.
+ */
+export function pathOf(route: Route, ids: Readonly<Record<string, string>> = {}): string {
+  const given = { ...ABSENT_IDS, capability: 'file.delete', name: 'file.delete', ...ids };
+  return route.template.replace(/([^/]+)\/\{(\w+)\}/g, (_, before: string, name: string) => {
+    const value = Object.hasOwn(given,
+      before) && name === 'id' ? given[before as keyof typeof given] : given[name as keyof typeof given];
+    if (value === undefined) throw new Error(`no value for {${name}} of ${route.template}: add one to this file`);
+    return `${before}/${encodeURIComponent(value)}`;
+  });
+}
+
+export const isPublic = (route: Route): boolean => route.access === 'public';
