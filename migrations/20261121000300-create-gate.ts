@@ -232,11 +232,11 @@ end $$`;
 
 /**
  * Closes running executions after their runtime has answered: a compare-and-set on \`running\`, each with its closing
- * entry. Verdicts: ok; busy (the head is held); lost (somebody else, usually recovery, closed it first).
+ * entry and the news of it. Verdicts: ok; busy (the head is held); lost (somebody else, usually recovery, closed it first).
  */
 const GATE_CLOSE_V1 = `
 create function gate_close_v1(
-  p_closings json,
+  p_closings json, p_effects json,
   p_organizations text[], p_chains text[], p_ids text[], p_events text[], p_agents text[], p_actors text[],
   p_capabilities text[], p_outcomes text[], p_timestamps text[], p_payloads text[], p_disclosures text[]
 ) returns text[] language plpgsql volatile ${BY_KEY_ONLY} as $$
@@ -265,6 +265,10 @@ begin
   into v_verdicts from generate_subscripts(p_organizations, 1) as n;
 
   if v_closed = '{}' then return v_verdicts; end if;
+  insert into outbox (organization_id, kind, payload)
+  select f.organization_id, f.kind, f.payload
+  from json_to_recordset(p_effects) as f(item integer, organization_id text, kind text, payload json)
+  where v_verdicts[f.item] = 'ok';
   perform append_entries_v1(
     array_agg(e.a1 order by e.n), array_agg(e.a2 order by e.n), array_agg(e.a3 order by e.n), array_agg(e.a4 order by e.n),
     array_agg(e.a5 order by e.n), array_agg(e.a6 order by e.n), array_agg(e.a7 order by e.n), array_agg(e.a8 order by e.n),

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { AuthModule } from './auth/auth.module.js';
 import { CONFIG, type CompleteConfig } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
+import { BodyInterceptor } from './http/body.interceptor.js';
 import { HealthController } from './http/health.controller.js';
 import { IdempotencyInterceptor } from './http/idempotent.js';
 import { LOGGER } from './logging/token.js';
@@ -24,9 +25,9 @@ export class PlatformModule {
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
         { provide: OutboundGuard, useFactory: () => new OutboundGuard({ production: config.production, allow: config.outboundAllow }) },
-        IdempotencyInterceptor,
+        BodyInterceptor, IdempotencyInterceptor,
       ],
-      exports: [CONFIG, LOGGER, OutboundGuard, IdempotencyInterceptor],
+      exports: [CONFIG, LOGGER, OutboundGuard, BodyInterceptor, IdempotencyInterceptor],
     };
   }
 }

@@ -37,11 +37,16 @@ export class ExecutionStore {
     return execution;
   }
 
-  /** Compare-and-set on the status. @returns false when it was no longer the one that was read */
-  async move(tx: Tx, from: ExecutionStatus, next: ExecutionEntity): Promise<boolean> {
+  /**
+   * Compare-and-set on the status.
+   *
+   * @throws Error when it was no longer the one that was read: the head's lock rules that out, and if it ever failed to, the
+   * whole unit of work must
+   */
+  async move(tx: Tx, from: ExecutionStatus, next: ExecutionEntity): Promise<void> {
     const { organizationId, id, ...rest } = next;
     const result = await tx.manager.getRepository(ExecutionEntity).update({ organizationId, id, status: from }, rest as object);
-    return result.affected === 1;
+    if (result.affected !== 1) throw new Error(`execution ${id} was no longer ${from}`);
   }
 
   /** Until when the runtime may take, by the database's clock, and the grace after which recovery closes it. */

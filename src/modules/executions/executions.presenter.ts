@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { HITL_MODES } from '../../domain/gate/vocabulary.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
+import { ANY_JSON } from '../../platform/http/any-json.js';
 import { EXECUTION_STATUSES, type ExecutionEntity, type ExecutionError } from './execution.entity.js';
 
 export class ReasonReply {
@@ -28,7 +29,7 @@ export class ExecutionReply {
   @ApiProperty({ type: ReasonReply, isArray: true, description: 'Which rules decided, and why.' }) reasons!: ReasonReply[];
   @ApiProperty({ required: false }) hitlRequestId?: string;
   @ApiProperty({ required: false, description: 'Why it was blocked or cancelled.' }) reason?: string;
-  @ApiProperty({ required: false, description: 'What the runtime answered: any JSON value.' }) output?: JsonValue;
+  @ApiProperty({ ...ANY_JSON, required: false, description: 'What the runtime answered: any JSON value.' }) output?: JsonValue;
   @ApiProperty({ type: ErrorReply, required: false }) error?: ExecutionError;
   @ApiProperty({ type: 'integer', required: false }) durationMs?: number;
   @ApiProperty({ required: false, description: 'Its closing entry in the audit log.' }) auditId?: string;

@@ -8,6 +8,7 @@ import { asService } from '../../platform/auth/call-context.js';
 import { Batcher, type ItemOutcome } from '../../platform/database/batcher.js';
 import { entryColumns } from '../../platform/database/chain-writer.js';
 import { type NamedStatement, Statements } from '../../platform/database/statements.js';
+import { notify } from '../../platform/outbox/effects.js';
 import { isPassing } from '../../platform/http/failure.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ExecutionStore } from '../executions/execution.store.js';
@@ -36,7 +37,7 @@ interface Closing {
 
 const CLOSE: NamedStatement = {
   name: 'gate-close-1',
-  text: 'select gate_close_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) as verdicts',
+  text: 'select gate_close_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as verdicts',
 };
 const OUTPUT_SUMMARY_CHARACTERS = 1_000;
 const RETRY_MS = 200;
@@ -78,6 +79,7 @@ export class CloseExecutionService {
     try {
       const [row] = await this.statements.run<{ verdicts: string[] }>(CLOSE, [
         JSON.stringify(closings.map(rowOf)),
+        JSON.stringify(closings.flatMap(newsOf)),
         ...entryColumns(closings.map((closing) => closing.entry)),
       ]);
       return row!.verdicts.map((verdict) =>
@@ -167,6 +169,14 @@ function closingEntry(execution: StartedExecution, closed: Closed): PreparedEntr
 function summaryOf(output: JsonValue): string {
   const text = jcs(output).slice(0, OUTPUT_SUMMARY_CHARACTERS);
   return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text;
+}
+
+/** Of what ran in mode notify, and of what nobody can tell, people are told. */
+function newsOf({ execution, closed }: Closing, index: number): Record<string, unknown>[] {
+  const event = closed.status === 'indeterminate' ? 'execution.indeterminate' : execution.notify ? 'execution.notified' : undefined;
+  if (event === undefined) return [];
+  const { organizationId, kind, payload } = notify(execution.organizationId, event, { executionId: execution.executionId });
+  return [{ item: index + 1, organization_id: organizationId, kind, payload }];
 }
 
 function rowOf({ execution, closed, runtime }: Closing, index: number): Record<string, unknown> {

@@ -36,8 +36,8 @@ export function readExecuteCall(body: JsonValue): ExecuteCall {
   const action = text(body, errors, 'action', 'action', ACTION_MAX, false);
   const input = object(body, errors, 'input', 'payload') ?? {};
   const context = object(body, errors, 'context', 'context');
-  const dryRun = pick(body, 'dryRun', 'dry_run', errors) ?? false;
-  if (typeof dryRun !== 'boolean') errors.push({ pointer: named(body, 'dryRun', 'dry_run'), message: 'must be true or false' });
+  const dryRun = pick(body, 'dryRun', 'dry_run', errors);
+  if (dryRun !== undefined && typeof dryRun !== 'boolean') errors.push({ pointer: named(body, 'dryRun', 'dry_run'), message: 'must be true or false' });
   if (errors.length > 0) throw invalid(errors);
   return {
     capability: capability!,
@@ -63,12 +63,12 @@ function pick(body: JsonObject, name: string, other: string, errors: FieldError[
   if (first !== undefined && !isDeepStrictEqual(first, second)) {
     errors.push({ pointer: `/${other}`, message: `says something else than ${name}; give one of the two` });
   }
-  return first ?? second;
+  return first === undefined ? second : first;
 }
 
 function text(body: JsonObject, errors: FieldError[], name: string, other: string, max: number, required: boolean): string | undefined {
   const value = pick(body, name, other, errors);
-  if (value === undefined || (value === null && !required)) {
+  if (value === undefined || (value === null && name === 'action')) {
     if (required) errors.push({ pointer: `/${name}`, message: `is required: it must be a string of 1 to ${max} characters` });
     return undefined;
   }

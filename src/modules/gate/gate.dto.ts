@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { HITL_MODES } from '../../domain/gate/vocabulary.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
+import { ANY_JSON } from '../../platform/http/any-json.js';
 import { Flag, FreeObject, Text } from '../../platform/http/fields.js';
 import { ErrorReply, ReasonReply } from '../executions/executions.presenter.js';
 
@@ -12,7 +13,7 @@ export class ExecuteDto {
   @FreeObject({ optional: true, aliases: ['payload'], doc: 'What the action is done with.', example: { query: 'steel prices' } })
   input?: JsonObject;
 
-  @Text({ max: 500, optional: true, doc: 'Name of the action, for the reviewer.' })
+  @Text({ max: 500, optional: true, nullable: true, doc: 'Name of the action, for the reviewer.' })
   action?: string;
 
   @FreeObject({ optional: true, doc: '`task_id`, `session_id`, `on_behalf_of`, and what else you need.' })
@@ -29,7 +30,7 @@ export class GateReply {
   @ApiProperty({ enum: ['executed', 'pending_hitl', 'blocked', 'failed', 'cancelled', 'dry_run'] }) status!: string;
   @ApiProperty({ required: false, example: 'exec_…' }) executionId?: string;
   @ApiProperty({ required: false, description: 'Its closing entry in the audit log.' }) auditId?: string;
-  @ApiProperty({ required: false, description: 'What the runtime answered: any JSON value.' }) output?: JsonValue;
+  @ApiProperty({ ...ANY_JSON, required: false, description: 'What the runtime answered: any JSON value.' }) output?: JsonValue;
   @ApiProperty({ type: 'integer', required: false }) durationMs?: number;
   @ApiProperty({ required: false, description: 'The request that waits for a person.' }) hitlRequestId?: string;
   @ApiProperty({ required: false, description: 'Why it was blocked or cancelled.' }) reason?: string;

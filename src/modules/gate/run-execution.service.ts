@@ -1,11 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Logger } from 'pino';
 import type { CapabilityFacts } from '../../domain/gate/decide.js';
-import { asService } from '../../platform/auth/call-context.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
-import { LOGGER } from '../../platform/logging/token.js';
-import { notify } from '../../platform/outbox/effects.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import type { StartedExecution } from './admission-item.js';
 import type { RuntimeChoice } from './admission-plan.js';
@@ -26,10 +21,8 @@ export class RunExecutionService {
   constructor(
     private readonly runtimes: RuntimeSelection,
     private readonly closing: CloseExecutionService,
-    private readonly work: UnitOfWork,
     private readonly waiters: Waiters,
     @Inject(CONFIG) private readonly config: CompleteConfig,
-    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Which runtime has a call of this definition; `receipt` when the agent does the work itself. */
@@ -76,18 +69,6 @@ export class RunExecutionService {
     }
     const closed = await this.closing.close(execution, outcome, runtime, Math.round(performance.now() - begun));
     this.announce(execution.executionId, execution.hitlRequestId);
-    // The action has happened and is recorded; news of it that could not be queued change neither.
-    await this.tellPeople(execution, closed).catch((error: unknown) => {
-      this.logger.error({ err: error, executionId: execution.executionId }, 'people could not be told of an execution');
-    });
     return closed;
-  }
-
-  private async tellPeople({ organizationId, executionId, notify: asked }: StartedExecution, closed: Closed): Promise<void> {
-    const event = closed.status === 'indeterminate' ? 'execution.indeterminate' : asked ? 'execution.notified' : undefined;
-    if (event === undefined) return;
-    const news = notify(organizationId, event, { executionId });
-    // The service's own news: it does not hang on the credential of the call, which may be dead by now.
-    await asService('worker', () => this.work.run({ chains: [] }, async (tx) => tx.enqueue(news)));
   }
 }

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { HITL_STATUSES } from '../../domain/hitl/transition.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
+import { ANY_JSON } from '../../platform/http/any-json.js';
 import { ErrorReply } from '../executions/executions.presenter.js';
 import type { ExecutionError } from '../executions/execution.entity.js';
 import type { RequestRow } from './hitl-requests.query.js';
@@ -9,7 +10,7 @@ export class RequestExecutionReply {
   @ApiProperty({ example: 'exec_…' }) id!: string;
   @ApiProperty({ description: 'What came of the action; `executed` after it ran.' }) status!: string;
   @ApiProperty({ required: false }) reason?: string;
-  @ApiProperty({ required: false, description: 'What the runtime answered: any JSON value.' }) output?: JsonValue;
+  @ApiProperty({ ...ANY_JSON, required: false, description: 'What the runtime answered: any JSON value.' }) output?: JsonValue;
   @ApiProperty({ type: ErrorReply, required: false }) error?: ExecutionError;
   @ApiProperty({ type: 'integer', required: false }) durationMs?: number;
 }

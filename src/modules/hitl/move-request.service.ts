@@ -6,6 +6,7 @@ import type { Accepted, HitlCommand, HitlEvent, HitlState, Refused } from '../..
 import { transition } from '../../domain/hitl/transition.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
+import { newId } from '../../domain/ids.js';
 import { notify } from '../../platform/outbox/effects.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
@@ -34,9 +35,7 @@ export class MoveRequestService {
     if (accepted.kind === 'refused') return accepted;
     const { decision, status, level, expiresAt } = accepted.next;
     const chain = agentChain(request.organizationId, request.agentId);
-    const entryIds = accepted.events.map((event) =>
-      tx.record(chain, entryOf(event, request, command, accepted, cause), { actorId: event.actor === 'system' ? 'system' : actorId }),
-    );
+    const entryIds = accepted.events.map(() => newId('audit'));
     const next: HitlRequestEntity = {
       ...request,
       status,
@@ -58,6 +57,10 @@ export class MoveRequestService {
       // The window closed between reading the clock and writing.
       return { kind: 'refused', code: 'HITL_EXPIRED' };
     }
+    accepted.events.forEach((event, i) => {
+      const by = event.actor === 'system' ? 'system' : actorId;
+      tx.record(chain, entryOf(event, request, command, accepted, cause), { actorId: by, id: entryIds[i]! });
+    });
     if (decision) tx.countOpenRequests(chain, -1);
     for (const effect of accepted.effects) {
       if (effect.kind === 'cancel') await this.cancelExecution(tx, next, effect.reason, now);

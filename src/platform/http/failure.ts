@@ -11,7 +11,8 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** It is there and cannot do this now: cancelled or waited too long, out of resources, deadlocks, a standby. */
-const BUSY_CODES: ReadonlySet<string> = new Set(['57014', '55P03', '40001', '40P01', '53000', '53100', '53200', '25006']);
+// 42501: the right to write the log was withdrawn. Nothing runs that cannot be recorded.
+const BUSY_CODES: ReadonlySet<string> = new Set(['42501', '57014', '55P03', '40001', '40P01', '53000', '53100', '53200', '25006']);
 
 /** pg and its pool put these in words only. */
 const CONNECTION_WORDS = /Connection terminated|timeout exceeded when trying to connect|encountered a connection error/;

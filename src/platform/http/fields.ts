@@ -1,5 +1,6 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { ValidateBy, ValidateIf } from 'class-validator';
+import { ANY_JSON } from './any-json.js';
 import { isJsonObject } from '../../domain/json.js';
 import { declareField, spellings, type DtoClass, type FieldSpec } from './field-spec.js';
 import { boundedLength, expectedText, isWithinDepth, textIs } from './field-checks.js';
@@ -143,7 +144,7 @@ export function FreeObject(options: FieldOptions & { maxDepth?: number }): Prope
 
 /** Any JSON value, handed on as the strict reader gave it. */
 export function FreeValue(options: FieldOptions): PropertyDecorator {
-  return field(options, { expected: 'a JSON value', accepts: (value) => value !== undefined }, {});
+  return field(options, { expected: 'a JSON value', accepts: (value) => value !== undefined }, { ...ANY_JSON });
 }
 
 /** An object with members of its own. */

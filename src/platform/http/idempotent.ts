@@ -3,7 +3,7 @@ import { Reflector } from '@nestjs/core';
 import { type Observable, catchError, of } from 'rxjs';
 import { type AuthenticatedRequest, callerOf } from '../auth/access.decorator.js';
 import { recordsNothing } from '../auth/call-context.js';
-import { type IdempotencyClaim, IdempotencyKeys, Replayed } from '../database/idempotency.js';
+import { IdempotencyKeys, Replayed } from '../database/idempotency.js';
 import { parsedBody } from './body-reader.js';
 import { reply } from './replies.js';
 import { requestContext } from './request-context.js';
@@ -15,11 +15,6 @@ const OPERATION = 'countersign:operation';
  * one another name the same.
  */
 export const Idempotent = (operation: string): MethodDecorator => SetMetadata(OPERATION, operation);
-
-/** The claim of this request, for handlers that keep their record themselves (the gate). */
-export function idempotencyOf(): IdempotencyClaim | undefined {
-  return requestContext.getStore()?.idempotency;
-}
 
 /** Reads the key before the handler, and turns the news that the call was answered before into that answer. */
 @Injectable()

@@ -4,6 +4,7 @@ import { ApiExtension, DocumentBuilder, type OpenAPIObject, SwaggerModule } from
 import { ACCESS, type AccessKey, type Permission } from '../../domain/access/access.js';
 import { PROBLEMS, type ProblemCode } from '../../domain/problems.js';
 import { ACCESS_KEY } from '../auth/access.decorator.js';
+import { withoutFalseTypes } from './any-json.js';
 import { ALWAYS_DECLARED, PROBLEM_CODES_EXTENSION } from './replies.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & Record<string, unknown>;
@@ -61,6 +62,7 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     }
   }
   document.tags = AREAS.map(([, name]) => ({ name })).filter(({ name }) => used.has(name));
+  withoutFalseTypes(document.components?.schemas ?? {});
   document.components = { ...document.components, schemas: { ...document.components?.schemas, Problem: problemSchema() } };
   return document;
 }
