@@ -149,6 +149,21 @@ describe('an execution under a key', () => {
     expect(await executionsOf(agent)).toBe(2);
   });
 
+  test.each([
+    ['one that people are told of', 'notify', {}, 'executed', 'execution.notified'],
+    ['one that nobody knows the end of', 'auto', { reset: true }, 'failed', 'execution.indeterminate'],
+  ] as const)('%s is answered under a key as without, and people are told once', async (_name, hitlMode, answer, status, event) => {
+    const agent = await anAgent(server).granted('crm.push', { hitlMode }).create();
+    receiver.script(answer);
+    const ask = () => keyed(agent.client, 'told').post(EXECUTE, { capability: 'crm.push' });
+    const first = (await ask()).expect(200);
+    expect(first.body).toMatchObject({ status });
+    expect((await ask()).expect(200).body).toEqual(first.body);
+    const told = await server.sql(`select 1 from outbox where payload ->> 'event' = $1 and payload ->> 'executionId' = $2`,
+      [event, first.text('executionId')]);
+    expect(told).toHaveLength(1);
+  });
+
   test('a refusal without effect keeps no record: the key is free', async () => {
     const agent = await anAgent(server).granted('web.search').create();
     const client = keyed(agent.client, 'again');

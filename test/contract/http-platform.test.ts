@@ -388,7 +388,7 @@ describe('the documentation', () => {
     expect(document.paths['/things']?.['post']?.operationId).toBe('thingsMake');
     expect(document.paths['/api/v1/llm/things']?.['post']?.operationId).toBe('thingsMakeAlias');
     const statuses = Object.keys(document.paths['/things']!['post']!.responses);
-    expect(statuses).toEqual(['201', '400', '401', '403', '413', '415', '429', '500', '503']);
+    expect(statuses).toEqual(['201', '400', '401', '403', '404', '413', '415', '429', '500', '503']);
     expect(document.paths['/things']?.['get']?.parameters.map(({ name }) => name)).toEqual(['limit', 'offset', 'cursor']);
     expect(document.components.schemas['ThingDto']?.required).toEqual(['name']);
     expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(['ThingDto', 'LimitsDto', 'Problem']));

@@ -1,4 +1,4 @@
-import { createHash, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
+import { createSecretKey, hash, type KeyObject, randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { JwtService } from '@nestjs/jwt';
 import { isId } from '../../domain/ids.js';
@@ -67,7 +67,7 @@ export class AgentTokens {
    * @param lateBy seconds after its expiry for which a token is still taken; for refreshing only
    */
   verify(token: string, lateBy = 0): TokenVerdict {
-    const digest = createHash('sha256').update(token).digest('base64');
+    const digest = hash('sha256', token, 'base64');
     let principal = this.verified.get(digest);
     if (!principal) {
       const verdict = this.read(token);

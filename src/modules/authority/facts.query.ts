@@ -8,6 +8,7 @@ import type { JsonObject } from '../../domain/json.js';
 import { DEFAULT_WINDOW_SECONDS } from '../../domain/hitl/window.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { type NamedStatement, Statements } from '../../platform/database/statements.js';
+import { textArray } from '../../platform/database/text-array.js';
 import { definitionFrom, factsOf } from '../capabilities/definition.js';
 
 /** Whose facts are asked for. `key` is the scope of an idempotency key, with the organization that its record stands in. */
@@ -77,7 +78,8 @@ const READ: NamedStatement = {
       where organization_id = i.organization_id and chain = i.agent_id and closed_at is null limit 1) h on true
     left join lateral (select * from agents where organization_id = i.organization_id and id = i.agent_id limit 1) a on true
     left join lateral (select * from capability_grants
-      where organization_id = i.organization_id and agent_id = i.agent_id and capability = i.capability and revoked_at is null limit 1) g on true
+      where organization_id = i.organization_id and agent_id = i.agent_id and capability = i.capability and revoked_at is null
+      limit 1) g on true
     left join lateral (select * from capability_definitions
       where organization_id = i.organization_id and name = i.capability limit 1) d on true
     left join lateral (select * from idempotency_keys
@@ -104,11 +106,11 @@ export class FactsQuery {
 
 function parametersOf(wanted: readonly FactsWanted[]): unknown[] {
   return [
-    wanted.map((item) => item.organizationId),
-    wanted.map((item) => item.agentId),
-    wanted.map((item) => item.capability),
-    wanted.map((item) => item.key?.organizationId ?? null),
-    wanted.map((item) => item.key?.scope ?? null),
+    textArray(wanted.map((item) => item.organizationId)),
+    textArray(wanted.map((item) => item.agentId)),
+    textArray(wanted.map((item) => item.capability)),
+    textArray(wanted.map((item) => item.key?.organizationId ?? null)),
+    textArray(wanted.map((item) => item.key?.scope ?? null)),
   ];
 }
 

@@ -5,6 +5,7 @@ import type { ItemOutcome } from '../../platform/database/batcher.js';
 import { entryColumns, subjectColumns } from '../../platform/database/chain-writer.js';
 import { assertSameBody } from '../../platform/database/idempotency.js';
 import { type NamedStatement, Statements } from '../../platform/database/statements.js';
+import { textArray } from '../../platform/database/text-array.js';
 import { isConnectionError, isPassing } from '../../platform/http/failure.js';
 import { Problem } from '../../platform/http/problem.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
@@ -23,8 +24,8 @@ interface Planned {
 
 const COMMIT: NamedStatement = {
   name: 'gate-commit-1',
-  text: `select gate_commit_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22,
-    $23, $24) as verdicts`,
+  text: `select gate_commit_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+    $22, $23, $24) as verdicts`,
 };
 
 /** How long an item waits when its agent's head, or the organization's barrier, is held. */
@@ -150,7 +151,7 @@ export class AdmissionBatch {
       }
     });
     return [
-      planned.map(({ item }) => item.organizationId), planned.map(({ item }) => item.agentId),
+      textArray(planned.map(({ item }) => item.organizationId)), textArray(planned.map(({ item }) => item.agentId)),
       JSON.stringify(planned.map((one, i) => this.conditionsOf(one, i + 1))), JSON.stringify(keys), JSON.stringify(executions),
       JSON.stringify(requests), JSON.stringify(effects), entryItems, ...entryColumns(entries),
       subjectItems, ...subjectColumns(entries),

@@ -67,7 +67,6 @@ export class AdmissionService {
     } catch (error) {
       if (error instanceof Problem && error.code === 'UNAUTHENTICATED') {
         const context = requestContext.getStore();
-        if (context) delete context.caller;
         await this.journal.failedFrom(context?.address, reasonOf(error), 'POST');
       }
       throw error;

@@ -3,13 +3,15 @@ import type { Request } from 'express';
 import { type AuditEvent } from '../../domain/audit/catalogue.js';
 import { platformChain } from '../../domain/audit/chain.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
-import { requestContext } from '../http/request-context.js';
+import { type RequestContext, requestContext } from '../http/request-context.js';
 import { addressOf } from './call-context.js';
 
 const MINUTE = 60_000;
 /** Addresses remembered at a time. Past it, failures share one count, so that an attack from everywhere stays bounded. */
 const REMEMBERED = 1_000;
 const ELSEWHERE = 'elsewhere';
+/** For counts that are written when their minute ends, by no call at all. */
+const SERVICE: RequestContext = { requestId: 'auth-journal', via: 'sweeper', recorded: 0 };
 const READS = new Set(['GET', 'HEAD']);
 
 interface Failures {
@@ -79,13 +81,13 @@ export class AuthJournal implements BeforeApplicationShutdown {
   }
 
   private async write(event: AuditEvent, actorId: string): Promise<void> {
-    const context = requestContext.getStore();
-    const recorded = context?.recorded ?? 0;
-    await this.work.run({ chains: [platformChain()], leavesFacts: true }, async (tx) => {
-      tx.record(platformChain(), event, { actorId });
-    });
-    // That somebody came in is not what the call did.
-    if (context) context.recorded = recorded;
+    // Who came in is not what the call does: it hangs neither on the caller's credential nor on an idempotency key.
+    const { caller: _caller, idempotency: _key, ...context } = requestContext.getStore() ?? SERVICE;
+    await requestContext.run({ ...context, recorded: 0 }, () =>
+      this.work.run({ chains: [platformChain()], leavesFacts: true }, async (tx) => {
+        tx.record(platformChain(), event, { actorId });
+      }),
+    );
   }
 }
 

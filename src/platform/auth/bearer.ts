@@ -29,7 +29,8 @@ export function shownCredentials(request: Request): ShownCredentials {
 function one(request: Request, name: string): { value: string } | 'repeated' | undefined {
   let value: string | undefined;
   for (let i = 0; i < request.rawHeaders.length; i += 2) {
-    if (request.rawHeaders[i]!.toLowerCase() !== name) continue;
+    const header = request.rawHeaders[i]!;
+    if (header.length !== name.length || header.toLowerCase() !== name) continue;
     if (value !== undefined) return 'repeated';
     value = request.rawHeaders[i + 1]!;
   }

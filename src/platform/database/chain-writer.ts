@@ -1,11 +1,9 @@
 import type { PreparedEntry } from '../../domain/audit/entry.js';
+import { textArray } from './text-array.js';
 
-/** Columns of entries side by side, in the order of `append_entries_v1`'s parameters: one array a column. */
-export type EntryColumns = (string | null)[][];
-
-/** Turns entries into the parameters of the append function; `subjects` follow as four arrays more. */
-export function entryColumns(entries: readonly PreparedEntry[]): EntryColumns {
-  const columns: EntryColumns = [[], [], [], [], [], [], [], [], [], [], []];
+/** Entries as the parameters of `append_entries_v1`, side by side: one array a column. `subjectColumns` follow as four more. */
+export function entryColumns(entries: readonly PreparedEntry[]): Buffer[] {
+  const columns: (string | null)[][] = [[], [], [], [], [], [], [], [], [], [], []];
   for (const entry of entries) {
     columns[0]!.push(entry.organizationId);
     columns[1]!.push(entry.chain);
@@ -19,10 +17,10 @@ export function entryColumns(entries: readonly PreparedEntry[]): EntryColumns {
     columns[9]!.push(entry.payload);
     columns[10]!.push(entry.disclosures);
   }
-  return columns;
+  return columns.map(textArray);
 }
 
-export function subjectColumns(entries: readonly PreparedEntry[]): [string[], string[], string[], string[]] {
+export function subjectColumns(entries: readonly PreparedEntry[]): Buffer[] {
   const columns: [string[], string[], string[], string[]] = [[], [], [], []];
   for (const entry of entries) {
     for (const subject of entry.subjects) {
@@ -32,7 +30,7 @@ export function subjectColumns(entries: readonly PreparedEntry[]): [string[], st
       columns[3].push(subject.pointer);
     }
   }
-  return columns;
+  return columns.map(textArray);
 }
 
 /** The last statement of a unit of work. The heads are locked by then. */
