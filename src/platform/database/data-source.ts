@@ -18,9 +18,11 @@ export interface DatabaseOptions {
   poolSize: number;
   /** How long to wait for a connection, in milliseconds. Default 1,000: a pool that is used up says so within a second. */
   connectTimeoutMs?: number;
+  /** How long to wait for an answer on a connection that stands, in milliseconds. Default: as long as it takes. */
+  answerTimeoutMs?: number;
 }
 
-export function dataSourceOptions({ url, poolSize, connectTimeoutMs = 1_000 }: DatabaseOptions): DataSourceOptions {
+export function dataSourceOptions({ url, poolSize, connectTimeoutMs = 1_000, answerTimeoutMs }: DatabaseOptions): DataSourceOptions {
   return {
     type: 'postgres',
     url,
@@ -33,8 +35,8 @@ export function dataSourceOptions({ url, poolSize, connectTimeoutMs = 1_000 }: D
     migrationsTransactionMode: 'each',
     synchronize: false,
     applicationName: 'countersign',
-    // pg's own default waits for ever.
-    extra: { options: SESSION, connectionTimeoutMillis: connectTimeoutMs, keepAlive: true },
+    // pg's own defaults wait for ever: for a free connection, and for a server that has gone silent.
+    extra: { options: SESSION, connectionTimeoutMillis: connectTimeoutMs, query_timeout: answerTimeoutMs, keepAlive: true },
   };
 }
 

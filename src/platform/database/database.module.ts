@@ -11,6 +11,9 @@ import { StatementsOnPool } from './statements-on-pool.js';
 import { Statements } from './statements.js';
 import { UnitOfWork } from './unit-of-work.js';
 
+/** Above every limit that the server side keeps for itself: past it nobody is there. */
+const ANSWER_TIMEOUT_MS = 8_000;
+
 const shared = [
   { provide: CredentialSources, useFactory: () => new CredentialSources() },
   DatabaseClock, IdempotencyKeys, Janitor, OutboxBell, Statements, StatementsOnPool, UnitOfWork,
@@ -23,7 +26,7 @@ const shared = [
     TypeOrmModule.forRootAsync({
       inject: [CONFIG],
       useFactory: (config: CompleteConfig) => ({
-        ...dataSourceOptions({ url: config.databaseUrl, poolSize: config.databasePoolSize }),
+        ...dataSourceOptions({ url: config.databaseUrl, poolSize: config.databasePoolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS }),
         autoLoadEntities: true,
         // A database that is away at start is said at once; retrying in silence looks like a hang.
         retryAttempts: 0,
