@@ -90,10 +90,11 @@ export class CreateRegistry20261121000200 implements MigrationInterface {
     await runner.query(`
       create unique index capability_grants_one_active on capability_grants (organization_id, agent_id, capability)
       where revoked_at is null`);
-    // With the agent in it, either index finds the one grant that the gate asks for: before the first statistics of a table the
+    // With the agent in it, either index finds the one grant that the gate asks for: before a table's first statistics the
     // planner cannot tell them apart, and would read all holders of a capability for one of them.
     await runner.query(`
-      create index capability_grants_holders on capability_grants (organization_id, capability, agent_id) where revoked_at is null`);
+      create index capability_grants_holders on capability_grants (organization_id, capability, agent_id)
+      where revoked_at is null`);
     await runner.query(`
       create table outbox (
         organization_id text collate "C" not null,

@@ -8,8 +8,9 @@ import { storedState } from '../support/stored-state.js';
 // The table of the interface's names, with the modes and scores that were decided for them.
 const CATALOGUE = `
   web.search web auto 10 | file.read file auto 15 | calendar.read calendar auto 10 | data.query data auto 20
-  email.send communication propose 55 | calendar.write calendar notify 30 | file.delete file propose 65 | data.write data propose 55
-  file.write file notify 40 | web.post web propose 60 | code.execute compute propose 75 | agent.spawn agent escalate 80
+  email.send communication propose 55 | calendar.write calendar notify 30 | file.delete file propose 65
+  data.write data propose 55 | file.write file notify 40
+  web.post web propose 60 | code.execute compute propose 75 | agent.spawn agent escalate 80
   phone.call communication escalate 80 | finance.transfer finance escalate 95 | finance.payment finance escalate 95
   system.shutdown system escalate 100 | data.delete data escalate 90 | file:read file auto 15 | file:write file notify 40
   db:read data auto 20 | db:mutate data propose 60 | api:call web propose 45 | email:send communication propose 55
