@@ -18,7 +18,8 @@ export class AppModule {
       module: AppModule,
       imports: [
         PlatformModule.forRoot(config, logger),
-        OrganizationsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, GateModule, LifecycleModule, AuditModule,
+        // The gate's routes come first: Express looks through them in this order, and most calls are the gate's.
+        GateModule, OrganizationsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, LifecycleModule, AuditModule,
       ],
     };
   }

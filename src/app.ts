@@ -6,8 +6,8 @@ import { AppModule } from './app.module.js';
 import { APP_OPTIONS, configureApp } from './configure-app.js';
 import { assertEveryRouteDeclared } from './platform/auth/declared-routes.js';
 import type { CompleteConfig } from './platform/config/config.js';
-import { BodyInterceptor } from './platform/http/body.interceptor.js';
-import { IdempotencyInterceptor } from './platform/http/idempotent.js';
+import { CallGuard } from './platform/http/call.guard.js';
+import { ReplayFilter } from './platform/http/idempotent.js';
 import { RecordedInterceptor } from './platform/http/recorded.interceptor.js';
 import { NestLogger } from './platform/logging/nest-logger.js';
 
@@ -19,10 +19,10 @@ export async function createApp(config: CompleteConfig, logger: Logger): Promise
     logger: new NestLogger(logger),
   });
   configureApp(app, config, logger);
-  // Innermost: what it answers passes through the interceptors that give an answer its status.
-  const idempotency = app.get(IdempotencyInterceptor);
   if (process.env['COUNTERSIGN_STRICT_REPLIES'] === '1') app.useGlobalInterceptors(new RecordedInterceptor());
-  app.useGlobalInterceptors(app.get(BodyInterceptor), idempotency);
+  app.useGlobalGuards(app.get(CallGuard));
+  // The last filter is asked first.
+  app.useGlobalFilters(new ReplayFilter());
   assertEveryRouteDeclared(app);
   await app.init();
   return app;

@@ -4,9 +4,8 @@ import type { Logger } from 'pino';
 import { AuthModule } from './auth/auth.module.js';
 import { CONFIG, type CompleteConfig } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
-import { BodyInterceptor } from './http/body.interceptor.js';
+import { CallGuard } from './http/call.guard.js';
 import { HealthController } from './http/health.controller.js';
-import { IdempotencyInterceptor } from './http/idempotent.js';
 import { LOGGER } from './logging/token.js';
 import { OutboundGuard } from './outbound/outbound-guard.js';
 import { OutboxModule } from './outbox/outbox.module.js';
@@ -25,9 +24,9 @@ export class PlatformModule {
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
         { provide: OutboundGuard, useFactory: () => new OutboundGuard({ production: config.production, allow: config.outboundAllow }) },
-        BodyInterceptor, IdempotencyInterceptor,
+        CallGuard,
       ],
-      exports: [CONFIG, LOGGER, OutboundGuard, BodyInterceptor, IdempotencyInterceptor],
+      exports: [CONFIG, LOGGER, OutboundGuard, CallGuard],
     };
   }
 }

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Request } from 'express';
-import { shownCredentials } from '../../platform/auth/bearer.js';
+import type { ShownCredentials } from '../../platform/auth/bearer.js';
 import {
   type CredentialSource, CredentialSources, type Presented, type PresentOptions, type RunStatement,
 } from '../../platform/auth/credential-source.js';
@@ -23,8 +22,7 @@ export class AgentTokenSource implements CredentialSource {
     sources.register(this);
   }
 
-  present(request: Request, { late = false }: PresentOptions = {}): Presented {
-    const { bearer } = shownCredentials(request);
+  present({ bearer }: ShownCredentials, { late = false }: PresentOptions = {}): Presented {
     if (bearer === undefined || bearer.startsWith('svc_')) return { kind: 'absent' };
     const verdict = this.tokens.verify(bearer, late ? this.config.agentRefreshWindow : 0);
     if (!verdict.ok) return { kind: 'invalid', reason: verdict.reason };

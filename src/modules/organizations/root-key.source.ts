@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Request } from 'express';
-import { shownCredentials } from '../../platform/auth/bearer.js';
+import type { ShownCredentials } from '../../platform/auth/bearer.js';
 import type { CredentialSource, Presented, RunStatement } from '../../platform/auth/credential-source.js';
 import { CredentialSources } from '../../platform/auth/credential-source.js';
 import type { Principal } from '../../platform/auth/principal.js';
@@ -16,10 +15,7 @@ export class RootKeySource implements CredentialSource {
     sources.register(this);
   }
 
-  present(request: Request): Presented {
-    const shown = shownCredentials(request);
-    if (shown.malformed !== undefined) return { kind: 'invalid', reason: shown.malformed };
-    const { apiKey, bearer } = shown;
+  present({ apiKey, bearer }: ShownCredentials): Presented {
     const asBearer = bearer?.startsWith('svc_root_') ? bearer : undefined;
     if (apiKey === undefined && asBearer === undefined) return { kind: 'absent' };
     // x-api-key carries the root key only; beside another credential it must be the same one.

@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import type { ShownCredentials } from './bearer.js';
 import type { Caller, Principal } from './principal.js';
 
 /** What a source says of a request: nothing of mine; a credential that does not hold, and why; or who it is. */
@@ -22,7 +22,7 @@ export interface PresentOptions {
 export interface CredentialSource {
   readonly kind: Principal['kind'];
   /** Verifies what the request shows by itself: form, signature, times, and for keys the stored hash. */
-  present(request: Request, options?: PresentOptions): Promise<Presented> | Presented;
+  present(shown: ShownCredentials, options?: PresentOptions): Promise<Presented> | Presented;
   /**
    * Compares the principal with present state: undefined when it still holds, else why not. Asked by the guard, and
    * again by every unit of work after its locks, so that a credential that dies meanwhile changes nothing.
