@@ -9,6 +9,7 @@ import { textArray } from '../../platform/database/text-array.js';
 import { isConnectionError, isPassing } from '../../platform/http/failure.js';
 import { Problem } from '../../platform/http/problem.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
+import { RecentFacts } from '../authority/recent-facts.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
 import { type AdmissionPlan, planAdmission } from './admission-plan.js';
 import { RunExecutionService } from './run-execution.service.js';
@@ -38,11 +39,13 @@ const TOO_LATE: Outcome = {
 };
 
 /**
- * A batch of calls through the gate: read the facts in one statement without locks, decide each in TypeScript outside of
- * any transaction, then one call that locks, compares what the decisions rested on, and writes what still holds.
+ * A batch of calls through the gate: read the facts in one statement without locks (or take those of a moment ago), decide
+ * each in TypeScript outside of any transaction, then one call that locks, compares what the decisions rested on, and writes what still holds.
  */
 @Injectable()
 export class AdmissionBatch {
+  private readonly recent = new RecentFacts();
+
   constructor(
     private readonly statements: Statements,
     private readonly facts: FactsQuery,
@@ -53,15 +56,29 @@ export class AdmissionBatch {
 
   async process(items: AdmissionItem[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = new Array<Outcome>(items.length);
-    const facts = await this.facts.read(items.map((item) => ({ ...item, ...(item.claim ? { key: item.claim } : {}) })));
     const planned: Planned[] = [];
     const opened = new Map<string, number>();
+    const unread: number[] = [];
     items.forEach((item, index) => {
-      const judged = this.judge(item, facts[index]!, opened);
-      if ('kind' in judged) outcomes[index] = judged;
-      else if (judged.entries.length === 0) outcomes[index] = { kind: 'answer', answer: judged.answer };
-      else planned.push({ index, item, facts: facts[index]!, plan: judged });
+      const facts = this.recent.find(item);
+      const plan = facts && this.judge(item, facts, opened);
+      // The commit compares what it rests on, so facts from a moment ago will do; any other answer is given from fresh ones.
+      if (plan && !('kind' in plan) && isCommitted(plan)) planned.push({ index, item, facts, plan });
+      else unread.push(index);
     });
+    if (unread.length > 0) {
+      const wanted = unread.map((index) => items[index]!);
+      const read = await this.facts.read(wanted.map((item) => ({ ...item, ...(item.claim ? { key: item.claim } : {}) })));
+      wanted.forEach((item, n) => {
+        const index = unread[n]!;
+        const facts = read[n]!;
+        this.recent.keep(item, facts);
+        const judged = this.judge(item, facts, opened);
+        if ('kind' in judged) outcomes[index] = judged;
+        else if (isCommitted(judged)) planned.push({ index, item, facts, plan: judged });
+        else outcomes[index] = { kind: 'answer', answer: judged.answer };
+      });
+    }
     if (planned.length > 0) await this.commit(planned, outcomes);
     return outcomes;
   }
@@ -101,8 +118,9 @@ export class AdmissionBatch {
       await this.afterFailure(planned, outcomes, error);
       return;
     }
-    planned.forEach(({ index, plan }, n) => {
+    planned.forEach(({ index, item, plan }, n) => {
       outcomes[index] = outcomeOf(verdicts[n]!, plan);
+      if (verdicts[n] !== 'ok') this.recent.forget(item);
     });
   }
 
@@ -178,6 +196,10 @@ export class AdmissionBatch {
       ...(ahead.length > 0 ? { validUntil: new Date(Math.min(...ahead)) } : {}),
     };
   }
+}
+
+function isCommitted(plan: AdmissionPlan): boolean {
+  return plan.entries.length > 0;
 }
 
 function questionOf(item: AdmissionItem, facts: Facts) {

@@ -28,8 +28,10 @@ export class AdmissionService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.lanes = new Batcher({
-      lanes: 2,
-      largest: 64,
+      // One lane makes the largest batches, and what a batch costs besides its items is most of what it costs: two lanes
+      // took a third more of PostgreSQL's time and a tenth more of ours for the same calls.
+      lanes: 1,
+      largest: 128,
       longest: 5_000,
       keyOf: (item: AdmissionItem) => item.agentId,
       process: (items: AdmissionItem[]) => batch.process(items),

@@ -46,8 +46,8 @@ const RETRY_MS = 200;
 @Injectable()
 export class CloseExecutionService {
   private readonly batcher = new Batcher<Closing, Verdict>({
-    lanes: 2,
-    largest: 64,
+    lanes: 1,
+    largest: 128,
     longest: 100_000,
     keyOf: (closing) => closing.execution.agentId,
     process: (closings) => this.process(closings),
