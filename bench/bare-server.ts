@@ -64,12 +64,13 @@ class BareController {
   }
 }
 
-const { BARE_PORT: port = '0', DATABASE_URL: url = '', DATABASE_POOL_SIZE: poolSize = '10', LOG_LEVEL: logLevel = 'info' } = process.env;
+const { BARE_PORT: port = '0', DATABASE_URL: url = '', DATABASE_POOL_SIZE = '10', LOG_LEVEL: logLevel = 'info' } = process.env;
+const poolSize = Number(DATABASE_POOL_SIZE);
 
 @Module({
   imports: [
     // Its own table is made at start; the migrations are the governed server's business.
-    TypeOrmModule.forRoot({ ...dataSourceOptions({ url, poolSize: Number(poolSize) }), migrations: [], entities: [BareCall], synchronize: true }),
+    TypeOrmModule.forRoot({ ...dataSourceOptions({ url, poolSize }), migrations: [], entities: [BareCall], synchronize: true }),
     TypeOrmModule.forFeature([BareCall]),
   ],
   controllers: [BareController],

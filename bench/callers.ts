@@ -7,7 +7,9 @@ const AT_ONCE = 16;
 export async function registerAgents(stage: Stage, count: number, progress: (done: number) => void): Promise<string[]> {
   await post(stage, '/api/v1/capabilities', {
     name: CONNECTOR_CAPABILITY, description: 'Order from the local receiver', defaultHitlMode: 'auto',
-    connector: { type: 'http', method: 'POST', url: stage.receiverUrl, body: { order: '{input.query}', quantity: '{input.quantity}' } },
+    connector: {
+      type: 'http', method: 'POST', url: stage.receiverUrl, body: { order: '{input.query}', quantity: '{input.quantity}' },
+    },
   });
   const grants = ['web.search', 'email.send', CONNECTOR_CAPABILITY].map((capability) => ({ capability }));
   const tokens: string[] = [];

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import { bodyOf, type Figure } from './figures.js';
 import type { Stage } from './stage.js';
@@ -37,8 +38,7 @@ export async function settled(database: pg.Client, figure: Figure): Promise<Writ
   for (;;) {
     await delay(300);
     const now = await written(database, figure);
-    if (now.executions === before.executions && now.asWanted === now.executions) return now;
-    if (now.executions === before.executions && now.asWanted === before.asWanted) return now;
+    if (isDeepStrictEqual(now, before)) return now;
     before = now;
   }
 }
@@ -56,10 +56,19 @@ export async function checkExactly(stage: Stage, figure: Figure, tokens: readonl
   };
   await Promise.all(Array.from({ length: 64 }, call));
   const after = await settled(stage.database, figure);
-  const { rows } = await stage.database.query<{ count: number }>('select count(*)::integer as count from executions where id = any ($1)', [[...ids]]);
-  expect(`${figure.key}: executions with the ids of ${calls} answers`, rows[0]!.count, calls);
+  expect(`${figure.key}: executions with the ids of ${calls} answers`, await executionsNamed(stage.database, ids), calls);
   expect(`${figure.key}: executions for ${calls} answers`, after.executions - before.executions, calls);
-  for (const event of figure.events) expect(`${figure.key}: entries ${event}`, after.entries[event]! - before.entries[event]!, calls);
+  for (const event of figure.events) {
+    expect(`${figure.key}: entries ${event}`, after.entries[event]! - before.entries[event]!, calls);
+  }
+}
+
+async function executionsNamed(database: pg.Client, ids: ReadonlySet<string>): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    'select count(*)::integer as count from executions where id = any ($1)',
+    [[...ids]],
+  );
+  return rows[0]!.count;
 }
 
 async function executionId(stage: Stage, figure: Figure, token: string): Promise<string> {
@@ -79,7 +88,9 @@ async function executionId(stage: Stage, figure: Figure, token: string): Promise
  * After the load: an execution for each answer, besides at most one per connection that was cut off at the end of each
  * stretch; all with the right status; and exactly one entry of each kind for each of them.
  */
-export async function checkLoad(stage: Stage, figure: Figure, before: Written, answered: number, cutOff: number): Promise<Written> {
+export async function checkLoad(
+  stage: Stage, figure: Figure, before: Written, answered: number, cutOff: number,
+): Promise<Written> {
   const after = await settled(stage.database, figure);
   const executions = after.executions - before.executions;
   if (executions < answered || executions > answered + cutOff) {
@@ -107,7 +118,7 @@ export async function verifyLog({ databaseUrl }: Stage): Promise<Verified> {
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   const code = await new Promise((done) => child.once('close', done));
   const { valid, entries, chains, durationMs } = JSON.parse(output || '{}') as Verified;
-  if (code !== 0 || !valid) throw new Error(`the audit log does not verify (exit code ${String(code)}): ${output.slice(0, 2_000)}`);
+  if (code !== 0 || !valid) throw new Error(`the audit log does not verify (exit ${String(code)}): ${output.slice(0, 2_000)}`);
   return { valid, entries, chains, durationMs };
 }
 

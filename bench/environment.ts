@@ -30,8 +30,9 @@ export async function environmentOf(database: pg.Client, load: string, options: 
   const { rows } = await database.query<{ version: string }>(`select current_setting('server_version') as version`);
   const processors = cpus();
   return {
-    date: new Date().toISOString(), cores: processors.length, processor: processors[0]?.model.trim() ?? 'unknown', memoryBytes: totalmem(),
-    system: `${platform()} ${release()} ${arch()}`, node: process.versions.node, postgresql: rows[0]!.version, settings, load,
+    date: new Date().toISOString(), cores: processors.length, processor: processors[0]?.model.trim() ?? 'unknown',
+    memoryBytes: totalmem(), system: `${platform()} ${release()} ${arch()}`, node: process.versions.node,
+    postgresql: rows[0]!.version, settings, load,
   };
 }
 

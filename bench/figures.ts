@@ -25,12 +25,13 @@ export const FIGURES: readonly Figure[] = [
     status: 'executed', events: ['execution.started', 'execution.completed'],
   },
   {
-    key: 'connector', title: 'Execution through an http connector (two commits, one call between them)', capability: CONNECTOR_CAPABILITY,
-    callers: 'all', main: true, status: 'executed', events: ['execution.started', 'execution.completed'],
+    key: 'connector', title: 'Execution through an http connector (two commits, one call between them)',
+    capability: CONNECTOR_CAPABILITY, callers: 'all', main: true, status: 'executed',
+    events: ['execution.started', 'execution.completed'],
   },
   {
-    key: 'hot', title: 'One hot agent (every call is ordered by the same row lock)', capability: 'web.search', callers: 'one', main: false,
-    status: 'executed', events: ['execution.started', 'execution.completed'],
+    key: 'hot', title: 'One hot agent (every call is ordered by the same row lock)', capability: 'web.search', callers: 'one',
+    main: false, status: 'executed', events: ['execution.started', 'execution.completed'],
   },
   {
     key: 'pending', title: 'A request that waits for a person', capability: 'email.send', callers: 'all', main: false,

@@ -1,7 +1,7 @@
 // Runs one stretch of load and tells its figures to the parent process.
 import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
-import type { LoadOrder, LoadResult } from './load.js';
+import type { LoadOrder, LoadResult } from './load-generator.js';
 
 const { url, tokens, body, connections, seconds } = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as LoadOrder;
 

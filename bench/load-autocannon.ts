@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { LoadGenerator, LoadResult } from './load.js';
+import type { LoadGenerator, LoadResult } from './load-generator.js';
 
 const WORKER = fileURLToPath(new URL('./load-autocannon-worker.js', import.meta.url));
 

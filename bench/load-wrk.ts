@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LoadGenerator, LoadOrder, LoadResult } from './load.js';
+import type { LoadGenerator, LoadOrder } from './load-generator.js';
 
 /** Whole requests are made once, before the load; each call takes the next. Latencies are in microseconds there. */
 const SCRIPT = `
@@ -44,7 +44,7 @@ export function wrk(name: string, workFolder: string): LoadGenerator {
     run: async (order) => {
       writeFileSync(job, [order.body, ...order.tokens, ''].join('\n'));
       const { requests, microseconds, p50, p99, failed } = JSON.parse(await printed(order, script, job)) as Printed;
-      return { requests, requestsPerSecond: (requests / microseconds) * 1e6, p50: p50 / 1_000, p99: p99 / 1_000, failed } satisfies LoadResult;
+      return { requests, requestsPerSecond: (requests / microseconds) * 1e6, p50: p50 / 1_000, p99: p99 / 1_000, failed };
     },
   };
 }

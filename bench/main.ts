@@ -37,7 +37,8 @@ async function main(options: Options): Promise<void> {
     const results: Measured[] = [];
     for (const figure of figures) {
       progress.begin(figure.title, pairsOf(figure, options) * 2);
-      const result = await measure(stage, figure, tokens, load, options, (ratio) => progress.step(ratio === undefined ? '' : `${ratio.toFixed(2)} ×`));
+      const phaseDone = (ratio?: number) => progress.step(ratio === undefined ? '' : `${ratio.toFixed(2)} ×`);
+      const result = await measure(stage, figure, tokens, load, options, phaseDone);
       progress.clear();
       say(figureText(result));
       results.push(result);

@@ -42,8 +42,9 @@ export function parseOptions(argv: readonly string[]): Options | 'help' {
   const { values } = parseArgs({
     args: [...argv],
     options: {
-      quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' }, pairs: text, seconds: text, connections: text, agents: text,
-      pool: text, only: text, load: text, 'data-dir': text, json: text, profile: text, set: { type: 'string', multiple: true },
+      quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' }, pairs: text, seconds: text, connections: text,
+      agents: text, pool: text, only: text, load: text, 'data-dir': text, json: text, profile: text,
+      set: { type: 'string', multiple: true },
     },
   });
   if (values.help === true) return 'help';

@@ -23,7 +23,10 @@ export class NodeProcess {
 
   static spawn({ script, flags = [], env = {}, logFile }: ProcessOrder): NodeProcess {
     const log = openSync(logFile, 'a');
-    const child = spawn(process.execPath, ['--import', END_WITH_PARENT, ...flags, script], { env: { ...process.env, ...env }, stdio: ['ignore', log, log, 'ipc'] });
+    const child = spawn(process.execPath, ['--import', END_WITH_PARENT, ...flags, script], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', log, log, 'ipc'],
+    });
     closeSync(log);
     return new NodeProcess(child, logFile);
   }

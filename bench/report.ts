@@ -41,9 +41,10 @@ export function environmentText(environment: Environment, options: Options): str
     '',
     `  ${cores} cores (${processor}), ${whole(memoryBytes / 2 ** 30)} GiB, ${system}`,
     `  Node.js ${node}, PostgreSQL ${postgresql} (${set})`,
-    `  ${load}: ${options.connections} connections, ${whole(options.agents)} agents in turn, input of ${JSON.stringify(INPUT).length} bytes; ` +
-      `pool of ${options.poolSize} in each server`,
-    `  Phases of ${options.seconds} s after ${options.warmUpSeconds} s of warm-up, the two servers in turn; everything shares these cores.`,
+    `  ${load}: ${options.connections} connections, ${whole(options.agents)} agents in turn, ` +
+      `input of ${JSON.stringify(INPUT).length} bytes; pool of ${options.poolSize} in each server`,
+    `  Phases of ${options.seconds} s after ${options.warmUpSeconds} s of warm-up, the two servers in turn; ` +
+      'everything shares these cores.',
     ...(options.profile === undefined ? [] : ['  PROFILED: these figures are no results.']),
     '',
   ].join('\n');
@@ -51,15 +52,9 @@ export function environmentText(environment: Environment, options: Options): str
 
 export function figureText(measured: Measured): string {
   const { figure, pairs, executions } = measured;
-  const rows = pairs.map(({ governed, bare, ratio }, i) => [
-    String(i + 1), whole(governed.requestsPerSecond), whole(bare.requestsPerSecond), fixed(ratio, 2), fixed(governed.p50), fixed(bare.p50),
-    fixed(governed.p99), fixed(bare.p99),
-  ]);
-  const { ratio, lowest, highest, governed, bare } = summaryOf(measured);
-  rows.push([
-    'median', whole(governed.requestsPerSecond), whole(bare.requestsPerSecond), fixed(ratio, 2), fixed(governed.p50), fixed(bare.p50),
-    fixed(governed.p99), fixed(bare.p99),
-  ]);
+  const { lowest, highest, ...medians } = summaryOf(measured);
+  const rows = [...pairs.map((pair, i) => rowOf(String(i + 1), pair)), rowOf('median', medians)];
+  const { ratio, governed, bare } = medians;
   const head = ['pair', 'governed/s', 'bare/s', 'ratio', 'p50 ms', 'bare', 'p99 ms', 'bare'];
   return [
     '',
@@ -75,13 +70,19 @@ export function figureText(measured: Measured): string {
   ].join('\n');
 }
 
+function rowOf(name: string, { governed, bare, ratio }: Pair): string[] {
+  const rates = [whole(governed.requestsPerSecond), whole(bare.requestsPerSecond), fixed(ratio, 2)];
+  return [name, ...rates, fixed(governed.p50), fixed(bare.p50), fixed(governed.p99), fixed(bare.p99)];
+}
+
 function table(head: readonly string[], rows: readonly string[][]): string[] {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
-  const line = (cells: readonly string[]) => `    ${cells.map((cell, column) => cell.padStart(widths[column]!)).join('   ')}`;
+  const line = (cells: readonly string[]) => `    ${cells.map((cell, at) => cell.padStart(widths[at]!)).join('   ')}`;
   const rule = `    ${widths.map((width) => '─'.repeat(width)).join('───')}`;
   return [line(head), rule, ...rows.slice(0, -1).map(line), rule, line(rows.at(-1)!)];
 }
 
 export function verifiedText({ entries, chains, durationMs }: Verified): string {
-  return `\n  The audit log verifies: ${whole(entries)} entries in ${whole(chains)} chains, read in ${fixed(durationMs / 1_000)} s.\n\n`;
+  const amount = `${whole(entries)} entries in ${whole(chains)} chains`;
+  return `\n  The audit log verifies: ${amount}, read in ${fixed(durationMs / 1_000)} s.\n\n`;
 }

@@ -21,7 +21,10 @@ export interface Stage {
   stop(): Promise<void>;
 }
 
-/** Starts PostgreSQL on files of its own, with its own defaults, fsync among them; then both servers and the receiver of connector calls. */
+/**
+ * Starts PostgreSQL on files of its own, with its own defaults, fsync among them; then both servers and the receiver of
+ * connector calls.
+ */
 export async function setStage(folder: string, options: Options): Promise<Stage> {
   const closers: (() => Promise<unknown>)[] = [];
   const stop = async () => {
@@ -41,7 +44,8 @@ export async function setStage(folder: string, options: Options): Promise<Stage>
     const { port } = await receiver.firstMessage<{ port: number }>();
     const governed = await startGoverned(folder, start);
     const bare = await startBare(start);
-    return { databaseUrl: postgres.url, database, databasePid: postgres.pid, governed, bare, receiverUrl: `http://127.0.0.1:${port}/orders`, stop };
+    const receiverUrl = `http://127.0.0.1:${port}/orders`;
+    return { databaseUrl: postgres.url, database, databasePid: postgres.pid, governed, bare, receiverUrl, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -52,10 +56,13 @@ type Start = (name: string, order: { script: string; env?: Record<string, string
 
 /** What both servers share: Node's flags, the database, the size of the pool, and a line in the log for each request. */
 function startersOf(folder: string, databaseUrl: string, options: Options, closers: (() => Promise<unknown>)[]): Start {
-  const shared = { DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: String(options.poolSize), LOG_LEVEL: 'info', NODE_ENV: 'development' };
-  if (options.profile !== undefined) mkdirSync(options.profile, { recursive: true });
+  const shared = {
+    DATABASE_URL: databaseUrl, DATABASE_POOL_SIZE: String(options.poolSize), LOG_LEVEL: 'info', NODE_ENV: 'development',
+  };
+  const { profile } = options;
+  if (profile !== undefined) mkdirSync(profile, { recursive: true });
   return (name, { script, env = {} }) => {
-    const flags = options.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-name=${name}.cpuprofile`, `--cpu-prof-dir=${options.profile}`];
+    const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-name=${name}.cpuprofile`, `--cpu-prof-dir=${profile}`];
     const started = NodeProcess.spawn({ script, flags, env: { ...shared, ...env }, logFile: join(folder, `${name}.log`) });
     closers.push(() => started.stop());
     return started;

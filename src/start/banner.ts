@@ -19,7 +19,7 @@ export function curlLines(url: string, rootKey: string | undefined): string[] {
   return [
     `curl -s ${url}/health`,
     `curl -s ${url}/api/v1/agents ${authorization} -H "Content-Type: application/json" -d '${REGISTRATION}'`,
-    `curl -s ${url}/api/v1/audit/verify ${authorization}`,
+    `curl -s "${url}/api/v1/audit?limit=3" ${authorization}`,
   ];
 }
 

@@ -43,7 +43,8 @@ export function commitValue(value: unknown, pointer: string, disclosures: Disclo
  */
 export function commitMembers(value: unknown, pointer: string, disclosures: Disclosure[]): string {
   if (!isJsonObject(value)) return commitValue(value, pointer, disclosures);
-  const keys = Object.keys(value);
+  // Sorted, so that disclosures are made in the order in which they are stored.
+  const keys = Object.keys(value).sort();
   if (keys.length > MAX_COMMITTED_MEMBERS) return commitValue(value, pointer, disclosures);
   const digests = keys.map((key) => {
     const text = jcs(value[key]);
@@ -73,8 +74,14 @@ export function committedText(key: string | undefined, valueText: string): strin
 
 /** The stored text of an entry's disclosures: a JSON array without spaces, sorted by pointer. */
 export function disclosuresText(disclosures: Disclosure[]): string {
-  disclosures.sort((a, b) => (a.pointer < b.pointer ? -1 : a.pointer > b.pointer ? 1 : 0));
+  if (!isSorted(disclosures)) disclosures.sort((a, b) => (a.pointer < b.pointer ? -1 : a.pointer > b.pointer ? 1 : 0));
   return `[${disclosures.map(disclosureText).join(',')}]`;
+}
+
+/** As they are made, but for names with characters that a pointer escapes. */
+function isSorted(disclosures: readonly Disclosure[]): boolean {
+  for (let i = 1; i < disclosures.length; i++) if (disclosures[i - 1]!.pointer > disclosures[i]!.pointer) return false;
+  return true;
 }
 
 function disclosureText({ d, pointer, salt, value }: Disclosure): string {

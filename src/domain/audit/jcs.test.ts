@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
+import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { jcs } from './jcs.js';
 
@@ -58,6 +59,23 @@ describe('canonical JSON (RFC 8785)', () => {
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
       }),
       { seed: 8785, numRuns: 500 },
+    );
+  });
+
+  it('writes what the reference library writes', () => {
+    const names = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('__proto__', 'constructor', 'toString', '10', '9', ''));
+    const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        fc.string({ unit: 'binary' }), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.constant(null),
+        fc.array(tie('value')), fc.dictionary(names, tie('value')),
+      ),
+    }));
+    fc.assert(
+      fc.property(value, (json) => {
+        expect(jcs(json)).toBe(canonicalize(json));
+      }),
+      { seed: 8785, numRuns: 1_000 },
     );
   });
 

@@ -40,7 +40,8 @@ const TOO_LATE: Outcome = {
 
 /**
  * A batch of calls through the gate: read the facts in one statement without locks (or take those of a moment ago), decide
- * each in TypeScript outside of any transaction, then one call that locks, compares what the decisions rested on, and writes what still holds.
+ * each in TypeScript outside of any transaction, then one call that locks, compares what the decisions rested on, and writes
+ * what still holds.
  */
 @Injectable()
 export class AdmissionBatch {

@@ -37,7 +37,9 @@ export function readExecuteCall(body: JsonValue): ExecuteCall {
   const input = object(body, errors, 'input', 'payload') ?? {};
   const context = object(body, errors, 'context', 'context');
   const dryRun = pick(body, 'dryRun', 'dry_run', errors);
-  if (dryRun !== undefined && typeof dryRun !== 'boolean') errors.push({ pointer: named(body, 'dryRun', 'dry_run'), message: 'must be true or false' });
+  if (dryRun !== undefined && typeof dryRun !== 'boolean') {
+    errors.push({ pointer: named(body, 'dryRun', 'dry_run'), message: 'must be true or false' });
+  }
   if (errors.length > 0) throw invalid(errors);
   return {
     capability: capability!,
