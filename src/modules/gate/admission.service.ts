@@ -29,7 +29,7 @@ export class AdmissionService {
   ) {
     this.lanes = new Batcher({
       // One lane makes the largest batches, and what a batch costs besides its items is most of what it costs: two lanes
-      // took a third more of PostgreSQL's time and a tenth more of ours for the same calls.
+      // took a third more of PostgreSQL's time for the same calls (docs/benchmarks.md).
       lanes: 1,
       largest: 128,
       longest: 5_000,
