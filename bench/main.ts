@@ -12,6 +12,9 @@ import { Progress } from './progress.js';
 import { environmentText, figureText, summaryOf, verifiedText } from './report.js';
 import { setStage, type Stage } from './stage.js';
 
+/** What then fails fails for want of the servers, which is no news. */
+let interrupted = false;
+
 const say = (text: string) => void process.stdout.write(text);
 
 async function main(options: Options): Promise<void> {
@@ -20,12 +23,19 @@ async function main(options: Options): Promise<void> {
   const load = chooseLoadGenerator(options.load, folder);
   const progress = new Progress(process.stderr);
   let stage: Stage | undefined;
-  const end = async () => {
+  let ending: Promise<void> | undefined;
+  const takeDown = async () => {
     progress.clear();
     await stage?.stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end().finally(() => process.exit(130)));
+  const end = () => (ending ??= takeDown());
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      interrupted = true;
+      void end().finally(() => process.exit(130));
+    });
+  }
   try {
     progress.begin('starting PostgreSQL and the servers', 1);
     stage = await setStage(folder, options);
@@ -67,6 +77,6 @@ try {
   if (options === 'help') say(USAGE);
   else await main(options);
 } catch (error) {
-  process.stderr.write(`\nnpm run bench: ${error instanceof Error ? error.message : String(error)}\n`);
+  if (!interrupted) process.stderr.write(`\nnpm run bench: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }

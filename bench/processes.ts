@@ -57,12 +57,16 @@ export class NodeProcess {
   }
 
   private async orEnd<Result>(wanted: Promise<Result>): Promise<Result> {
+    let onExit: (code: number | null) => void = () => undefined;
     const ended = new Promise<never>((_, failed) => {
-      this.child.once('exit', (code) => {
-        failed(new Error(`it ended with ${code}:\n${readFileSync(this.logFile, 'utf8').slice(-2_000)}`));
-      });
+      onExit = (code) => failed(new Error(`it ended with ${code}:\n${readFileSync(this.logFile, 'utf8').slice(-2_000)}`));
+      this.child.once('exit', onExit);
     });
-    return Promise.race([wanted, ended]);
+    try {
+      return await Promise.race([wanted, ended]);
+    } finally {
+      this.child.off('exit', onExit);
+    }
   }
 }
 

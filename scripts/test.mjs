@@ -56,7 +56,7 @@ async function main() {
   if (interrupted !== undefined) return interrupted;
 
   const scope = unit ? [`--roots=${join(process.cwd(), 'src')}`] : [];
-  const code = await runJest([...scope, ...REPORTERS, '--maxWorkers=2', ...jestArgs], env);
+  const code = await runJest([...scope, ...REPORTERS, '--maxWorkers=3', ...jestArgs], env);
   const left = endLeftServers(folder);
   if (left > 0) process.stderr.write(`${left} servers were left running by their tests and have been ended\n`);
   return conclude(env.COUNTERSIGN_TEST_COUNTS, code);

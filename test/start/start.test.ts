@@ -48,7 +48,7 @@ describe('npm start on nothing', () => {
     const answers = runPrinted(first.output());
     expect(answers[0]).toMatch(/^\{"status":"ok"\} 200$/);
     expect(answers[1]).toMatch(/"name":"first-agent".* 201$/);
-    expect(answers[2]).toMatch(/"event":"agent.registered".* 200$/s);
+    expect(answers[2]).toMatch(/"event":"capability.granted".* 200$/s);
     for (const file of readdirSync(join(dataDir, 'secrets'))) {
       expect([file, statSync(join(dataDir, 'secrets', file)).mode & 0o777]).toEqual([file, 0o600]);
     }

@@ -4,6 +4,7 @@ import {
   chmodSync, chownSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFolders } from './make-folders.js';
 import { StartRefused } from '../config/start-refused.js';
 import { PLAIN_ENVIRONMENT, type Binaries } from './binaries.js';
 import { canReach, databaseUser, ownerOf, type DatabaseUser } from './database-user.js';
@@ -28,7 +29,7 @@ const SHARED_HOME = process.platform === 'darwin' ? '/usr/local/var/countersign'
 export function prepareDataDirectory(dataDir: string): string {
   try {
     // Root's must let the database user through; what is secret in it has modes of its own.
-    mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+    makeFolders(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
     const probe = join(dataDir, `.probe-${randomBytes(6).toString('hex')}`);
     writeFileSync(probe, '');
     rmSync(probe);
