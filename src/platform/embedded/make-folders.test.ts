@@ -15,7 +15,10 @@ describe('making folders', () => {
     expect(statSync(join(root, 'a/b/c')).mode & 0o777).toBe(0o700);
   });
 
-  it.each([['below a file', () => join(root, 'file/x/y')], ['where the system refuses any', () => '/proc/x/y']])('fails %s', (_, folder) => {
+  it.each([
+    ['below a file', () => join(root, 'file/x/y')],
+    ['where the system refuses any', () => '/proc/x/y'],
+  ])('fails %s', (_, folder) => {
     writeFileSync(join(root, 'file'), '');
     expect(() => makeFolders(folder(), 0o700)).toThrow();
   });
