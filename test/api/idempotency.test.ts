@@ -54,6 +54,15 @@ describe('an execution under a key', () => {
     expect(await executionsOf(agent)).toBe(1);
   });
 
+  test("of the root key's is found again, whichever agent it was for", async () => {
+    const agent = await anAgent(server).granted('web.search').create();
+    const body = { capability: 'web.search', agentId: agent.id };
+    const first = (await keyed(root, 'of-root').post(EXECUTE, body)).expect(200);
+    const again = (await keyed(root, 'of-root').post(EXECUTE, body)).expect(200);
+    expect([again.body, replayed(again)]).toEqual([first.body, true]);
+    expect(await executionsOf(agent)).toBe(1);
+  });
+
   test('32 parallel calls, over two replicas and both paths, are one execution', async () => {
     const agent = await anAgent(server).granted('web.search').create();
     const body = { capability: 'web.search', input: { q: 'same' } };
