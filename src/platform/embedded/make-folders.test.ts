@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { makeFolders } from './make-folders.js';
 
 let root: string;
-beforeEach(() => (root = mkdtempSync(join(tmpdir(), 'countersign-folders-'))));
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'countersign-folders-'));
+});
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe('making folders', () => {

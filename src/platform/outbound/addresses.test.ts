@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { AllowList, isPublicAddress, parseAddress, parseRange } from './addresses.js';
+import { AllowList, isNearbyAddress, isPublicAddress, parseAddress, parseRange } from './addresses.js';
 
 const NOT_PUBLIC = [
   '0.0.0.0', '0.1.2.3', '10.0.0.1', '10.255.255.255', '100.64.0.1', '100.100.100.200', '100.127.255.255', '127.0.0.1',
@@ -84,5 +84,19 @@ describe('the allow list', () => {
     expect(parseRange('::/0')).toMatchObject({ prefix: 0 });
     expect(parseRange('10.0.0.0/8/8')).toBeUndefined();
     expect(parseRange('10.0.0.0/')).toBeUndefined();
+  });
+});
+
+describe('addresses that a trial may call', () => {
+  it.each([
+    '127.0.0.1', '0.0.0.0', '10.1.2.3', '172.31.0.1', '192.168.1.1', '::1', '::ffff:127.0.0.1', 'fd12::1',
+  ])('%s is nearby', (address) => {
+    expect(isNearbyAddress(address)).toBe(true);
+  });
+
+  it.each([
+    '169.254.169.254', '::ffff:169.254.169.254', '64:ff9b::a9fe:a9fe', 'fe80::1', '100.100.100.200', '224.0.0.1', '168.63.129.16', '8.8.8.8',
+  ])('%s is not', (address) => {
+    expect(isNearbyAddress(address)).toBe(false);
   });
 });

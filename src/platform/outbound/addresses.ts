@@ -70,6 +70,24 @@ export function isPublicAddress(text: string): boolean {
   return address !== undefined && isPublic(address);
 }
 
+// This machine and the networks of a house or an office: what a trial has its receivers on.
+const NEARBY = ranges('0.0.0.0/32', '127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '::/127', 'fc00::/7');
+
+/**
+ * Whether an address is this machine's or a private network's. Link-local addresses are not among them: on one of these
+ * every cloud hands out its machines' credentials.
+ */
+export function isNearbyAddress(text: string): boolean {
+  const address = parseAddress(text);
+  return address !== undefined && isNearby(address);
+}
+
+function isNearby(address: Numeric): boolean {
+  const carrier = CARRIERS.find(({ range }) => inRange(address, range));
+  if (carrier) return isNearby({ family: 4, value: (address.value >> carrier.shift) & 0xffffffffn });
+  return NEARBY.some((range) => inRange(address, range));
+}
+
 function isPublic(address: Numeric): boolean {
   if (address.family === 4) return !SPECIAL_V4.some((range) => inRange(address, range));
   for (const { range, shift } of CARRIERS) {

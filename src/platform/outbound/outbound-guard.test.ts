@@ -294,3 +294,18 @@ describe('checking an address when it is configured', () => {
     expect(development.checkUrl('file:///x')).toMatchObject({ ok: false });
   });
 });
+
+describe('outside production', () => {
+  it.each(['http://169.254.169.254/latest/meta-data', 'http://2852039166/', 'http://[::ffff:169.254.169.254]/', 'http://[fe80::1]/'])(
+    '%s is refused all the same',
+    (url) => {
+      expect(development.checkUrl(url).ok).toBe(false);
+    },
+  );
+
+  it('a name that leads there is not called', async () => {
+    const metadata = new OutboundGuard({ production: false, allow: [] }, async () => [{ address: '169.254.169.254', family: 4 }]);
+    const outcome = await metadata.fetch('http://innocent.example/', { method: 'GET', maxBytes: 1_000, timeoutMs: 1_000 });
+    expect(outcome).toMatchObject({ kind: 'unreachable', code: 'UNSAFE_URL' });
+  });
+});

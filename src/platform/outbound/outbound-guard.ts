@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector, request, type Dispatcher } from 'undici';
-import { AllowList, isPublicAddress } from './addresses.js';
+import { AllowList, isNearbyAddress, isPublicAddress } from './addresses.js';
 
 export interface ResolvedAddress {
   readonly address: string;
@@ -79,10 +79,13 @@ export class OutboundGuard {
     if (url.protocol !== 'https:' && url.protocol !== 'http:') return { ok: false, reason: 'Only https and http can be called.' };
     if (url.username !== '' || url.password !== '') return { ok: false, reason: 'An address must not hold credentials.' };
     if (url.hostname === '') return { ok: false, reason: 'An address needs a host.' };
-    if (!this.options.production) return { ok: true, url };
     const host = hostOf(url);
     const named = this.allowed.hasName(host, portOf(url)) || this.allowed.hasAddress(host, portOf(url));
     if (named) return { ok: true, url };
+    if (!this.options.production) {
+      const reachable = isIP(host) === 0 || this.mayReach(host);
+      return reachable ? { ok: true, url } : { ok: false, reason: 'This address hands out secrets, or is no single machine.' };
+    }
     if (url.protocol === 'http:') return { ok: false, reason: 'Only https can be called.' };
     if (isIP(host) ? !isPublicAddress(host) : LOCAL_NAME.test(host)) {
       return { ok: false, reason: 'This address is not on the public internet.' };
@@ -118,12 +121,17 @@ export class OutboundGuard {
       return { kind: 'unreachable', code: 'DNS', message: 'The name cannot be resolved.' };
     }
     if (addresses.length === 0) return { kind: 'unreachable', code: 'DNS', message: 'The name has no address.' };
-    const free = trusted || !this.options.production || this.allowed.hasName(host, portOf(url));
+    const free = trusted || this.allowed.hasName(host, portOf(url));
     // One private address among public ones is how rebinding looks: none of them is used then.
-    if (!free && !addresses.every(({ address }) => isPublicAddress(address) || this.allowed.hasAddress(address, portOf(url)))) {
-      return { kind: 'unreachable', code: 'UNSAFE_URL', message: 'The name leads to an address that is not public.' };
+    if (!free && !addresses.every(({ address }) => this.mayReach(address) || this.allowed.hasAddress(address, portOf(url)))) {
+      return { kind: 'unreachable', code: 'UNSAFE_URL', message: 'The name leads to an address that may not be called.' };
     }
     return addresses;
+  }
+
+  /** Public addresses; outside production this machine and private networks too, where a trial has its receivers. */
+  private mayReach(address: string): boolean {
+    return isPublicAddress(address) || (!this.options.production && isNearbyAddress(address));
   }
 
   private async send(
