@@ -63,7 +63,7 @@ describe('npm start on nothing', () => {
     expect(second.output()).toContain('$COUNTERSIGN_KEY');
     const agents = await fetch(`${again}/api/v1/agents`, { headers: { authorization: `Bearer ${key}` } });
     expect(await agents.json()).toMatchObject({ total: 1, agents: [{ name: 'first-agent' }] });
-    expect(runPrinted(second.output(), { COUNTERSIGN_KEY: key })[2]).toMatch(/"event":"auth.root_key_used".* 200$/s);
+    expect(runPrinted(second.output(), { COUNTERSIGN_KEY: key })[2]).toMatch(/"event":"capability.granted".* 200$/s);
     expect(await end(second)).toBe(0);
   }, 2 * MINUTE);
 
