@@ -91,7 +91,11 @@ export const RUNTIMES = {
   }),
   RUNTIME_WEBHOOK_URL: optional(httpUrl(), 'Where the webhook runtime posts its calls.'),
   WEBHOOK_SECRET: secret(webhookSecret(), 'Signs outgoing webhooks (Standard Webhooks): whsec_ form, or 32 characters or more.'),
-  OUTBOUND_ALLOW: withDefault('', destinationList(), 'Destinations that connectors may reach though not public, separated by commas. Outside production private networks are open.'),
+  OUTBOUND_ALLOW: withDefault(
+    '',
+    destinationList(),
+    'Destinations that connectors may reach though not public, separated by commas. Outside production private networks are open.',
+  ),
 } as const;
 
 export const AUDIT = {
