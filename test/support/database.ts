@@ -36,7 +36,7 @@ async function administer(statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: adminUrl() });
   await client.connect();
   try {
-    await client.query(statement);
+    await patiently(() => client.query(statement));
   } finally {
     await client.end();
   }
@@ -46,4 +46,15 @@ function withDatabase(url: string, name: string): string {
   const changed = new URL(url);
   changed.pathname = `/${name}`;
   return changed.href;
+}
+
+/** `with (force)` may not end an autovacuum worker that happens to be in the database; a moment later it is gone by itself. */
+async function patiently(run: () => Promise<unknown>, attempts = 20): Promise<void> {
+  try {
+    await run();
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== '42501' || attempts <= 1) throw error;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    await patiently(run, attempts - 1);
+  }
 }
