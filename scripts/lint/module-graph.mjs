@@ -23,16 +23,17 @@ export const MODULE_GRAPH = {
 };
 
 /** What src/domain may import besides itself: pure functions over their arguments, nothing that reads or keeps state. */
-export const PURE_LIBRARIES = ['canonicalize', '@bufbuild/cel', 're2js', 'ajv', 'ajv-formats'];
+export const PURE_LIBRARIES = ['canonicalize', '@bufbuild/cel', 're2js', 'ajv', 'ajv-formats', 'big.js'];
 
 /**
  * Tables without an entity class, by owner. A table with an entity belongs to the folder its entity stands in; every other
  * table that a migration creates stands here, or the check says that nobody owns it.
  */
 export const TABLES_WITHOUT_ENTITY = {
-  organizations: ['organizations', 'instance'],
-  capabilities: ['capability_definitions', 'capability_grants'],
-  agents: ['agents', 'refreshed_tokens'],
+  organizations: ['organizations', 'instance', 'tenants', 'users', 'personal_keys', 'stops'],
+  teams: ['teams', 'team_members'],
+  capabilities: ['capability_definitions', 'capability_grants', 'grant_usage', 'grant_uses', 'grant_totals'],
+  agents: ['agents', 'refreshed_tokens', 'setup_tokens'],
   executions: ['executions'],
   hitl: ['hitl_requests'],
   audit: ['audit_verification_turns'],
@@ -43,6 +44,7 @@ export const TABLES_WITHOUT_ENTITY = {
     'audit_subjects',
     'outbox',
     'idempotency_keys',
+    'rate_quotas',
     'migrations',
   ],
 };

@@ -43,6 +43,7 @@ const question: fc.Arbitrary<GateQuestion> = fc
       version: 1,
       hitlMode: drawn.hitlMode,
       conditions: drawn.conditions,
+      limits: [],
       timeoutSeconds: 1_800,
       timeoutAction: 'reject',
     },

@@ -20,6 +20,7 @@ export interface Permission {
   readonly late?: true;
 }
 
+const people = { owner: 'own', admin: 'own', member: 'own', viewer: 'own' } as const;
 const everyone = { root: 'all', owner: 'all', admin: 'all', member: 'all', viewer: 'all' } as const;
 const administrators = { root: 'all', owner: 'all', admin: 'all' } as const;
 const anyone = { ...everyone, agent: 'all', internal: 'all', anonymous: 'all' } as const;
@@ -33,7 +34,8 @@ export const ACCESS = {
   'catalogue.read': { doc: 'read the capability catalogue', who: { ...everyone, agent: 'all' } },
   'agents.read': { doc: 'read agents', who: { ...everyone, agent: 'own' } },
   'agents.write': { doc: 'register, change, deactivate and remove agents', who: administrators },
-  'agents.issue-token': { doc: 'issue a token for an agent, or end all of its tokens', who: administrators },
+  'agents.transfer': { doc: 'move an agent to another organization', who: { root: 'all', owner: 'all' } },
+  'agents.issue-token': { doc: 'issue a token or a setup token for an agent, or end all of its tokens', who: administrators },
   'agents.refresh-token': { doc: 'refresh a token with itself', who: { agent: 'own' }, late: true },
   'grants.read': { doc: 'read grants', who: { ...everyone, agent: 'own' } },
   'grants.write': { doc: 'grant, configure and revoke capabilities', who: administrators },
@@ -49,6 +51,21 @@ export const ACCESS = {
   'hitl.cancel': { doc: 'cancel a HITL request', who: { ...administrators, agent: 'own' } },
   'hitl.timeout': { doc: 'trigger timeouts', who: administrators },
   'hitl.stats': { doc: 'read approval statistics', who: everyone },
+  'organizations.read': { doc: 'read organizations', who: everyone },
+  'organizations.create': { doc: 'make an organization', who: { root: 'all', owner: 'all' } },
+  'organizations.write': { doc: "change an organization's name and settings (separation of duties: owners)", who: administrators },
+  'users.read': { doc: 'read people', who: everyone },
+  'users.read-self': { doc: 'read who one is', who: people },
+  'users.write': { doc: 'make, change and close accounts, of no role above the own', who: administrators },
+  'keys.create': { doc: 'make a personal key', who: { root: 'all', ...people } },
+  'keys.manage': {
+    doc: 'list and revoke personal keys, of no role above the own',
+    who: { ...administrators, member: 'own', viewer: 'own' },
+  },
+  'teams.read': { doc: 'read teams', who: everyone },
+  'teams.write': { doc: 'make, change and delete teams, and say who belongs to them', who: administrators },
+  'stops.read': { doc: 'read stops', who: administrators },
+  'stops.write': { doc: 'stop and resume (everything: root)', who: administrators },
   'audit.read': { doc: 'query the audit log', who: { ...administrators, member: 'own' } },
   'audit.verify': { doc: 'verify the audit log', who: administrators },
 } as const satisfies Record<string, Permission>;

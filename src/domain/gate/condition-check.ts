@@ -29,10 +29,10 @@ export interface Checked {
 
 /**
  * Refuses what a stored condition may not hold: unknown names and functions, more than two macros or nested ones,
- * patterns that are not literal, and results that cannot be a truth value. It also wraps each macro's range, so that
+ * patterns that are not literal, and results that cannot be what is wanted. It also wraps each macro's range, so that
  * its size is known to the meter before the first element; the tree is changed in place.
  */
-export function checkTree(root: Expr): Checked {
+export function checkTree(root: Expr, wanted: 'truth' | 'amount'): Checked {
   const variables = new Set<string>();
   let macros = 0;
 
@@ -80,7 +80,8 @@ export function checkTree(root: Expr): Checked {
   }
 
   visit(root, new Set(), false);
-  checkResult(root);
+  if (wanted === 'truth') checkTruth(root);
+  else checkNumber(root);
   return { variables };
 }
 
@@ -121,7 +122,7 @@ function checkPattern(arg: Expr | undefined, id: bigint): void {
 }
 
 // There is no type checker for whole expressions, but what can never be true or false is plain to see.
-function checkResult({ exprKind: kind, id }: Expr): void {
+function checkTruth({ exprKind: kind, id }: Expr): void {
   const never =
     (kind.case === 'constExpr' && kind.value.constantKind.case !== 'boolValue') ||
     kind.case === 'listExpr' ||
@@ -130,7 +131,25 @@ function checkResult({ exprKind: kind, id }: Expr): void {
   if (never) throw new ConditionProblem('a condition must answer true or false', id);
 }
 
+function checkNumber({ exprKind: kind, id }: Expr): void {
+  const numbers = ['int64Value', 'uint64Value', 'doubleValue'];
+  const never =
+    (kind.case === 'constExpr' && !numbers.includes(kind.value.constantKind.case ?? '')) ||
+    kind.case === 'listExpr' ||
+    kind.case === 'structExpr' ||
+    (kind.case === 'callExpr' && answersOtherThanNumber(kind.value.function));
+  if (never) throw new ConditionProblem('a sum must answer a number', id);
+}
+
 function answersOtherThanBool(name: string): boolean {
+  return answersOtherThan(name, [CelScalar.BOOL, CelScalar.DYN]);
+}
+
+function answersOtherThanNumber(name: string): boolean {
+  return answersOtherThan(name, [CelScalar.INT, CelScalar.UINT, CelScalar.DOUBLE, CelScalar.DYN]);
+}
+
+function answersOtherThan(name: string, types: readonly unknown[]): boolean {
   const results = [...(conditionEnvironment.funcs.find(name) ?? [])].map((candidate) => candidate.result);
-  return results.length > 0 && results.every((result) => result !== CelScalar.BOOL && result !== CelScalar.DYN);
+  return results.length > 0 && results.every((result) => !types.includes(result));
 }

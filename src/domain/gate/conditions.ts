@@ -1,4 +1,4 @@
-import { isCelError, parse, plan, type CelInput } from '@bufbuild/cel';
+import { isCelError, isCelUint, parse, plan, type CelInput } from '@bufbuild/cel';
 import type { JsonObject, JsonValue } from '../json.js';
 import { BoundedCache } from './bounded-cache.js';
 import { checkTree, ConditionProblem, type Ast } from './condition-check.js';
@@ -50,7 +50,7 @@ const plans = new BoundedCache<string, Planned>(2_000);
  * and `now`, with at most two macros, none inside another, and literal RE2 patterns.
  */
 export function checkCondition(source: string): ConditionCheck {
-  const planned = planOf(source);
+  const planned = planOf(source, 'truth');
   return planned.ok ? { ok: true } : { ok: false, position: planned.position, message: planned.message };
 }
 
@@ -59,8 +59,34 @@ export function checkCondition(source: string): ConditionCheck {
  * cannot be evaluated says why, without repeating a value, and the caller takes it as holding.
  */
 export function evaluateCondition(source: string, facts: ConditionFacts): ConditionVerdict {
-  const planned = planOf(source);
+  const planned = planOf(source, 'truth');
   if (!planned.ok) return { cannot: 'it is not a valid condition' };
+  const answer = answerOf(planned, facts);
+  if (typeof answer === 'boolean') return answer ? 'holds' : 'does_not_hold';
+  if (isCelError(answer)) return { cannot: whyNot(answer, planned.ast, source) };
+  return { cannot: 'it did not answer true or false' };
+}
+
+/** Whether an expression may be stored as the `sum` of a limit: like a condition, but one that answers a number. */
+export function checkAmount(source: string): ConditionCheck {
+  const planned = planOf(source, 'amount');
+  return planned.ok ? { ok: true } : { ok: false, position: planned.position, message: planned.message };
+}
+
+/**
+ * The amount that an expression gives for a call, as decimal text: a finite number of at least 0, else undefined. Doubles
+ * are taken at their shortest spelling, so that 0.1 is a tenth.
+ */
+export function evaluateAmount(source: string, facts: ConditionFacts): string | undefined {
+  const planned = planOf(source, 'amount');
+  if (!planned.ok) return undefined;
+  const answer = answerOf(planned, facts);
+  const number = typeof answer === 'bigint' || typeof answer === 'number' ? answer : isCelUint(answer) ? answer.value : undefined;
+  if (number === undefined || number < 0 || (typeof number === 'number' && !Number.isFinite(number))) return undefined;
+  return String(number);
+}
+
+function answerOf(planned: Extract<Planned, { ok: true }>, facts: ConditionFacts): unknown {
   const { input, context, agent, capability, now } = facts;
   const bindings: Record<string, CelInput> = Object.assign(Object.create(null) as Record<string, CelInput>, {
     input: celObject(input),
@@ -70,22 +96,21 @@ export function evaluateCondition(source: string, facts: ConditionFacts): Condit
     ...(planned.readsNow ? { now: timestamp(now) } : {}),
   });
   openAccount();
-  const answer = planned.run(bindings);
-  if (typeof answer === 'boolean') return answer ? 'holds' : 'does_not_hold';
-  if (isCelError(answer)) return { cannot: whyNot(answer, planned.ast, source) };
-  return { cannot: 'it did not answer true or false' };
+  return planned.run(bindings);
 }
 
-function planOf(source: string): Planned {
+type Wanted = 'truth' | 'amount';
+
+function planOf(source: string, wanted: Wanted): Planned {
   // Before the cache: what is too long must not fill it.
   if (source.length > CONDITION_LENGTH_MAX) {
     const message = `a condition has at most ${CONDITION_LENGTH_MAX} characters`;
     return { ok: false, position: positionAt(source, CONDITION_LENGTH_MAX), message };
   }
-  return plans.get(source, () => makePlan(source));
+  return plans.get(`${wanted} ${source}`, () => makePlan(source, wanted));
 }
 
-function makePlan(source: string): Planned {
+function makePlan(source: string, wanted: Wanted): Planned {
   let ast: Ast;
   try {
     ast = parse(source);
@@ -93,7 +118,7 @@ function makePlan(source: string): Planned {
     return { ok: false, ...syntaxProblem(source, problem) };
   }
   try {
-    const { variables } = checkTree(ast.expr);
+    const { variables } = checkTree(ast.expr, wanted);
     const run = plan(conditionEnvironment, ast) as Run;
     return { ok: true, run, readsNow: variables.has('now'), ast };
   } catch (problem) {

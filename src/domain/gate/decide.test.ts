@@ -41,7 +41,7 @@ function grantOf({ word, grant, condition }: Case): GrantFacts | undefined {
     cannot_block: 'input.missing > 5' }[condition as 'cannot'] ?? 'input.n > 0';
   const hitlMode = { does_not_hold: 'block', cannot: 'escalate', cannot_block: 'block' }[condition as 'cannot'] ?? condition;
   return {
-    id: 'grt_1', version: 1, hitlMode: word, timeoutSeconds: 1800, timeoutAction: 'reject',
+    id: 'grt_1', version: 1, hitlMode: word, timeoutSeconds: 1800, timeoutAction: 'reject', limits: [],
     conditions: condition === 'none' ? [] : [{ when, hitlMode: hitlMode as HitlMode }],
     ...(expiresAt ? { expiresAt } : {}),
     ...(grant === 'revoked' ? { revokedAt: BEFORE } : {}),

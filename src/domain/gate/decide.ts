@@ -3,6 +3,7 @@ import { isHardcoded } from './catalogue.js';
 import { evaluateCondition, type Condition, type ConditionFacts } from './conditions.js';
 import { renderConnector, type HttpConnector, type InputError } from './connector.js';
 import { validateInput } from './input-schema.js';
+import { compareLimits, type Limit, type UsedUp, type Use } from './limits.js';
 import {
   isHighRisk,
   modeOfWord,
@@ -29,6 +30,9 @@ export interface GrantFacts {
   readonly expiresAt?: Date;
   readonly revokedAt?: Date;
   readonly conditions: readonly Condition[];
+  readonly limits: readonly Limit[];
+  /** The team that holds it, where that is not the agent itself. */
+  readonly teamId?: string;
   readonly timeoutSeconds: number;
   readonly timeoutAction: TimeoutAction;
 }
@@ -61,12 +65,14 @@ export interface GateQuestion {
   readonly agent: AgentFacts;
   /** The stops that hold this agent at this moment. */
   readonly stops: readonly { readonly id: string }[];
+  /** What the grant's limits are compared with, apart from this call; absent where it has none. */
+  readonly used?: UsedUp;
   readonly call: GateCall;
 }
 
 export type ReasonRule =
   | 'token' | 'stop' | 'agent_status' | 'grant' | 'input_schema' | 'connector_input'
-  | 'hardcoded' | 'grant_mode' | 'condition' | 'skip_hitl';
+  | 'hardcoded' | 'grant_mode' | 'condition' | 'limit' | 'skip_hitl';
 
 /** One step that decided. It stands in the audit entry, so it never repeats a value of the input. */
 export interface Reason {
@@ -87,8 +93,15 @@ export type GateDecision = { readonly reasons: readonly Reason[]; readonly flagg
     }
   | { readonly kind: 'invalid'; readonly code: 'INVALID_INPUT'; readonly errors: readonly InputError[] }
   | { readonly kind: 'block'; readonly effectiveMode: 'block'; readonly reason: typeof BLOCKED }
-  | { readonly kind: 'ask'; readonly effectiveMode: HitlMode; readonly mode: 'propose' | 'escalate' }
-  | { readonly kind: 'run'; readonly effectiveMode: HitlMode; readonly mode: 'auto' | 'notify'; readonly notify: boolean }
+  | { readonly kind: 'ask'; readonly effectiveMode: HitlMode; readonly mode: 'propose' | 'escalate'; readonly uses: readonly Use[] }
+  | {
+      readonly kind: 'run';
+      readonly effectiveMode: HitlMode;
+      readonly mode: 'auto' | 'notify';
+      readonly notify: boolean;
+      /** What it adds to what the limits of its grant count; nothing where it has none. */
+      readonly uses: readonly Use[];
+    }
 );
 
 export const BLOCKED = 'capability blocked by policy';
@@ -116,16 +129,16 @@ export function decide(question: GateQuestion): GateDecision {
   const invalid = inputProblem(definition, call.input);
   if (invalid) return { kind: 'invalid', code: 'INVALID_INPUT', ...invalid, flagged };
 
-  const { mode, reasons } = effectiveMode(definition, grant, agent, call);
+  const { mode, reasons, uses } = effectiveMode(definition, grant, question);
   if (mode === 'block') return { kind: 'block', effectiveMode: mode, reason: BLOCKED, reasons, flagged };
   if (mode === 'auto' || mode === 'notify') {
-    return { kind: 'run', effectiveMode: mode, mode, notify: mode === 'notify', reasons, flagged };
+    return { kind: 'run', effectiveMode: mode, mode, notify: mode === 'notify', reasons, uses, flagged };
   }
   if (call.skipHitl === true && !isProtected(definition)) {
     const skipped: Reason = { rule: 'skip_hitl', detail: 'An internal call of the system goes without a human.' };
-    return { kind: 'run', effectiveMode: mode, mode: 'auto', notify: false, reasons: [...reasons, skipped], flagged };
+    return { kind: 'run', effectiveMode: mode, mode: 'auto', notify: false, reasons: [...reasons, skipped], uses, flagged };
   }
-  return { kind: 'ask', effectiveMode: mode, mode, reasons, flagged };
+  return { kind: 'ask', effectiveMode: mode, mode, reasons, uses, flagged };
 }
 
 /** The mode a grant has for this agent before any call is known: what presenters show as `effectiveMode`. */
@@ -176,10 +189,10 @@ function inputProblem(
 }
 
 /**
- * Hardcoded is escalate whatever the grant says, `block` included; conditions only tighten, so a hardcoded
- * capability can be blocked by a condition and by nothing else. A condition that cannot be evaluated holds.
+ * Hardcoded is escalate whatever the grant says, `block` included; conditions and limits only tighten, so a hardcoded
+ * capability can be blocked by one of these and by nothing else. A condition that cannot be evaluated holds.
  */
-function effectiveMode(definition: CapabilityFacts, grant: GrantFacts, agent: AgentFacts, call: GateCall) {
+function effectiveMode(definition: CapabilityFacts, grant: GrantFacts, { agent, call, used = [] }: GateQuestion) {
   const reasons: Reason[] = [];
   const base = grantEffectiveMode(grant, definition, agent);
   if (isProtected(definition)) {
@@ -198,5 +211,10 @@ function effectiveMode(definition: CapabilityFacts, grant: GrantFacts, agent: Ag
     const why = condition.reason === undefined ? '' : `: ${condition.reason}`;
     reasons.push({ rule: 'condition', detail: `Condition ${index + 1} ${how} and asks for ${condition.hitlMode}${why}` });
   });
-  return { mode: strictest(base, ...modes), reasons };
+  const { reached, uses } = compareLimits(grant.limits, used, facts);
+  for (const { mode, detail } of reached) {
+    modes.push(mode);
+    reasons.push({ rule: 'limit', detail });
+  }
+  return { mode: strictest(base, ...modes), reasons, uses };
 }

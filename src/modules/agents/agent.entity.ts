@@ -35,6 +35,12 @@ export class AgentEntity {
   @Column('bigint', { transformer: bigintNumber })
   epoch!: number;
 
+  @Column('text', { name: 'owner_id', nullable: true })
+  ownerId!: string | null;
+
+  @Column('text', { name: 'team_id', nullable: true })
+  teamId!: string | null;
+
   @Column('text', { name: 'registered_by' })
   registeredBy!: string;
 

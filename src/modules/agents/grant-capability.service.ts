@@ -51,11 +51,13 @@ export class GrantCapabilityService {
       organizationId: agent.organizationId,
       id: former?.id ?? newId('grt'),
       agentId: agent.id,
+      teamId: null,
       capability: wanted.capability,
       hitlMode: wanted.hitlMode ?? definition.defaultHitlMode,
       timeoutSeconds: wanted.hitlTimeoutSeconds ?? null,
       timeoutAction: wanted.hitlTimeoutAction ?? 'reject',
       conditions: plainConditions(wanted.conditions ?? []),
+      limits: [],
       expiresAt: wanted.expiresAt ?? null,
       version: (former?.version ?? 0) + 1,
       grantedAt: await tx.now(),
@@ -90,7 +92,8 @@ export class GrantCapabilityService {
   async revoke(grantId: string, caller: Caller): Promise<Reply<undefined>> {
     const found = await this.grants.find(caller.scope, grantId);
     if (!found) throw new Problem('NOT_FOUND', 'There is no such grant, or it was revoked.');
-    const { organizationId, agentId, capability } = found;
+    const { organizationId, capability } = found;
+    const agentId = found.agentId!;
     return this.work.run({ chains: [agentChain(organizationId, agentId)] }, async (tx) => {
       const grant = await this.grants.unrevoked(tx, organizationId, agentId, capability);
       if (grant?.id !== grantId) throw new Problem('NOT_FOUND', 'There is no such grant, or it was revoked.');
@@ -105,7 +108,7 @@ export class GrantCapabilityService {
 
   private async revokeWithin(tx: Tx, grant: GrantEntity, actorId: string): Promise<void> {
     await this.grants.update(tx, { ...grant, revokedAt: await tx.now(), revokedBy: actorId });
-    tx.record(agentChain(grant.organizationId, grant.agentId), {
+    tx.record(agentChain(grant.organizationId, grant.agentId!), {
       type: 'capability.revoked',
       capability: grant.capability,
       metadata: { grantId: grant.id, version: grant.version, capability: grant.capability },

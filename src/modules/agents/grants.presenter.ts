@@ -33,7 +33,7 @@ export class GrantListReply {
 export function presentGrant(grant: GrantEntity, effectiveMode: HitlMode): GrantReply {
   return {
     id: grant.id,
-    agentId: grant.agentId,
+    agentId: grant.agentId!,
     capability: grant.capability,
     hitlMode: grant.hitlMode,
     effectiveMode,

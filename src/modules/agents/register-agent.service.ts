@@ -47,6 +47,8 @@ export class RegisterAgentService {
         tags: wanted.tags ?? [],
         metadata: wanted.metadata ?? {},
         epoch: 0,
+        ownerId: null,
+        teamId: null,
         registeredBy: caller.actorId,
         nodeLastSeen: null,
         createdAt: now,

@@ -1,8 +1,8 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { reachOf, type PrincipalKind } from '../../domain/access/access.js';
+import { reachOf } from '../../domain/access/access.js';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
-import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
+import { type Caller as VerifiedCaller, kindOf } from '../../platform/auth/principal.js';
 import { pageRequest } from '../../platform/http/pagination.js';
 import { PathParam } from '../../platform/http/path-param.js';
 import { Problem } from '../../platform/http/problem.js';
@@ -63,7 +63,8 @@ export class AuditController {
   }
 }
 
-/** Members and viewers read what they did and what is about them. */
+/** Members read what they did and what is about them. */
 function onlyOf({ principal, actorId }: VerifiedCaller): string | undefined {
-  return reachOf('audit.read', principal.kind as PrincipalKind) === 'own' ? actorId : undefined;
+  const kind = kindOf(principal);
+  return kind !== 'system' && reachOf('audit.read', kind) === 'own' ? actorId : undefined;
 }

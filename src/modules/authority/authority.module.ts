@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
+import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { FactsQuery } from './facts.query.js';
 
 /** Answers one question for the gate and for every decision: what is true of this agent and this capability now. */
-@Module({ providers: [FactsQuery], exports: [FactsQuery] })
+@Module({ imports: [CapabilitiesModule], providers: [FactsQuery], exports: [FactsQuery] })
 export class AuthorityModule {}

@@ -9,7 +9,10 @@ import { DEFAULT_WINDOW_SECONDS } from '../../domain/hitl/window.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { type NamedStatement, Statements } from '../../platform/database/statements.js';
 import { textArray } from '../../platform/database/text-array.js';
+import type { SeparationOfDuties } from '../../domain/hitl/duties.js';
+import type { Limit } from '../../domain/gate/limits.js';
 import { definitionFrom, factsOf } from '../capabilities/definition.js';
+import { GrantUsageStore, type Usage } from '../capabilities/grant-usage.store.js';
 
 /** Whose facts are asked for. `key` is the scope of an idempotency key, with the organization that its record stands in. */
 export interface FactsWanted {
@@ -27,9 +30,25 @@ export interface Facts {
   readonly revision?: number;
   readonly organizationRevision: number;
   readonly openRequests: number;
-  readonly agent?: { id: string; name: string; riskLevel: RiskLevel; status: string; tags: string[]; epoch: number };
+  readonly agent?: {
+    id: string;
+    name: string;
+    riskLevel: RiskLevel;
+    status: string;
+    tags: string[];
+    epoch: number;
+    ownerId?: string;
+    teamId?: string;
+    registeredBy: string;
+  };
+  /** The stops that hold this agent now. */
+  readonly stops: readonly { readonly id: string }[];
+  readonly separationOfDuties: SeparationOfDuties;
   readonly definition?: CapabilityFacts;
+  /** The agent's own, or its team's where it has none that is alive. */
   readonly grant?: GrantFacts;
+  /** Of a grant with limits: what is used up of them. */
+  readonly usage?: Usage;
   readonly rootKeyHash: string;
   /** The call that first used the idempotency key. */
   readonly kept?: { fingerprint: string; executionId: string | null };
@@ -46,6 +65,13 @@ interface Row {
   status: string;
   tags: string[];
   epoch: string;
+  owner_id: string | null;
+  team_id: string | null;
+  registered_by: string;
+  stops: string[] | null;
+  separation_of_duties: SeparationOfDuties | null;
+  limits: Limit[];
+  grant_team_id: string | null;
   grant_id: string | null;
   grant_version: number;
   hitl_mode: GrantWord;
@@ -63,12 +89,13 @@ interface Row {
 // Each lookup is lateral and limited, so that it stays one by key: joined freely, a plan that was made before the tables had
 // statistics reads all grants of everybody for each call.
 const READ: NamedStatement = {
-  name: 'gate-facts-1',
+  name: 'gate-facts-2',
   text: `
     select clock_timestamp() as now, h.revision, h.open_requests, o.revision as organization_revision,
       (select root_key_hash from instance) as root_key_hash,
-      a.name, a.risk_level, a.status, a.tags, a.epoch,
-      g.id as grant_id, g.version as grant_version, g.hitl_mode, g.conditions, g.expires_at, g.timeout_seconds, g.timeout_action,
+      o.separation_of_duties, s.ids as stops,
+      a.name, a.risk_level, a.status, a.tags, a.epoch, a.owner_id, a.team_id, a.registered_by,
+      g.limits, g.team_id as grant_team_id, g.id as grant_id, g.version as grant_version, g.hitl_mode, g.conditions, g.expires_at, g.timeout_seconds, g.timeout_action,
       d.name is not null as defined, d.input_schema, d.connector,
       k.fingerprint as key_fingerprint, k.execution_id as key_execution_id
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) with ordinality
@@ -77,9 +104,19 @@ const READ: NamedStatement = {
     left join lateral (select * from audit_heads
       where organization_id = i.organization_id and chain = i.agent_id and closed_at is null limit 1) h on true
     left join lateral (select * from agents where organization_id = i.organization_id and id = i.agent_id limit 1) a on true
-    left join lateral (select * from capability_grants
-      where organization_id = i.organization_id and agent_id = i.agent_id and capability = i.capability and revoked_at is null
-      limit 1) g on true
+    left join lateral (select array_agg(id order by id) as ids from stops
+      where organization_id in (i.organization_id, 'org_platform') and lifted_at is null
+        and (agent_id is null or agent_id = i.agent_id)) s on true
+    left join lateral (
+      select *, expires_at is null or expires_at > clock_timestamp() as alive from (
+        (select * from capability_grants
+         where organization_id = i.organization_id and agent_id = i.agent_id and capability = i.capability and revoked_at is null
+         limit 1)
+        union all
+        (select * from capability_grants
+         where organization_id = i.organization_id and team_id = a.team_id and capability = i.capability and revoked_at is null
+         limit 1)) held
+      order by alive desc, agent_id is null limit 1) g on true
     left join lateral (select * from capability_definitions
       where organization_id = i.organization_id and name = i.capability limit 1) d on true
     left join lateral (select * from idempotency_keys
@@ -90,18 +127,40 @@ const READ: NamedStatement = {
 /** The facts that decisions rest on, read in one statement for a whole batch, without a lock. No tables of its own. */
 @Injectable()
 export class FactsQuery {
-  constructor(private readonly statements: Statements) {}
+  constructor(
+    private readonly statements: Statements,
+    private readonly usage: GrantUsageStore,
+  ) {}
 
   async read(wanted: readonly FactsWanted[]): Promise<Facts[]> {
     const rows = await this.statements.run<Row>(READ, parametersOf(wanted));
-    return rows.map((row, i) => factsFrom(row, wanted[i]!));
+    const facts = rows.map((row, i) => factsFrom(row, wanted[i]!));
+    const limited = facts.flatMap((one, i) => (isLimited(one) ? [{ one, i }] : []));
+    if (limited.length === 0) return facts;
+    const usages = await this.usage.read(
+      limited.map(({ one, i }) => ({ organizationId: wanted[i]!.organizationId, grantId: one.grant.id, limits: one.grant.limits })),
+    );
+    limited.forEach(({ one, i }, n) => (facts[i] = { ...one, usage: usages[n]! }));
+    return facts;
   }
 
-  /** The same facts inside a unit of work that holds the agent's head and its organization's barrier. */
-  async readWithin(tx: Tx, wanted: FactsWanted): Promise<Facts> {
-    const [row] = await tx.query<Row>(READ.text, parametersOf([wanted]));
-    return factsFrom(row!, wanted);
+  /**
+   * The same facts inside a unit of work that holds the agent's head and its organization's barrier.
+   *
+   * @param without an execution that has its share already
+   */
+  async readWithin(tx: Tx, wanted: FactsWanted, without?: string): Promise<Facts> {
+    const [row] = await tx.query<Row & Record<string, unknown>>(READ.text, parametersOf([wanted]));
+    const facts = factsFrom(row!, wanted);
+    if (!isLimited(facts)) return facts;
+    const { id: grantId, limits } = facts.grant;
+    const asked = { organizationId: wanted.organizationId, grantId, limits, ...(without === undefined ? {} : { without }) };
+    return { ...facts, usage: await this.usage.readWithin(tx, asked) };
   }
+}
+
+function isLimited(facts: Facts): facts is Facts & { grant: GrantFacts } {
+  return facts.grant !== undefined && facts.grant.limits.length > 0;
 }
 
 function parametersOf(wanted: readonly FactsWanted[]): unknown[] {
@@ -122,11 +181,16 @@ function factsFrom(row: Row, { agentId, capability }: FactsWanted): Facts {
     organizationRevision: Number(row.organization_revision),
     openRequests: row.open_requests ?? 0,
     rootKeyHash: row.root_key_hash,
+    stops: (row.stops ?? []).map((id) => ({ id })),
+    separationOfDuties: row.separation_of_duties ?? 'standard',
     ...(exists ? { revision: Number(row.revision) } : {}),
     ...(exists
       ? {
           agent: {
             id: agentId, name: row.name!, riskLevel: row.risk_level, status: row.status, tags: row.tags, epoch: Number(row.epoch),
+            registeredBy: row.registered_by,
+            ...(row.owner_id === null ? {} : { ownerId: row.owner_id }),
+            ...(row.team_id === null ? {} : { teamId: row.team_id }),
           },
         }
       : {}),
@@ -142,6 +206,8 @@ function grantOf(row: Row): GrantFacts {
     version: row.grant_version,
     hitlMode: row.hitl_mode,
     conditions: row.conditions,
+    limits: row.limits,
+    ...(row.grant_team_id === null ? {} : { teamId: row.grant_team_id }),
     timeoutSeconds: row.timeout_seconds ?? DEFAULT_WINDOW_SECONDS,
     timeoutAction: row.timeout_action,
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),

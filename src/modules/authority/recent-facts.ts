@@ -23,12 +23,18 @@ export class RecentFacts {
     const kept = this.kept.get(keyOf(wanted));
     if (!kept) return undefined;
     const age = performance.now() - kept.readAt;
-    return age > KEPT_MS ? undefined : { ...kept.facts, now: new Date(kept.facts.now.getTime() + age) };
+    if (age > KEPT_MS) return undefined;
+    const now = new Date(kept.facts.now.getTime() + age);
+    // Once it has run out another one may hold in its place, and nobody raises a revision for the passing of time.
+    const { expiresAt } = kept.facts.grant ?? {};
+    return expiresAt && expiresAt <= now ? undefined : { ...kept.facts, now };
   }
 
   keep(wanted: FactsWanted, facts: Facts): void {
     const key = keyOf(wanted);
     this.kept.delete(key);
+    // Every use changes what the next one rests on.
+    if (facts.usage) return;
     if (this.kept.size >= KEPT_AT_MOST) this.kept.delete(this.kept.keys().next().value!);
     // Whether an idempotency key was used is asked of the database each time.
     const { kept: _, ...lasting } = facts;

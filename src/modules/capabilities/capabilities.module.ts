@@ -7,11 +7,12 @@ import { DefineCapabilityService } from './define-capability.service.js';
 import { DefinitionStore } from './definition.store.js';
 import { GrantEntity } from './grant.entity.js';
 import { GrantStore } from './grant.store.js';
+import { GrantUsageStore } from './grant-usage.store.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([CapabilityDefinitionEntity, GrantEntity]), OrganizationsModule],
   controllers: [CapabilitiesController],
-  providers: [DefinitionStore, GrantStore, DefineCapabilityService],
-  exports: [DefinitionStore, GrantStore],
+  providers: [DefinitionStore, GrantStore, GrantUsageStore, DefineCapabilityService],
+  exports: [DefinitionStore, GrantStore, GrantUsageStore],
 })
 export class CapabilitiesModule {}

@@ -7,6 +7,7 @@ import { definitionDigest } from '../../domain/gate/definition-digest.js';
 import { checkInputSchema } from '../../domain/gate/input-schema.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
 import type { Caller } from '../../platform/auth/principal.js';
+import type { Plan } from '../../platform/database/plan.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { type FieldError, Problem } from '../../platform/http/problem.js';
@@ -44,7 +45,7 @@ export class DefineCapabilityService {
       throw invalid([{ pointer: '/name', message: 'must be like crm.update or crm:update, in lower case' }]);
     }
     const { inputSchema, connector } = this.checked(wanted);
-    return this.work.run({ chains: [organizationChain(organizationId)] }, async (tx) => {
+    return this.work.run(changeOf(organizationId), async (tx) => {
       if (await this.definitions.find(tx, organizationId, wanted.name)) throw new Problem('CONFLICT', `"${wanted.name}" exists already.`);
       const now = await tx.now();
       const row: CapabilityDefinitionEntity = {
@@ -69,7 +70,7 @@ export class DefineCapabilityService {
   async update(name: string, wanted: UpdateCapabilityDto, caller: Caller): Promise<Reply<CapabilityEnvelope>> {
     const organizationId = await this.organizations.homeOf(caller.scope);
     const checked = this.checked(wanted);
-    return this.work.run({ chains: [organizationChain(organizationId)] }, async (tx) => {
+    return this.work.run(changeOf(organizationId), async (tx) => {
       const now = await tx.now();
       const former = await this.definitions.find(tx, organizationId, name);
       if (!former) throw new Problem('NOT_FOUND', `There is no capability "${name}".`);
@@ -97,13 +98,12 @@ export class DefineCapabilityService {
 
   async remove(name: string, caller: Caller): Promise<Reply<undefined>> {
     const organizationId = await this.organizations.homeOf(caller.scope);
-    return this.work.run({ chains: [organizationChain(organizationId)] }, async (tx) => {
+    return this.work.run(changeOf(organizationId), async (tx) => {
       if (isBuiltIn(name)) throw new Problem('CONFLICT', 'The catalogue\'s own capabilities stay.');
       if (!(await this.definitions.row(tx, organizationId, name))) throw new Problem('NOT_FOUND', `There is no capability "${name}".`);
       // The row goes first: whoever grants it meanwhile waits for it, and then finds nothing to grant.
       await this.definitions.remove(tx, organizationId, name);
       if (await this.grants.anyoneHolds(tx, organizationId, name)) throw new Problem('CONFLICT', 'Revoke its grants first.');
-      tx.changesShared(organizationId);
       const event: AuditEvent = { type: 'capability.definition_removed', capability: name, metadata: { capability: name } };
       tx.record(organizationChain(organizationId), event);
       return tx.reply(204, undefined);
@@ -111,7 +111,6 @@ export class DefineCapabilityService {
   }
 
   private finish(tx: Tx, status: number, type: 'capability.defined' | 'capability.definition_updated', row: CapabilityDefinitionEntity) {
-    tx.changesShared(row.organizationId);
     tx.record(organizationChain(row.organizationId), eventOf(type, row));
     return tx.reply(status, { capability: presentCapability(definitionFrom(row.name, row)!, true) });
   }
@@ -172,4 +171,9 @@ function eventOf(type: 'capability.defined' | 'capability.definition_updated', r
       ...(row.connector ? { connector: row.connector as unknown as JsonValue } : {}),
     },
   };
+}
+
+/** What a definition is part of: the organization's chain, and what all its agents share. */
+function changeOf(organizationId: string): Plan {
+  return { chains: [organizationChain(organizationId)], changesShared: [organizationId] };
 }

@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Condition } from '../../domain/gate/conditions.js';
+import type { Limit } from '../../domain/gate/limits.js';
 import type { GrantWord, TimeoutAction } from '../../domain/gate/vocabulary.js';
 
 @Entity('capability_grants')
@@ -10,8 +11,13 @@ export class GrantEntity {
   @PrimaryColumn('text')
   id!: string;
 
-  @Column('text', { name: 'agent_id' })
-  agentId!: string;
+  /** The agent that holds it, or null for a team's. */
+  @Column('text', { name: 'agent_id', nullable: true })
+  agentId!: string | null;
+
+  /** The team whose agents all hold it, or null for an agent's own. */
+  @Column('text', { name: 'team_id', nullable: true })
+  teamId!: string | null;
 
   @Column('text')
   capability!: string;
@@ -29,6 +35,9 @@ export class GrantEntity {
 
   @Column('json')
   conditions!: Condition[];
+
+  @Column('json')
+  limits!: Limit[];
 
   @Column('timestamptz', { name: 'expires_at', nullable: true })
   expiresAt!: Date | null;

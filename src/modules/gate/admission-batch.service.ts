@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { decide } from '../../domain/gate/decide.js';
+import { decide, type GrantFacts } from '../../domain/gate/decide.js';
+import { addAmounts, measureOf, type UsedUp } from '../../domain/gate/limits.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import type { ItemOutcome } from '../../platform/database/batcher.js';
 import { entryColumns, subjectColumns } from '../../platform/database/chain-writer.js';
@@ -24,9 +25,9 @@ interface Planned {
 }
 
 const COMMIT: NamedStatement = {
-  name: 'gate-commit-1',
-  text: `select gate_commit_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-    $22, $23, $24) as verdicts`,
+  name: 'gate-commit-2',
+  text: `select gate_commit_v2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+    $22, $23, $24, $25, $26) as verdicts`,
 };
 
 /** How long an item waits when its agent's head, or the organization's barrier, is held. */
@@ -58,11 +59,11 @@ export class AdmissionBatch {
   async process(items: AdmissionItem[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = new Array<Outcome>(items.length);
     const planned: Planned[] = [];
-    const opened = new Map<string, number>();
+    const before = new Before();
     const unread: number[] = [];
     items.forEach((item, index) => {
       const facts = this.recent.find(item);
-      const plan = facts && this.judge(item, facts, opened);
+      const plan = facts && this.judge(item, facts, before);
       // The commit compares what it rests on, so facts from a moment ago will do; any other answer is given from fresh ones.
       if (plan && !('kind' in plan) && isCommitted(plan)) planned.push({ index, item, facts, plan });
       else unread.push(index);
@@ -74,7 +75,7 @@ export class AdmissionBatch {
         const index = unread[n]!;
         const facts = read[n]!;
         this.recent.keep(item, facts);
-        const judged = this.judge(item, facts, opened);
+        const judged = this.judge(item, facts, before);
         if ('kind' in judged) outcomes[index] = judged;
         else if (isCommitted(judged)) planned.push({ index, item, facts, plan: judged });
         else outcomes[index] = { kind: 'answer', answer: judged.answer };
@@ -85,7 +86,7 @@ export class AdmissionBatch {
   }
 
   /** Who calls, whether it was answered before, and the decision; nothing of it is written yet. */
-  private judge(item: AdmissionItem, facts: Facts, opened: Map<string, number>): AdmissionPlan | Outcome {
+  private judge(item: AdmissionItem, facts: Facts, before: Before): AdmissionPlan | Outcome {
     if (Date.now() >= item.deadline.getTime()) return TOO_LATE;
     const unauthenticated = whyNotAuthenticated(item, facts);
     if (unauthenticated !== undefined) return { kind: 'error', error: new Problem('UNAUTHENTICATED', unauthenticated) };
@@ -101,12 +102,13 @@ export class AdmissionBatch {
       }
       return { kind: 'answer', answer: { kind: 'replay', executionId: facts.kept.executionId! } };
     }
-    const decision = decide(questionOf(item, facts));
+    const decision = decide(questionOf(item, facts, before));
     const plan = planAdmission(item, facts, decision, this.running.choose(facts.definition));
-    if (plan.opens === 0) return plan;
-    const before = opened.get(item.agentId) ?? 0;
-    if (facts.openRequests + before >= this.config.hitlMaxPendingPerAgent) return { kind: 'error', error: tooManyPending() };
-    opened.set(item.agentId, before + 1);
+    if (plan.opens === 1) {
+      const open = facts.openRequests + before.opened(item.agentId);
+      if (open >= this.config.hitlMaxPendingPerAgent) return { kind: 'error', error: tooManyPending() };
+    }
+    before.leave(item.agentId, facts.grant?.id, plan);
     return plan;
   }
 
@@ -155,11 +157,18 @@ export class AdmissionBatch {
     const executions: unknown[] = [];
     const requests: unknown[] = [];
     const effects: unknown[] = [];
+    const usage: unknown[] = [];
+    const uses: unknown[] = [];
     const entries = planned.flatMap(({ plan }) => plan.entries);
     const entryItems: number[] = [];
     const subjectItems: number[] = [];
-    planned.forEach(({ item: { claim }, plan }, i) => {
+    planned.forEach(({ item: { claim, organizationId: home }, facts, plan }, i) => {
       const item = i + 1;
+      if (facts.usage) {
+        const counted = { item, organizationId: home, grantId: facts.grant!.id };
+        usage.push({ ...counted, revision: facts.usage.revision });
+        for (const use of plan.uses) uses.push({ ...counted, executionId: plan.executionId, ...use });
+      }
       if (claim && plan.executionId !== undefined) keys.push({ item, ...claim, executionId: plan.executionId });
       if (plan.execution) executions.push({ item, ...plan.execution });
       if (plan.request) requests.push({ item, ...plan.request });
@@ -172,7 +181,7 @@ export class AdmissionBatch {
     return [
       textArray(planned.map(({ item }) => item.organizationId)), textArray(planned.map(({ item }) => item.agentId)),
       JSON.stringify(planned.map((one, i) => this.conditionsOf(one, i + 1))), JSON.stringify(keys), JSON.stringify(executions),
-      JSON.stringify(requests), JSON.stringify(effects), entryItems, ...entryColumns(entries),
+      JSON.stringify(requests), JSON.stringify(effects), JSON.stringify(usage), JSON.stringify(uses), entryItems, ...entryColumns(entries),
       subjectItems, ...subjectColumns(entries),
     ];
   }
@@ -199,14 +208,37 @@ export class AdmissionBatch {
   }
 }
 
+/** What the items of a batch leave to those behind them. They are decided in order, and go stale with one that does not count. */
+class Before {
+  private readonly requests = new Map<string, number>();
+  private readonly uses = new Map<string, string>();
+
+  opened(agentId: string): number {
+    return this.requests.get(agentId) ?? 0;
+  }
+
+  usedWith(grant: GrantFacts, used: UsedUp): UsedUp {
+    return grant.limits.map((limit, i) => addAmounts(used[i]!, this.uses.get(`${grant.id} ${measureOf(limit)}`) ?? '0'));
+  }
+
+  leave(agentId: string, grantId: string | undefined, { opens, uses }: AdmissionPlan): void {
+    if (opens === 1) this.requests.set(agentId, this.opened(agentId) + 1);
+    for (const { measure, amount } of uses) {
+      const key = `${grantId} ${measure}`;
+      this.uses.set(key, addAmounts(this.uses.get(key) ?? '0', amount));
+    }
+  }
+}
+
 function isCommitted(plan: AdmissionPlan): boolean {
   return plan.entries.length > 0;
 }
 
-function questionOf(item: AdmissionItem, facts: Facts) {
+function questionOf(item: AdmissionItem, facts: Facts, before: Before) {
   return {
     agent: facts.agent!,
-    stops: [],
+    stops: facts.stops,
+    ...(facts.usage ? { used: before.usedWith(facts.grant!, facts.usage.used) } : {}),
     ...(facts.definition ? { definition: facts.definition } : {}),
     ...(facts.grant ? { grant: facts.grant } : {}),
     call: {

@@ -3,14 +3,16 @@ import type { AuditEvent } from '../../domain/audit/catalogue.js';
 import { agentChain } from '../../domain/audit/chain.js';
 import { type PreparedEntry, prepareEntry } from '../../domain/audit/entry.js';
 import type { GateDecision } from '../../domain/gate/decide.js';
+import type { Use } from '../../domain/gate/limits.js';
 import { actionDigest } from '../../domain/hitl/digest.js';
-import { opening } from '../../domain/hitl/transition.js';
+import { HIGHEST_LEVEL, opening } from '../../domain/hitl/transition.js';
 import { newId } from '../../domain/ids.js';
 import type { JsonObject } from '../../domain/json.js';
 import { type Effect, notify } from '../../platform/outbox/effects.js';
 import type { Facts } from '../authority/facts.query.js';
 import type { ExecutionRuntime } from '../executions/execution.entity.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
+import { onBehalfOf } from './execute-call.js';
 
 /** Seconds after the runtime's deadline before recovery may call an execution abandoned. */
 export const LEASE_GRACE_SECONDS = 30;
@@ -31,6 +33,8 @@ export interface AdmissionPlan {
   readonly request?: Row;
   readonly executionId?: string;
   readonly opens: 0 | 1;
+  /** What it adds to what its grant's limits count. */
+  readonly uses: readonly Use[];
   readonly effects: readonly Effect[];
   readonly entries: readonly PreparedEntry[];
 }
@@ -64,7 +68,7 @@ export function planAdmission(
 type Of<Kind extends GateDecision['kind']> = Extract<GateDecision, { kind: Kind }>;
 
 function answerOnly(answer: AdmissionAnswer): AdmissionPlan {
-  return { answer, opens: 0, effects: [], entries: [] };
+  return { answer, opens: 0, uses: [], effects: [], entries: [] };
 }
 
 function dryRun(decision: GateDecision): AdmissionAnswer {
@@ -79,12 +83,12 @@ function dryRun(decision: GateDecision): AdmissionAnswer {
 function refusal(item: AdmissionItem, decision: Of<'refuse'>): AdmissionPlan {
   const answer: AdmissionAnswer = { kind: 'refused', code: decision.code, detail: decision.detail };
   if (!decision.recorded) return answerOnly(answer);
-  return { answer, opens: 0, effects: [], entries: [entry(item, newId('audit'), blockedEvent(item, decision.code, decision))] };
+  return { answer, opens: 0, uses: [], effects: [], entries: [entry(item, newId('audit'), blockedEvent(item, decision.code, decision))] };
 }
 
 function refusedRequest(item: AdmissionItem, decision: Of<'block'>): AdmissionPlan {
   const entries = [entry(item, newId('audit'), blockedEvent(item, 'CAPABILITY_BLOCKED', decision))];
-  return { answer: { kind: 'refused', code: 'CAPABILITY_BLOCKED', detail: decision.reason }, opens: 0, effects: [], entries };
+  return { answer: { kind: 'refused', code: 'CAPABILITY_BLOCKED', detail: decision.reason }, opens: 0, uses: [], effects: [], entries };
 }
 
 function blocked(item: AdmissionItem, facts: Facts, decision: Of<'block'>): AdmissionPlan {
@@ -97,6 +101,7 @@ function blocked(item: AdmissionItem, facts: Facts, decision: Of<'block'>): Admi
     },
     executionId,
     opens: 0,
+    uses: [],
     effects: [],
     entries: [entry(item, auditId, blockedEvent(item, decision.reason, decision, executionId))],
   };
@@ -119,6 +124,7 @@ function licence(item: AdmissionItem, facts: Facts, decision: Of<'run'>): Admiss
     },
     executionId,
     opens: 0,
+    uses: decision.uses,
     effects: decision.notify ? [notify(item.organizationId, 'execution.notified', { executionId })] : [],
     entries: [startedEntry(item, facts, decision, executionId, 'receipt'), closing],
   };
@@ -149,6 +155,7 @@ function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>, choice: R
     },
     executionId,
     opens: 0,
+    uses: decision.uses,
     effects: [],
     entries: [startedEntry(item, facts, decision, executionId, choice.runtime)],
   };
@@ -166,7 +173,9 @@ function ask(
   // The window is the database's: its clock also ends it.
   const { now } = facts;
   const grant = facts.grant!;
-  const { status, level, expiresAt } = opening(mode, now, grant.timeoutSeconds);
+  const behind = onBehalfOf(item.context);
+  // A person is said to be behind it: it opens before people who are above both.
+  const { status, level, expiresAt } = opening(mode, now, grant.timeoutSeconds, behind === undefined ? 0 : HIGHEST_LEVEL);
   const nonce = randomBytes(16).toString('base64url');
   const runs = item.admission === 'request' ? 'caller' : 'service';
   // An adapter's action is never called from here, whatever connector the capability has.
@@ -193,9 +202,14 @@ function ask(
       flagged: decision.flagged, reasons: decision.reasons, grant_id: grant.id, execution_id: executionId, created_by: item.actorId,
       created_at: now, expires_at: expiresAt, timeout_seconds: grant.timeoutSeconds, timeout_action: grant.timeoutAction,
       escalation_level: level, escalated_at: mode === 'escalate' ? now : null,
+      // Frozen, so that nobody changes the rules of a decision that is already asked for.
+      separation_of_duties: facts.separationOfDuties, initiators: behind === undefined ? [] : [behind],
+      agent_owner_id: facts.agent!.ownerId ?? null, agent_registered_by: facts.agent!.registeredBy, team_id: facts.agent!.teamId ?? null,
+      vouched_by: item.principal.kind === 'agent' ? (item.principal.vouchedBy ?? null) : null,
     },
     executionId,
     opens: 1,
+    uses: decision.uses,
     effects: [notify(item.organizationId, 'hitl.request.created', { hitlRequestId })],
     entries: [entry(item, newId('audit'), created)],
   };

@@ -19,6 +19,8 @@ export interface ExecuteCall {
 const CAPABILITY_MAX = 200;
 const ACTION_MAX = 500;
 const ID_MAX = 100;
+/** The longest e-mail address (RFC 5321). */
+const PERSON_MAX = 254;
 
 /**
  * Reads the body of `POST /execute`. Written by hand, with the rules and errors of the DTO readers: the one route on
@@ -36,6 +38,7 @@ export function readExecuteCall(body: JsonValue): ExecuteCall {
   const action = text(body, errors, 'action', 'action', ACTION_MAX, false);
   const input = object(body, errors, 'input', 'payload') ?? {};
   const context = object(body, errors, 'context', 'context');
+  if (context) checkPerson(context, errors);
   const dryRun = pick(body, 'dryRun', 'dry_run', errors);
   if (dryRun !== undefined && typeof dryRun !== 'boolean') {
     errors.push({ pointer: named(body, 'dryRun', 'dry_run'), message: 'must be true or false' });
@@ -50,6 +53,23 @@ export function readExecuteCall(body: JsonValue): ExecuteCall {
     ...(action === undefined ? {} : { action }),
     ...(context ? { context, contextText: jcs(context) } : {}),
   };
+}
+
+/** The person for whom the agent says it acts: a user's id or e-mail address. A claim, shown as one. */
+export function onBehalfOf(context: JsonObject | undefined): string | undefined {
+  const named = context?.['on_behalf_of'] ?? context?.['onBehalfOf'];
+  return typeof named === 'string' ? named : undefined;
+}
+
+function checkPerson(context: JsonObject, errors: FieldError[]): void {
+  const found: FieldError[] = [];
+  const person = pick(context, 'on_behalf_of', 'onBehalfOf', found);
+  const isPerson = typeof person === 'string' && person.trim() !== '' && person.length <= PERSON_MAX;
+  if (person !== undefined && person !== null && !isPerson) {
+    const message = `must be a user's id or e-mail address, of at most ${PERSON_MAX} characters`;
+    found.push({ pointer: named(context, 'on_behalf_of', 'onBehalfOf'), message });
+  }
+  errors.push(...found.map(({ pointer, message }) => ({ pointer: `/context${pointer}`, message })));
 }
 
 /** Errors point at the name that was used. */

@@ -43,7 +43,8 @@ export class ExecutionWorker implements EffectHandler {
       if (execution.status !== 'pending_hitl') return undefined;
       const request = await this.requests.read(tx, { organizationId, id: execution.hitlRequestId! });
       if (request.status !== 'approved') return undefined;
-      const facts = await this.facts.readWithin(tx, { organizationId, agentId: place.agentId, capability: execution.capability });
+      const wanted = { organizationId, agentId: place.agentId, capability: execution.capability };
+      const facts = await this.facts.readWithin(tx, wanted, execution.id);
       const obstacle = obstacleTo(request, facts);
       if (obstacle !== undefined) return this.cancel(tx, execution, request, obstacle.code);
       // The server was started with another runtime meanwhile, under which the agent does the work itself.

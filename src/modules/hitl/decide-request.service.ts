@@ -47,7 +47,8 @@ export class DecideRequestService {
     const refused = await this.within(place, async (tx) => {
       const request = await this.requests.read(tx, place);
       assertShown(request, expectedDigest);
-      const facts = await this.facts.readWithin(tx, { ...place, agentId: request.agentId, capability: request.capability });
+      const wanted = { ...place, agentId: request.agentId, capability: request.capability };
+      const facts = await this.facts.readWithin(tx, wanted, request.executionId);
       const obstacle = isOpen(request.status) ? obstacleTo(request, facts) : undefined;
       // A window that is over answers before the gate does.
       if (obstacle !== undefined && request.expiresAt > facts.now) {
@@ -135,7 +136,8 @@ export function obstacleTo(request: HitlRequestEntity, facts: Facts): Obstacle |
   const decision = decide({
     definition: facts.definition,
     agent: facts.agent,
-    stops: [],
+    stops: facts.stops,
+    ...(facts.usage ? { used: facts.usage.used } : {}),
     call: {
       capability: request.capability,
       input,

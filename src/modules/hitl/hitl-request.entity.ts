@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Reason } from '../../domain/gate/decide.js';
+import type { SeparationOfDuties } from '../../domain/hitl/duties.js';
 import type { TimeoutAction } from '../../domain/gate/vocabulary.js';
 import type { EscalationLevel, HitlStatus } from '../../domain/hitl/transition.js';
 
@@ -82,6 +83,32 @@ export class HitlRequestEntity {
 
   @Column('integer', { name: 'escalation_level' })
   escalationLevel!: EscalationLevel;
+
+  /** Of the organization when it was asked; the stricter of then and now holds. */
+  @Column('text', { name: 'separation_of_duties' })
+  separationOfDuties!: SeparationOfDuties;
+
+  /** Users (ids, or e-mail addresses as an agent claimed them) who are behind the action. */
+  @Column('text', { array: true })
+  initiators!: string[];
+
+  @Column('text', { name: 'agent_owner_id', nullable: true })
+  agentOwnerId!: string | null;
+
+  @Column('text', { name: 'agent_registered_by', nullable: true })
+  agentRegisteredBy!: string | null;
+
+  /** Who vouched for the token of the call. */
+  @Column('text', { name: 'vouched_by', nullable: true })
+  vouchedBy!: string | null;
+
+  /** The agent's team when it was asked. */
+  @Column('text', { name: 'team_id', nullable: true })
+  teamId!: string | null;
+
+  /** An owner decided although separation of duties or a quorum barred it. */
+  @Column('boolean', { name: 'break_glass' })
+  breakGlass!: boolean;
 
   @Column('text', { name: 'escalated_to', nullable: true })
   escalatedTo!: string | null;

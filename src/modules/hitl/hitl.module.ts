@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthorityModule } from '../authority/authority.module.js';
+import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
 import { DecideRequestService } from './decide-request.service.js';
@@ -14,7 +15,7 @@ import { LicenceService } from './licence.service.js';
 import { MoveRequestService } from './move-request.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
+  imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlController, CancelExecutionController],
   providers: [
     DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, LicenceService, MoveRequestService,

@@ -8,6 +8,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
 import { newId } from '../../domain/ids.js';
 import { notify } from '../../platform/outbox/effects.js';
+import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore } from './hitl-request.store.js';
@@ -26,6 +27,7 @@ export class MoveRequestService {
   constructor(
     private readonly requests: HitlRequestStore,
     private readonly executions: ExecutionStore,
+    private readonly usage: GrantUsageStore,
   ) {}
 
   /** @param cause stands in the entry of a cancellation: a code */
@@ -71,6 +73,7 @@ export class MoveRequestService {
 
   private async cancelExecution(tx: Tx, request: HitlRequestEntity, reason: string, now: Date): Promise<void> {
     const execution = await this.executions.read(tx, { organizationId: request.organizationId, id: request.executionId });
+    await this.usage.giveBack(tx, request.organizationId, execution.id);
     await this.executions.move(tx, 'pending_hitl', {
       ...execution, status: 'cancelled', reason, closedAt: now, auditId: request.decisionEntryId,
     });

@@ -2,11 +2,12 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { OrganizationEntity } from './organization.entity.js';
 import { OrganizationsQuery } from './organizations.query.js';
+import { PersonalKeySource } from './personal-key.source.js';
 import { RootKeySource } from './root-key.source.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([OrganizationEntity])],
-  providers: [OrganizationsQuery, RootKeySource],
+  providers: [OrganizationsQuery, RootKeySource, PersonalKeySource],
   exports: [OrganizationsQuery],
 })
 export class OrganizationsModule {}

@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { ACCESS, type AccessKey, type Permission, type PrincipalKind, reachOf } from '../../domain/access/access.js';
+import { ACCESS, type AccessKey, type Permission, reachOf } from '../../domain/access/access.js';
 import { Problem } from '../http/problem.js';
 import { requestContext } from '../http/request-context.js';
 import { StatementsOnPool } from '../database/statements-on-pool.js';
@@ -8,7 +8,7 @@ import { ACCESS_KEY, type AuthenticatedRequest } from './access.decorator.js';
 import { AuthJournal } from './auth-journal.js';
 import { shownCredentials } from './bearer.js';
 import { CredentialSources } from './credential-source.js';
-import type { Caller } from './principal.js';
+import { type Caller, kindOf } from './principal.js';
 
 /**
  * The one door, locked by default: global, so that no path spelling and no forgotten decorator opens a route. Verifies
@@ -38,7 +38,8 @@ export class AccessGuard implements CanActivate {
       store.actorId = caller.actorId;
     }
     if (caller.principal.kind === 'root') await this.journal.rootKeyUsed(request);
-    if (reachOf(key, caller.principal.kind as PrincipalKind) === 'denied') {
+    const kind = kindOf(caller.principal);
+    if (kind === 'system' || reachOf(key, kind) === 'denied') {
       throw new Problem('FORBIDDEN', `${named(caller)} may not ${permission.doc}.`);
     }
     return true;
@@ -49,6 +50,7 @@ export class AccessGuard implements CanActivate {
     const shown = shownCredentials(request);
     if (shown.malformed !== undefined) return this.refuse(request, shown.malformed);
     let caller: Caller | undefined;
+    let isFresh = false;
     for (const source of this.sources.all()) {
       const asked = source.present(shown, { late: late === true });
       // Most sources answer at once; awaiting them would cost a turn of the event loop for each.
@@ -57,12 +59,13 @@ export class AccessGuard implements CanActivate {
       if (presented.kind === 'absent') continue;
       if (caller) return this.refuse(request, 'two credentials name different principals');
       caller = presented.caller;
+      isFresh = presented.fresh === true;
     }
     if (!caller) {
       if (shown.bearer !== undefined || shown.apiKey !== undefined) return this.refuse(request, 'unknown credential');
       throw new Problem('UNAUTHENTICATED', 'Send a credential: "Authorization: Bearer <credential>".');
     }
-    if (hot && caller.principal.kind === 'agent') return caller;
+    if (isFresh || (hot && caller.principal.kind === 'agent')) return caller;
     const reason = await this.sources.of(caller.principal.kind)!.stillHolds(caller.principal, this.pool.run);
     return reason === undefined ? caller : this.refuse(request, reason);
   }
@@ -73,6 +76,7 @@ export class AccessGuard implements CanActivate {
   }
 }
 
-function named(caller: Caller): string {
-  return caller.principal.kind === 'agent' ? 'An agent' : `This credential (${caller.principal.kind})`;
+function named({ principal }: Caller): string {
+  if (principal.kind === 'user') return `The role ${principal.role}`;
+  return principal.kind === 'agent' ? 'An agent' : `This credential (${principal.kind})`;
 }

@@ -5,7 +5,7 @@ import type { Caller, Principal } from './principal.js';
 export type Presented =
   | { kind: 'absent' }
   | { kind: 'invalid'; reason: string }
-  | { kind: 'verified'; caller: Caller };
+  | { kind: 'verified'; caller: Caller; /** Compared with present state just now; asking again would tell nothing new. */ fresh?: true };
 
 /** Runs one statement in the caller's transaction, or on the pool outside of one. */
 export type RunStatement = (sql: string, parameters: unknown[]) => Promise<Record<string, unknown>[]>;

@@ -1,4 +1,4 @@
-import type { PrincipalKind } from '../../domain/access/access.js';
+import type { PrincipalKind, Role } from '../../domain/access/access.js';
 import type { Scope } from './scope.js';
 
 export interface RootPrincipal {
@@ -23,11 +23,28 @@ export interface AgentPrincipal {
   readonly tokenId?: string;
 }
 
+/** By which credential a person came in. Its age counts under strict separation of duties. */
+export interface UserCredential {
+  readonly kind: 'key';
+  readonly id: string;
+  readonly createdAt: Date;
+}
+
+/** A person, with the rights of this moment: role and account are compared again when a call commits. */
+export interface UserPrincipal {
+  readonly kind: 'user';
+  readonly userId: string;
+  /** Where the account stands. An owner reaches every organization of its tenant. */
+  readonly organizationId: string;
+  readonly role: Role;
+  readonly credential: UserCredential;
+}
+
 export interface SystemPrincipal {
   readonly kind: 'system';
 }
 
-export type Principal = RootPrincipal | AgentPrincipal | SystemPrincipal;
+export type Principal = RootPrincipal | AgentPrincipal | UserPrincipal | SystemPrincipal;
 
 /** A verified caller: who it is, what it may see, and the name under which the audit log knows it. */
 export interface Caller {
@@ -36,6 +53,7 @@ export interface Caller {
   readonly actorId: string;
 }
 
+/** The column of the access table: people stand in it by their role. */
 export function kindOf(principal: Principal): PrincipalKind | 'system' {
-  return principal.kind;
+  return principal.kind === 'user' ? principal.role : principal.kind;
 }

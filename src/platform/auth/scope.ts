@@ -24,6 +24,11 @@ export function scopeOfOrganization(organizationId: string): Scope {
   return scope([organizationId]);
 }
 
+/** Several organizations; the first is the caller's home, where what they make goes unless they say otherwise. */
+export function scopeOfOrganizations(home: string, others: readonly string[]): Scope {
+  return scope([home, ...others.filter((id) => id !== home)]);
+}
+
 export function scopeOfAgent(organizationId: string, agentId: string): Scope {
   return scope([organizationId], agentId);
 }

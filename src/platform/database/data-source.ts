@@ -3,6 +3,10 @@ import { CreateAuditLog20261121000100 } from '../../../migrations/20261121000100
 import { CreateRegistry20261121000200 } from '../../../migrations/20261121000200-create-registry.js';
 import { CreateGate20261121000300 } from '../../../migrations/20261121000300-create-gate.js';
 import { CreateVerificationTurns20261121000400 } from '../../../migrations/20261121000400-create-verification-turns.js';
+import { AddPeople20261122000100 } from '../../../migrations/20261122000100-add-people.js';
+import { AddStopsAndDuties20261122000200 } from '../../../migrations/20261122000200-add-stops-and-duties.js';
+import { ShareAndLimitGrants20261122000300 } from '../../../migrations/20261122000300-share-and-limit-grants.js';
+import { AddRateQuotas20261122000400 } from '../../../migrations/20261122000400-add-rate-quotas.js';
 
 const OLDEST_POSTGRESQL = 150_000;
 const MIGRATION_LOCK = 715_517_001;
@@ -29,6 +33,7 @@ export function dataSourceOptions({ url, poolSize, connectTimeoutMs = 1_000, ans
     poolSize,
     migrations: [
       CreateAuditLog20261121000100, CreateRegistry20261121000200, CreateGate20261121000300, CreateVerificationTurns20261121000400,
+      AddPeople20261122000100, AddStopsAndDuties20261122000200, ShareAndLimitGrants20261122000300, AddRateQuotas20261122000400,
     ],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.

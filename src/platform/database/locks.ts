@@ -32,11 +32,16 @@ export async function shareBarrier(runner: QueryRunner, organizationIds: readonl
   }
 }
 
+/** Passes the barrier of each organization in turn. */
+export async function passBarriers(dataSource: DataSource, organizationIds: readonly string[]): Promise<void> {
+  for (const organizationId of [...new Set(organizationIds)].sort()) await passBarrier(dataSource, organizationId);
+}
+
 /**
  * Returns when every transaction that judged by the shared facts as they were has ended. No lock timeout: a frozen
  * replica's transaction is ended by its idle limit after 3 s, so this answers within 5 s.
  */
-export async function passBarrier(dataSource: DataSource, organizationId: string): Promise<void> {
+async function passBarrier(dataSource: DataSource, organizationId: string): Promise<void> {
   await dataSource.transaction(async (manager) => {
     await manager.query('set local lock_timeout = 0');
     await manager.query('set local statement_timeout = 0');

@@ -8,6 +8,12 @@ export interface Plan {
   creates?: readonly ChainRef[];
   /** Organizations whose shared facts (definitions, settings) this work judges by: their barrier is taken shared. */
   judges?: readonly string[];
+  /**
+   * Organizations of which this work changes what all their agents share (definitions, teams and their grants, settings, stops;
+   * people's roles and keys). Their revision rises, so that decisions in flight are taken again; and the answer waits until
+   * those that had begun have ended. So does the answer of a replay: the first call may have died before it had waited.
+   */
+  changesShared?: readonly string[];
   /** What the locked chains' agents are decided by stays as it is, so that decisions in flight need not be taken again. */
   leavesFacts?: true;
 }

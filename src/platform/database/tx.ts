@@ -22,7 +22,6 @@ export interface RecordOptions {
 /** One open transaction. Stores take it as their first parameter, so a write outside of a unit of work does not compile. */
 export class Tx {
   answered?: KeptAnswer;
-  readonly sharedChanges = new Set<string>();
   private readonly entries: PreparedEntry[] = [];
   private readonly openRequests: { chain: ChainRef; change: number }[] = [];
   private readonly effects: Effect[] = [];
@@ -82,14 +81,6 @@ export class Tx {
   }
 
   /**
-   * Says that this work changes what all agents of an organization share (definitions, settings). Its revision rises,
-   * so that decisions in flight are taken again; and the answer waits until those that had begun have ended.
-   */
-  changesShared(organizationId: string): void {
-    this.sharedChanges.add(organizationId);
-  }
-
-  /**
    * The call's answer, kept with the effect under its Idempotency-Key, so that a retry after a lost answer finds it.
    *
    * @param kept the body without its secrets, where it has any
@@ -101,8 +92,12 @@ export class Tx {
 
   /** Writes what was collected: outbox rows, revisions, and last the entries. For the unit of work. */
   async flush(): Promise<void> {
-    for (const organizationId of [...this.sharedChanges].sort()) {
-      await this.query('update organizations set revision = revision + 1 where id = $1', [organizationId]);
+    if (this.plan.changesShared && this.plan.changesShared.length > 0) {
+      await this.query(
+        `update organizations o set revision = o.revision + 1
+         from (select id from organizations where id = any ($1) order by id for no key update) changed where o.id = changed.id`,
+        [this.plan.changesShared],
+      );
     }
     if (!this.plan.leavesFacts && this.plan.chains.length > 0) {
       await this.query(

@@ -2,12 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { CredentialSources } from '../auth/credential-source.js';
+import type { Caller } from '../auth/principal.js';
 import { Problem } from '../http/problem.js';
 import { requestContext } from '../http/request-context.js';
 import { OutboxBell } from '../outbox/outbox-bell.js';
 import { Tx } from './tx.js';
-import { IdempotencyKeys } from './idempotency.js';
-import { lockHeads, passBarrier, shareBarrier } from './locks.js';
+import { IdempotencyKeys, Replayed } from './idempotency.js';
+import { lockHeads, passBarriers, shareBarrier } from './locks.js';
 import type { Plan } from './plan.js';
 
 const ATTEMPTS = 3;
@@ -45,12 +46,13 @@ export class UnitOfWork {
     const runner = this.dataSource.createQueryRunner();
     let tx: Tx;
     let result: Result;
+    const shared = plan.changesShared ?? [];
     try {
       await runner.startTransaction();
       const context = requestContext.getStore();
       const claim = context?.idempotency;
       if (claim) await this.keys.claim(runner, claim);
-      if (plan.judges) await shareBarrier(runner, plan.judges);
+      await shareBarrier(runner, [...(plan.judges ?? []), ...organizationOfUser(context?.caller)]);
       await lockHeads(runner, plan);
       await this.recheckCredential(runner);
       tx = new Tx(runner, plan);
@@ -61,12 +63,13 @@ export class UnitOfWork {
       if (context) context.recorded += tx.recorded;
     } catch (error) {
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      if (error instanceof Replayed) await passBarriers(this.dataSource, shared);
       throw error;
     } finally {
       await runner.release();
     }
     if (tx.enqueued > 0) this.bell.ring();
-    for (const organizationId of tx.sharedChanges) await passBarrier(this.dataSource, organizationId);
+    await passBarriers(this.dataSource, shared);
     return result;
   }
 
@@ -77,6 +80,14 @@ export class UnitOfWork {
     const reason = await source?.stillHolds(caller!.principal, (sql, parameters) => runner.query(sql, parameters));
     if (reason !== undefined) throw new Problem('UNAUTHENTICATED', reason);
   }
+}
+
+/**
+ * A person's rights are shared facts: whoever takes them away waits at the barrier, so that nothing they had begun commits
+ * after that answer.
+ */
+function organizationOfUser(caller: Caller | undefined): string[] {
+  return caller?.principal.kind === 'user' ? [caller.principal.organizationId] : [];
 }
 
 function isWorthAnotherAttempt(error: unknown): boolean {

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import Big from 'big.js';
+import { evaluateAmount, type ConditionFacts } from './conditions.js';
+import { strictest, type HitlMode } from './vocabulary.js';
+
+export const LIMITS_MAX = 10;
+export const LIMIT_PERIODS = ['minute', 'hour', 'day', 'total'] as const;
+export type LimitPeriod = (typeof LIMIT_PERIODS)[number];
+export const LIMIT_MODES = ['propose', 'escalate', 'block'] as const;
+export type LimitMode = (typeof LIMIT_MODES)[number];
+
+/** A limit of a grant: how often, or with `sum` (CEL) for how much in total, before `then` applies. Windows slide. */
+export interface Limit {
+  readonly max: number;
+  readonly per: LimitPeriod;
+  readonly sum?: string;
+  readonly then: LimitMode;
+}
+
+/** What one call adds to what is counted. `amount` is an exact decimal as text. */
+export interface Use {
+  readonly measure: string;
+  readonly amount: string;
+}
+
+/** What limits are compared with, apart from this call: for each limit, in its order, what is used up in its window. */
+export type UsedUp = readonly string[];
+
+/** Under which name uses are counted: the number of calls has none, a sum goes by its expression. */
+export function measureOf({ sum }: Limit): string {
+  return sum === undefined ? '' : createHash('sha256').update(sum).digest('hex');
+}
+
+export interface LimitVerdict {
+  /** Modes that now apply, each with its reason. */
+  readonly reached: readonly { readonly mode: LimitMode; readonly detail: string }[];
+  /** What the call adds if it begins or waits. */
+  readonly uses: readonly Use[];
+}
+
+/**
+ * Compares a call with the limits of its grant. Exact: amounts are decimals, never added as doubles. A `sum` that is not a
+ * finite number of at least 0 applies the strictest `then` of the grant's limits and adds nothing.
+ */
+export function compareLimits(limits: readonly Limit[], used: UsedUp, facts: ConditionFacts): LimitVerdict {
+  const reached: { mode: LimitMode; detail: string }[] = [];
+  const uses = new Map<string, string>();
+  if (limits.length > 0) uses.set('', '1');
+  limits.forEach((limit, index) => {
+    const measure = measureOf(limit);
+    const amount = limit.sum === undefined ? '1' : amountOf(limit.sum, facts);
+    if (amount === undefined) {
+      const then = strictestOf(limits);
+      reached.push({ mode: then, detail: `The sum of limit ${index + 1} is no amount for this call, so ${then} applies.` });
+      return;
+    }
+    uses.set(measure, amount);
+    if (new Big(used[index] ?? 0).plus(amount).lte(limit.max)) return;
+    const what = limit.sum === undefined ? `${limit.max} calls` : `a sum of ${limit.max}`;
+    const window = limit.per === 'total' ? 'in total' : `per ${limit.per}`;
+    reached.push({ mode: limit.then, detail: `Limit ${index + 1} (${what} ${window}) is used up, so ${limit.then} applies.` });
+  });
+  return { reached, uses: [...uses].map(([measure, amount]) => ({ measure, amount })) };
+}
+
+/** Sums of amounts that were counted, for calls decided together. */
+export function addAmounts(a: string, b: string): string {
+  return new Big(a).plus(b).toFixed();
+}
+
+function amountOf(sum: string, facts: ConditionFacts): string | undefined {
+  const amount = evaluateAmount(sum, facts);
+  return amount === undefined ? undefined : new Big(amount).toFixed();
+}
+
+function strictestOf(limits: readonly Limit[]): LimitMode {
+  const [first, ...others] = limits.map((limit) => limit.then as HitlMode);
+  return strictest(first!, ...others) as LimitMode;
+}

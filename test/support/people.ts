@@ -1,0 +1,91 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { newId } from '../../src/domain/ids.js';
+import { as, type Client } from './actors.js';
+import type { TestServer } from './server.js';
+
+export type Role = 'owner' | 'admin' | 'member' | 'viewer';
+
+export interface BuiltPerson {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly email: string;
+  readonly role: Role;
+  /** A personal key. */
+  readonly key: string;
+  readonly keyId: string;
+  /** A client that calls with that key. */
+  readonly client: Client;
+}
+
+export interface PersonTerms {
+  /** Default: the installation's first organization. */
+  readonly organizationId?: string;
+  readonly email?: string;
+  readonly name?: string;
+  /** Seconds by which account, role and key are older than now. Default an hour. */
+  readonly age?: number;
+  readonly vouchedBy?: string;
+}
+
+/**
+ * A person with a personal key, put into the database past the API: for tests of what people may do, not of how they are
+ * made.
+ */
+export async function aPerson(server: TestServer, role: Role, terms: PersonTerms = {}): Promise<BuiltPerson> {
+  const id = newId('usr');
+  const keyId = newId('key');
+  const key = `svc_user_${randomBytes(32).toString('hex')}`;
+  const organizationId = terms.organizationId ?? (await firstOrganization(server));
+  const email = terms.email ?? `${id}@example.test`;
+  const since = new Date(Date.now() - (terms.age ?? 3_600) * 1_000);
+  await server.sql(
+    `insert into users (organization_id, id, email, email_folded, name, role, role_since, status, vouched_by, created_at, updated_at)
+     values ($1, $2, $3, lower($3), $4, $5, $6, 'active', $7, $6, $6)`,
+    [organizationId, id, email, terms.name ?? `Person ${id.slice(-4)}`, role, since, terms.vouchedBy ?? null],
+  );
+  await server.sql(
+    `insert into personal_keys (organization_id, id, user_id, name, key_hash, created_by, created_at)
+     values ($1, $2, $3, 'test', $4, 'root', $5)`,
+    [organizationId, keyId, id, createHash('sha256').update(key).digest('hex'), since],
+  );
+  return { id, organizationId, email, role, key, keyId, client: as(server, key) };
+}
+
+export async function firstOrganization(server: TestServer): Promise<string> {
+  const [row] = await server.sql<{ id: string }>('select first_organization_id as id from instance');
+  return row!.id;
+}
+
+/** An organization of its own, with its chain, past the API. */
+export async function anOrganization(server: TestServer, terms: { readonly name?: string; readonly tenantId?: string } = {}): Promise<string> {
+  const id = newId('org');
+  if (terms.tenantId !== undefined) {
+    await server.sql('insert into tenants (id, name) values ($1, $1) on conflict do nothing', [terms.tenantId]);
+  }
+  await server.sql(
+    `insert into organizations (id, name, tenant_id, created_at, updated_at) values ($1, $2, $3, clock_timestamp(), clock_timestamp())`,
+    [id, terms.name ?? 'Another', terms.tenantId ?? null],
+  );
+  await server.sql('insert into audit_heads (organization_id, chain) values ($1, $2)', [id, `sys_${id}`]);
+  return id;
+}
+
+/** A team with its members, past the API. */
+export async function aTeam(
+  server: TestServer,
+  organizationId: string,
+  members: readonly { readonly userId: string; readonly role?: 'member' | 'lead'; readonly age?: number }[] = [],
+): Promise<string> {
+  const id = newId('team');
+  await server.sql(
+    `insert into teams (organization_id, id, name, created_at, updated_at) values ($1, $2, 'a team', clock_timestamp(), clock_timestamp())`,
+    [organizationId, id],
+  );
+  for (const { userId, role = 'member', age = 3_600 } of members) {
+    await server.sql(
+      `insert into team_members (organization_id, team_id, user_id, role, since, role_since) values ($1, $2, $3, $4, $5, $5)`,
+      [organizationId, id, userId, role, new Date(Date.now() - age * 1_000)],
+    );
+  }
+  return id;
+}
