@@ -1,0 +1,142 @@
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import pg from 'pg';
+import type { Logger } from 'pino';
+import { CONFIG, type CompleteConfig } from '../config/config.js';
+import { LOGGER } from '../logging/token.js';
+
+const CHANNEL = 'countersign_wake';
+/** One notification gathers what was committed in this time: NOTIFY takes a lock of the whole database for its commit. */
+const GATHER_MS = 20;
+/** PostgreSQL takes payloads of less than 8,000 bytes. */
+const PAYLOAD_BYTES = 7_900;
+const RECONNECT_MS = 1_000;
+/** A connection that no longer answers, though nobody closed it, is noticed within this time. */
+const PULSE_MS = 10_000;
+
+/**
+ * Carries news of commits from replica to replica, on a connection of its own (DATABASE_LISTEN_URL goes past a pooler that
+ * does not carry LISTEN). Sent after the commit and never within it. What is lost while the connection is away is found by
+ * looking: whoever waits asks `isOpen`.
+ */
+@Injectable()
+export class WakeChannel implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private client: pg.Client | undefined;
+  private readonly gathered = new Set<string>();
+  private flushing: NodeJS.Timeout | undefined;
+  private reconnecting: NodeJS.Timeout | undefined;
+  private pulse: NodeJS.Timeout | undefined;
+  private stopping = false;
+  private onNews: (topic: string) => void = () => undefined;
+  private onOpen: () => void = () => undefined;
+
+  constructor(
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** @param onNews a commit of some replica; @param onOpen news may have been missed up to now */
+  listen(onNews: (topic: string) => void, onOpen: () => void): void {
+    this.onNews = onNews;
+    this.onOpen = onOpen;
+  }
+
+  /** Whether other replicas' news come in at this moment. */
+  get isOpen(): boolean {
+    return this.client !== undefined;
+  }
+
+  /** Tells the other replicas, within some 20 ms. */
+  send(topic: string): void {
+    if (this.client === undefined) return;
+    this.gathered.add(topic);
+    this.flushing ??= setTimeout(() => this.flush(), GATHER_MS);
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    await this.connect();
+    this.pulse = setInterval(() => void this.feelPulse(), PULSE_MS).unref();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    clearTimeout(this.reconnecting);
+    clearTimeout(this.flushing);
+    clearInterval(this.pulse);
+    const client = this.client;
+    this.client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  private async connect(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.config.databaseListenUrl ?? this.config.databaseUrl,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: 5_000,
+      keepAlive: true,
+      application_name: 'countersign wake',
+    });
+    client.on('error', (error) => this.lost(client, error));
+    client.on('end', () => this.lost(client));
+    client.on('notification', ({ payload, processId }) => this.receive(client, payload, processId));
+    try {
+      await client.connect();
+      await client.query(`listen ${CHANNEL}`);
+    } catch (error) {
+      this.lost(client, error);
+      return;
+    }
+    if (this.stopping) {
+      await client.end().catch(() => undefined);
+      return;
+    }
+    this.client = client;
+    this.onOpen();
+  }
+
+  private receive(client: pg.Client, payload: string | undefined, sender: number): void {
+    // What this process committed it has told its own waiters already.
+    if (payload === undefined || sender === (client as unknown as { processID: number }).processID) return;
+    for (const topic of payload.split(' ')) this.onNews(topic);
+  }
+
+  private lost(client: pg.Client, error?: unknown): void {
+    if (this.client === client) {
+      this.client = undefined;
+      this.gathered.clear();
+      if (!this.stopping) this.logger.warn({ err: error }, 'news of other replicas are away; waiting calls look for themselves');
+    }
+    client.removeAllListeners('error').on('error', () => undefined);
+    void client.end().catch(() => undefined);
+    if (this.stopping || this.client !== undefined) return;
+    clearTimeout(this.reconnecting);
+    this.reconnecting = setTimeout(() => void this.connect(), RECONNECT_MS).unref();
+  }
+
+  private async feelPulse(): Promise<void> {
+    const client = this.client;
+    await client?.query('select 1').catch((error: unknown) => this.lost(client, error));
+  }
+
+  private flush(): void {
+    this.flushing = undefined;
+    const client = this.client;
+    if (client === undefined) return;
+    for (const payload of payloadsOf(this.gathered)) {
+      client.query('select pg_notify($1, $2)', [CHANNEL, payload]).catch((error: unknown) => this.lost(client, error));
+    }
+    this.gathered.clear();
+  }
+}
+
+/** Ids have no spaces, so a space parts them. */
+export function* payloadsOf(topics: Iterable<string>): Generator<string> {
+  let payload = '';
+  for (const topic of topics) {
+    if (payload !== '' && payload.length + 1 + topic.length > PAYLOAD_BYTES) {
+      yield payload;
+      payload = '';
+    }
+    payload = payload === '' ? topic : `${payload} ${topic}`;
+  }
+  if (payload !== '') yield payload;
+}
