@@ -11,14 +11,16 @@ import { HitlDesk } from './hitl-desk.service.js';
 import { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore } from './hitl-request.store.js';
 import { HitlRequestsQuery } from './hitl-requests.query.js';
+import { HitlStatsController } from './hitl-stats.controller.js';
+import { HitlStatsQuery } from './hitl-stats.query.js';
 import { LicenceService } from './licence.service.js';
 import { MoveRequestService } from './move-request.service.js';
 
 @Module({
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
-  controllers: [HitlController, CancelExecutionController],
+  controllers: [HitlStatsController, HitlController, CancelExecutionController],
   providers: [
-    DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, LicenceService, MoveRequestService,
+    DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, LicenceService, MoveRequestService,
   ],
   exports: [HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })
