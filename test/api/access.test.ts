@@ -88,6 +88,7 @@ describe('every route × every principal', () => {
     expect(wrong).toEqual([]);
     expect(routes.filter(({ access }) => reachOf(access as AccessKey, 'root') === 'denied').map(({ template }) => template))
       .toEqual([
+      '/api/v1/users/me',
       '/api/v1/agents/{id}/token/refresh',
     ]);
   });
