@@ -25,8 +25,10 @@ beforeAll(async () => {
   const asked = (await agent.client.post('/api/v1/execute', { capability: 'email.send' })).expect(202);
   const grant = (await root.get(`/api/v1/agents/${agent.id}/capabilities`)).expect(200);
   (await root.post('/api/v1/capabilities', { name: 'own.one', description: 'mine' })).expect(201);
+  const user = (await root.post('/api/v1/users', { email: 'ada@example.test' })).expect(201);
+  const key = (await root.post(`/api/v1/users/${user.text('user.id')}/keys`, { name: 'hers' })).expect(201);
   ids = {
-    agents: agent.id, executions: ran.text('executionId'), hitl: asked.text('hitlRequestId'), grant: grant.text('grants.0.id'),
+    organizations: user.text('user.organizationId'), users: user.text('user.id'), keyId: key.text('key.id'), agents: agent.id, executions: ran.text('executionId'), hitl: asked.text('hitlRequestId'), grant: grant.text('grants.0.id'),
     audit: ran.text('auditId'),
     name: 'own.one', capability: 'web.search',
   };
@@ -120,7 +122,7 @@ describe('on every route that reads a body', () => {
     }
     expect(wrong).toEqual([]);
     expect(await storedState(server)).toEqual(before);
-  });
+  }, 60_000);
 
   test('another media type is 415, and so is a compressed body', async () => {
     const wrong: string[] = [];

@@ -44,7 +44,9 @@ const idsOf = async (client: Client, query: Record<string, string | number> = {}
   ((await client.get(USERS, { query })).expect(200).list('users') as { id: string }[]).map(({ id }) => id);
 
 async function activeOwners(organizationId: string): Promise<number> {
-  const rows = await server.sql(`select 1 from users where organization_id = $1 and role = 'owner' and status = 'active'`, [organizationId]);
+  const rows = await server.sql(`select 1 from users where organization_id = $1 and role = 'owner' and status = 'active'`, [
+    organizationId,
+  ]);
   return rows.length;
 }
 
@@ -254,7 +256,8 @@ describe('changing', () => {
   test("an owner acts in their tenant's other organizations; an admin does not", async () => {
     const tenantId = `ten_${'0'.repeat(20)}users`;
     const [home, sibling] = [await anOrganization(server, { tenantId }), await anOrganization(server, { tenantId })];
-    const [owner, admin] = [await aPerson(server, 'owner', { organizationId: home }), await aPerson(server, 'admin', { organizationId: home })];
+    const owner = await aPerson(server, 'owner', { organizationId: home });
+    const admin = await aPerson(server, 'admin', { organizationId: home });
     const there = await aPerson(server, 'viewer', { organizationId: sibling });
     (await owner.client.patch(`${USERS}/${there.id}`, { role: 'member' })).expect(200);
     expect(await idsOf(owner.client, { organizationId: sibling })).toEqual([there.id]);
@@ -269,7 +272,8 @@ describe('closing', () => {
     (await asOn(replica, member).get(`${USERS}/me`)).expect(200);
     (await owner.client.delete(`${USERS}/${member.id}`)).expect(204);
     for (const at of [server, replica]) (await asOn(at, member).get(`${USERS}/me`)).expect(401, 'UNAUTHENTICATED');
-    expect((await owner.client.get(`${USERS}/${member.id}`)).expect(200).at('user')).toMatchObject({ status: 'deleted', email: member.email });
+    const profile = (await owner.client.get(`${USERS}/${member.id}`)).expect(200).at('user');
+    expect(profile).toMatchObject({ status: 'deleted', email: member.email });
     (await owner.client.patch(`${USERS}/${member.id}`, { name: 'x' })).expect(409, 'CONFLICT');
     (await owner.client.delete(`${USERS}/${member.id}`)).expect(409, 'CONFLICT');
     (await root.post(`${USERS}/${member.id}/keys`, { name: 'x' })).expect(409, 'CONFLICT');
@@ -295,7 +299,8 @@ describe('closing', () => {
       asOn(server, one).delete(`${USERS}/${other.id}`), asOn(replica, other).delete(`${USERS}/${one.id}`),
     ]],
     ['two owners demote each other', (one, other) => [
-      asOn(server, one).patch(`${USERS}/${other.id}`, { role: 'viewer' }), asOn(replica, other).patch(`${USERS}/${one.id}`, { role: 'viewer' }),
+      asOn(server, one).patch(`${USERS}/${other.id}`, { role: 'viewer' }),
+      asOn(replica, other).patch(`${USERS}/${one.id}`, { role: 'viewer' }),
     ]],
     ['two owners leave', (one, other) => [
       asOn(server, one).delete(`${USERS}/${one.id}`), asOn(replica, other).delete(`${USERS}/${other.id}`),

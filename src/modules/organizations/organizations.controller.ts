@@ -28,7 +28,10 @@ export class OrganizationsController {
   @ApiOperation({ summary: 'List organizations', description: "Root: all. An owner: those of their tenant. Everybody else: one's own." })
   @Access('organizations.read')
   @Replies(200, OrganizationListReply)
-  async list(@QueryParams(OrganizationListQuery) query: OrganizationListQuery, @Caller() caller: VerifiedCaller): Promise<OrganizationListReply> {
+  async list(
+    @QueryParams(OrganizationListQuery) query: OrganizationListQuery,
+    @Caller() caller: VerifiedCaller,
+  ): Promise<OrganizationListReply> {
     const { rows, total, nextCursor } = await this.organizations.list(caller.scope, pageRequest(query, DEFAULT_LIMIT));
     return { organizations: rows.map(presentOrganization), total, ...(nextCursor ? { nextCursor } : {}) };
   }
@@ -62,7 +65,11 @@ export class OrganizationsController {
   })
   @Access('organizations.write')
   @Replies(200, OrganizationEnvelope)
-  update(@PathParam('id', 'org') id: string, @JsonBody(UpdateOrganizationDto) body: UpdateOrganizationDto, @Caller() caller: VerifiedCaller) {
+  update(
+    @PathParam('id', 'org') id: string,
+    @JsonBody(UpdateOrganizationDto) body: UpdateOrganizationDto,
+    @Caller() caller: VerifiedCaller,
+  ) {
     return this.changes.update(id, body, caller);
   }
 }
