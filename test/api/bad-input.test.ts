@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { BODY_BYTES_MAX, goodBody, NO_JSON_TYPES, NO_OBJECT, UNREADABLE, wrongValuesFor } from '../support/bad-bodies.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -7,6 +7,9 @@ import { isPublic, pathOf, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { storedState, type StoredState } from '../support/stored-state.js';
 import { ROOT_KEY } from '../support/test-run.js';
+
+// They walk every route.
+jest.setTimeout(240_000);
 
 let server: TestServer;
 let root: Client;
@@ -99,7 +102,7 @@ describe('on every route that reads a body', () => {
     }
     expect(wrong).toEqual([]);
     expect(await storedState(server)).toEqual(before);
-  }, 60_000);
+  });
 
   test('the place is the member, wherever it stands', async () => {
     const [route] = routes.filter((one) => named(one) === 'POST /api/v1/agents');
@@ -122,7 +125,7 @@ describe('on every route that reads a body', () => {
     }
     expect(wrong).toEqual([]);
     expect(await storedState(server)).toEqual(before);
-  }, 60_000);
+  });
 
   test('another media type is 415, and so is a compressed body', async () => {
     const wrong: string[] = [];
@@ -139,7 +142,7 @@ describe('on every route that reads a body', () => {
     }
     expect(wrong).toEqual([]);
     expect(await storedState(server)).toEqual(before);
-  }, 60_000);
+  });
 
   test('routes that read no member refuse the same bodies, and do not act on them', async () => {
     const wrong: string[] = [];
@@ -169,7 +172,7 @@ describe('on every route that reads a body', () => {
     }
     expect(wrong).toEqual([]);
     expect(await storedState(server)).toEqual(before);
-  }, 60_000);
+  });
 
   async function sendChunked(route: Route, body: string): Promise<Refusal> {
     const credential = route.access === 'agents.refresh-token' ? agent.token : ROOT_KEY;
@@ -208,7 +211,7 @@ describe('on every route that reads a body', () => {
     expect(wrong).toEqual([]);
     expect(tried).toBeGreaterThan(600);
     expect(await storedState(server)).toEqual(before);
-  }, 60_000);
+  });
 
   test('skipHitl is nobody\'s to ask for', async () => {
     for (const path of ['execute', 'executions', 'hitl']) {
@@ -285,7 +288,7 @@ describe('on every route with parameters', () => {
     }
     expect(wrong).toEqual([]);
     expect(await storedState(server)).toEqual(before);
-  }, 60_000);
+  });
 });
 
 describe('afterwards', () => {
