@@ -109,8 +109,11 @@ describe('members of nobody', () => {
     const made = await anAgent(server).granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
     const asked = (await made.client.post('/api/v1/execute', { capability: 'email.send' })).expect(202);
     const ran = (await made.client.post('/api/v1/execute', { capability: 'web.search' })).expect(200);
+    const organization = (await root.post('/api/v1/organizations', { name: 'fresh' })).expect(201).text('organization.id');
+    const body = { email: 'fresh@example.test', organizationId: organization };
+    const user = (await root.post('/api/v1/users', body)).expect(201).text('user.id');
     const ids = {
-      agents: made.id, hitl: asked.text('hitlRequestId'), executions: ran.text('executionId'), name: 'own.one',
+      organizations: organization, users: user, agents: made.id, hitl: asked.text('hitlRequestId'), executions: ran.text('executionId'), name: 'own.one',
       capability: 'web.search',
     };
     return { ids, token: made.token };

@@ -104,6 +104,9 @@ export function goodBody(route: Route, names: { readonly agentId: string }): Rec
     'POST /api/v1/execute': { capability: 'web.search', agentId: names.agentId },
     'POST /api/v1/executions': { capability: 'web.search', agentId: names.agentId },
     'POST /api/v1/hitl': { capability: 'email.send', agentId: names.agentId },
+    'POST /api/v1/organizations': { name: 'good' },
+    'POST /api/v1/users': { email: 'good@example.test' },
+    'POST /api/v1/users/{id}/keys': { name: 'good' },
     'POST /api/v1/executions/{id}/report': { outcome: 'success' },
     'POST /api/v1/executions/{id}/settle': { outcome: 'success', note: 'seen' },
   };

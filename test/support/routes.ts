@@ -70,6 +70,9 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   grant: 'grt_00000000000000000000000000absent0000',
   executions: 'exec_00000000000000000000000000absent0000',
   hitl: 'hitl_00000000000000000000000000absent0000',
+  organizations: 'org_00000000000000000000000000absent0000',
+  users: 'usr_00000000000000000000000000absent0000',
+  keyId: 'key_00000000000000000000000000absent0000',
   audit: 'audit_00000000000000000000000000absent0000',
 };
 
