@@ -3,6 +3,7 @@ import { asRoot, type Client } from '../support/actors.js';
 import { BODY_BYTES_MAX, goodBody, NO_JSON_TYPES, NO_OBJECT, UNREADABLE, wrongValuesFor } from '../support/bad-bodies.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { closeRawConnections, sendRaw } from '../support/raw-http.js';
+import { aPerson, aTeam } from '../support/people.js';
 import { isPublic, pathOf, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { storedState, type StoredState } from '../support/stored-state.js';
@@ -25,7 +26,9 @@ beforeAll(async () => {
   const asked = (await agent.client.post('/api/v1/execute', { capability: 'email.send' })).expect(202);
   const grant = (await root.get(`/api/v1/agents/${agent.id}/capabilities`)).expect(200);
   (await root.post('/api/v1/capabilities', { name: 'own.one', description: 'mine' })).expect(201);
+  const person = await aPerson(server, 'viewer');
   ids = {
+    teams: await aTeam(server, person.organizationId, [{ userId: person.id }]), userId: person.id,
     agents: agent.id, executions: ran.text('executionId'), hitl: asked.text('hitlRequestId'), grant: grant.text('grants.0.id'),
     audit: ran.text('auditId'),
     name: 'own.one', capability: 'web.search',

@@ -89,3 +89,8 @@ export async function aTeam(
   }
   return id;
 }
+
+/** Closes an account past the API. */
+export async function closeAccount(server: TestServer, { id }: { readonly id: string }): Promise<void> {
+  await server.sql(`update users set status = 'deleted', ended_at = clock_timestamp() where id = $1`, [id]);
+}

@@ -71,6 +71,8 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   executions: 'exec_00000000000000000000000000absent0000',
   hitl: 'hitl_00000000000000000000000000absent0000',
   audit: 'audit_00000000000000000000000000absent0000',
+  teams: 'team_00000000000000000000000000absent0000',
+  userId: 'usr_00000000000000000000000000absent0000',
 };
 
 /**
