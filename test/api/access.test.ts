@@ -148,7 +148,7 @@ describe('every route × every principal', () => {
       }
     }
     expect(wrong).toEqual([]);
-  });
+  }, 60_000);
 });
 
 describe('an agent among others', () => {

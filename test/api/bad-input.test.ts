@@ -123,7 +123,7 @@ describe('on every route that reads a body', () => {
     }
     expect(wrong).toEqual([]);
     expect(await storedState(server)).toEqual(before);
-  });
+  }, 60_000);
 
   test('another media type is 415, and so is a compressed body', async () => {
     const wrong: string[] = [];
@@ -156,7 +156,7 @@ describe('on every route that reads a body', () => {
     }
     expect(await storedState(server)).toEqual(before);
     expect(wrong).toEqual([]);
-  });
+  }, 60_000);
 
   test('one byte more than 256 KiB is 413, told by its length or not', async () => {
     const wrong: string[] = [];

@@ -112,7 +112,8 @@ describe('members of nobody', () => {
     const ran = (await made.client.post('/api/v1/execute', { capability: 'web.search' })).expect(200);
     const person = await aPerson(server, 'viewer');
     const ids = {
-      agents: made.id, teams: await aTeam(server, person.organizationId), hitl: asked.text('hitlRequestId'), executions: ran.text('executionId'), name: 'own.one',
+      agents: made.id, teams: await aTeam(server, person.organizationId),
+      hitl: asked.text('hitlRequestId'), executions: ran.text('executionId'), name: 'own.one',
       capability: 'web.search',
     };
     return { ids, token: made.token, userId: person.id };

@@ -11,7 +11,7 @@ const tags = {
 } as const;
 const metadata = { optional: true, doc: 'An object of your own, kept as it is.' } as const;
 const owner = {
-  min: 1, max: 100, optional: true, example: 'usr_…', doc: 'Who answers for it: a person with an open account in its organization.',
+  min: 1, max: 100, optional: true, example: 'usr_…', doc: 'Who answers for it: a person of its organization.',
 } as const;
 const team = {
   min: 1, max: 100, optional: true, example: 'team_…', doc: 'The team it belongs to: its grants are the agent\'s too.',

@@ -12,7 +12,8 @@ export class AgentReply {
   @ApiProperty({ enum: ['active', 'deactivated'] }) status!: string;
   @ApiProperty({ type: String, isArray: true, description: 'Names of the capabilities it holds now.' }) capabilities!: string[];
   @ApiProperty({ type: String, isArray: true }) tags!: string[];
-  @ApiProperty({ required: false, example: 'usr_…', description: 'Who answers for it. Stays when that account is closed.' }) ownerId?: string;
+  @ApiProperty({ required: false, example: 'usr_…', description: 'Who answers for it; stays when that account is closed.' })
+  ownerId?: string;
   @ApiProperty({ required: false, example: 'team_…' }) teamId?: string;
   @ApiProperty({ type: Object, additionalProperties: true }) metadata!: JsonObject;
   @ApiProperty({ format: 'date-time' }) createdAt!: string;

@@ -26,8 +26,9 @@ export class RemoveTeamService {
       // The row first: an agent that is joining holds it, and one that comes later finds it gone.
       await this.teams.lockToRemove(tx, place);
       const agents = await this.agents.countOfTeam(tx, organizationId, id);
-      if (agents > 0) throw new Problem('CONFLICT', `${belonging(agents)} to this team. Move or remove what belongs to it first.`);
-      for (const { id: grantId, version, capability } of await this.grants.revokeOfTeam(tx, organizationId, id, caller.actorId)) {
+      if (agents > 0) throw new Problem('CONFLICT', `${belonging(agents)} to this team; move or remove them first.`);
+      const revoked = await this.grants.revokeOfTeam(tx, organizationId, id, caller.actorId);
+      for (const { id: grantId, version, capability } of revoked) {
         const metadata = { grantId, version, teamId: id, capability, reason: 'team_deleted' };
         tx.record(chain, { type: 'capability.revoked', capability, metadata });
       }

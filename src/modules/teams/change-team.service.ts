@@ -68,7 +68,7 @@ export class ChangeTeamService {
       await this.users.assertActive(tx, place.organizationId, userId);
       const now = await tx.now();
       const former = await this.members.find(tx, place, userId);
-      if (!former) await this.members.insert(tx, place, { userId, role, since: now });
+      if (!former) await this.members.insert(tx, place, userId, { role, since: now });
       else if (former.role !== role) await this.members.changeRole(tx, place, userId, role, now);
       record(tx, place, { change: former ? 'member_updated' : 'member_added', userId, role });
       return tx.reply(former ? 200 : 201, memberOf(userId, role, former?.since ?? now));
@@ -78,8 +78,9 @@ export class ChangeTeamService {
   async removeMember(teamId: string, userId: string, caller: Caller): Promise<Reply<undefined>> {
     return this.change(teamId, caller, async (tx, place) => {
       await this.stored.read(tx, place);
-      const isMember = (await this.members.find(tx, place, userId)) && (await this.users.isActive(tx, place.organizationId, userId));
-      if (!isMember) throw new Problem('NOT_FOUND', 'There is no such member.');
+      const member = await this.members.find(tx, place, userId);
+      const counts = member !== undefined && (await this.users.isActive(tx, place.organizationId, userId));
+      if (!counts) throw new Problem('NOT_FOUND', 'There is no such member.');
       await this.members.remove(tx, place, userId);
       record(tx, place, { change: 'member_removed', userId });
       return tx.reply(204, undefined);

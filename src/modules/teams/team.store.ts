@@ -18,7 +18,8 @@ export interface Team extends TeamPlace {
   updatedAt: Date;
 }
 
-const COLUMNS = `organization_id as "organizationId", id, name, description, created_at as "createdAt", updated_at as "updatedAt"`;
+const COLUMNS = `organization_id as "organizationId", id, name, description,
+  created_at as "createdAt", updated_at as "updatedAt"`;
 
 /**
  * Rows of teams. Whoever changes one holds the head of its organization's chain; an agent that joins holds the head of its own
@@ -41,14 +42,18 @@ export class TeamStore {
 
   /** The team as it stands under its organization's head. @throws Problem NOT_FOUND once it is gone */
   async read(tx: Tx, { organizationId, id }: TeamPlace): Promise<Team> {
-    const [team] = await tx.query<Team>(`select ${COLUMNS} from teams where organization_id = $1 and id = $2`, [organizationId, id]);
+    const [team] = await tx.query<Team>(`select ${COLUMNS} from teams where organization_id = $1 and id = $2`, [
+      organizationId, id,
+    ]);
     if (!team) throw absent();
     return team;
   }
 
   /** Keeps the team from being removed until this work ends; others may join it meanwhile. @throws Problem NOT_FOUND */
   async hold(tx: Tx, { organizationId, id }: TeamPlace): Promise<void> {
-    const rows = await tx.query('select id from teams where organization_id = $1 and id = $2 for key share', [organizationId, id]);
+    const rows = await tx.query('select id from teams where organization_id = $1 and id = $2 for key share', [
+      organizationId, id,
+    ]);
     if (rows.length === 0) throw absent();
   }
 

@@ -77,7 +77,11 @@ export class TeamsController {
   @ApiOperation({ summary: 'Take a person out of a team', description: 'From this answer on they decide nothing as its member.' })
   @Access('teams.write')
   @Replies(204, null)
-  removeMember(@PathParam('id', 'team') id: string, @PathParam('userId', 'usr') userId: string, @Caller() caller: VerifiedCaller) {
+  removeMember(
+    @PathParam('id', 'team') id: string,
+    @PathParam('userId', 'usr') userId: string,
+    @Caller() caller: VerifiedCaller,
+  ) {
     return this.changes.removeMember(id, userId, caller);
   }
 }

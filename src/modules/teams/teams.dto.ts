@@ -12,7 +12,7 @@ export class NewTeamDto {
   @Text({ ...description, nullable: true })
   description?: string;
 
-  @Text({ max: 100, optional: true, doc: 'Root, and the owner of a tenant: the organization it belongs to. Default: the own one.' })
+  @Text({ max: 100, optional: true, doc: 'Root, and the owner of a tenant: whose it is. Default: the own organization.' })
   organizationId?: string;
 }
 

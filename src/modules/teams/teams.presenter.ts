@@ -24,7 +24,8 @@ export class TeamMemberReply extends MemberReply {
 }
 
 export class TeamWithMembersReply extends TeamReply {
-  @ApiProperty({ type: TeamMemberReply, isArray: true, description: 'Whoever joined first comes first.' }) members!: TeamMemberReply[];
+  @ApiProperty({ type: TeamMemberReply, isArray: true, description: 'In the order in which they joined.' })
+  members!: TeamMemberReply[];
 }
 
 export class TeamEnvelope {

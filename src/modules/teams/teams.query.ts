@@ -25,7 +25,8 @@ export interface TeamWithMembers extends Team {
   members: MemberRow[];
 }
 
-const TEAM = `t.organization_id as "organizationId", t.id, t.name, t.description, t.created_at as "createdAt", t.updated_at as "updatedAt"`;
+const TEAM = `t.organization_id as "organizationId", t.id, t.name, t.description,
+  t.created_at as "createdAt", t.updated_at as "updatedAt"`;
 
 // A closed account belongs to nothing, though its row may still stand.
 const MEMBERS = `team_members m join users u on u.organization_id = m.organization_id and u.id = m.user_id and u.status = 'active'
