@@ -235,7 +235,7 @@ describe('on every route with parameters', () => {
       }
     }
     expect(wrong).toEqual([]);
-  });
+  }, 60_000);
 
   function badTexts(name: string, { type, enum: words, maxLength }: Route['query'][string]): string[] {
     const all = ['%00', 'a%00b'];
@@ -262,7 +262,7 @@ describe('on every route with parameters', () => {
       }
     }
     expect(wrong).toEqual([]);
-  });
+  }, 60_000);
 
   test('an id that cannot be is 404, or 400 where it is no UTF-8; nothing else', async () => {
     const wrong: string[] = [];
