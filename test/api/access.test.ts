@@ -152,7 +152,7 @@ describe('every route × every principal', () => {
       }
     }
     expect(wrong).toEqual([]);
-  });
+  }, 60_000);
 });
 
 describe('an agent among others', () => {

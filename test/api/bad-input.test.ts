@@ -3,6 +3,7 @@ import { asRoot, type Client } from '../support/actors.js';
 import { BODY_BYTES_MAX, goodBody, NO_JSON_TYPES, NO_OBJECT, UNREADABLE, wrongValuesFor } from '../support/bad-bodies.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { closeRawConnections, sendRaw } from '../support/raw-http.js';
+import { aPerson, aTeam } from '../support/people.js';
 import { isPublic, pathOf, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { storedState, type StoredState } from '../support/stored-state.js';
@@ -30,8 +31,11 @@ beforeAll(async () => {
   (await root.post('/api/v1/capabilities', { name: 'own.one', description: 'mine' })).expect(201);
   const user = (await root.post('/api/v1/users', { email: 'ada@example.test' })).expect(201);
   const key = (await root.post(`/api/v1/users/${user.text('user.id')}/keys`, { name: 'hers' })).expect(201);
+  const person = await aPerson(server, 'viewer');
   ids = {
-    organizations: user.text('user.organizationId'), users: user.text('user.id'), keyId: key.text('key.id'), agents: agent.id, executions: ran.text('executionId'), hitl: asked.text('hitlRequestId'), grant: grant.text('grants.0.id'),
+    teams: await aTeam(server, person.organizationId, [{ userId: person.id }]), userId: person.id,
+    organizations: user.text('user.organizationId'), users: user.text('user.id'), keyId: key.text('key.id'),
+    agents: agent.id, executions: ran.text('executionId'), hitl: asked.text('hitlRequestId'), grant: grant.text('grants.0.id'),
     audit: ran.text('auditId'),
     name: 'own.one', capability: 'web.search',
   };
@@ -125,7 +129,7 @@ describe('on every route that reads a body', () => {
     }
     expect(wrong).toEqual([]);
     expect(await storedState(server)).toEqual(before);
-  });
+  }, 60_000);
 
   test('another media type is 415, and so is a compressed body', async () => {
     const wrong: string[] = [];
@@ -158,7 +162,7 @@ describe('on every route that reads a body', () => {
     }
     expect(await storedState(server)).toEqual(before);
     expect(wrong).toEqual([]);
-  });
+  }, 60_000);
 
   test('one byte more than 256 KiB is 413, told by its length or not', async () => {
     const wrong: string[] = [];
@@ -237,7 +241,7 @@ describe('on every route with parameters', () => {
       }
     }
     expect(wrong).toEqual([]);
-  });
+  }, 60_000);
 
   function badTexts(name: string, { type, enum: words, maxLength }: Route['query'][string]): string[] {
     const all = ['%00', 'a%00b'];
@@ -264,7 +268,7 @@ describe('on every route with parameters', () => {
       }
     }
     expect(wrong).toEqual([]);
-  });
+  }, 60_000);
 
   test('an id that cannot be is 404, or 400 where it is no UTF-8; nothing else', async () => {
     const wrong: string[] = [];

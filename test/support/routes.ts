@@ -74,6 +74,8 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   users: 'usr_00000000000000000000000000absent0000',
   keyId: 'key_00000000000000000000000000absent0000',
   audit: 'audit_00000000000000000000000000absent0000',
+  teams: 'team_00000000000000000000000000absent0000',
+  userId: 'usr_00000000000000000000000000absent0000',
 };
 
 /**

@@ -90,6 +90,8 @@ export const ADMIN_EVENTS = {
     change: plain<string>(),
     name: optional(value<string>()),
     description: optional(value<string>()),
+    /** Names of members that now have no value. */
+    cleared: optional(plain<readonly string[]>()),
     userId: optional(person),
     role: optional(plain<string>()),
   }),

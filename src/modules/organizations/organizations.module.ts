@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { ActiveUsersQuery } from './active-users.query.js';
 import { ChangeOrganizationService } from './change-organization.service.js';
 import { ChangeUserService } from './change-user.service.js';
 import { OrganizationEntity } from './organization.entity.js';
@@ -22,9 +23,9 @@ import { UsersQuery } from './users.query.js';
   imports: [TypeOrmModule.forFeature([OrganizationEntity, UserEntity, PersonalKeyEntity])],
   controllers: [OrganizationsController, UsersController, PersonalKeysController],
   providers: [
-    OrganizationsQuery, OrganizationStore, ChangeOrganizationService, UsersQuery, UserStore, ChangeUserService, PersonalKeysQuery,
-    PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource,
+    OrganizationsQuery, ActiveUsersQuery, OrganizationStore, ChangeOrganizationService, UsersQuery, UserStore, ChangeUserService,
+    PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource,
   ],
-  exports: [OrganizationsQuery],
+  exports: [OrganizationsQuery, ActiveUsersQuery],
 })
 export class OrganizationsModule {}
