@@ -31,7 +31,8 @@ beforeAll(async () => {
   const user = (await root.post('/api/v1/users', { email: 'ada@example.test' })).expect(201);
   const key = (await root.post(`/api/v1/users/${user.text('user.id')}/keys`, { name: 'hers' })).expect(201);
   ids = {
-    organizations: user.text('user.organizationId'), users: user.text('user.id'), keyId: key.text('key.id'), agents: agent.id, executions: ran.text('executionId'), hitl: asked.text('hitlRequestId'), grant: grant.text('grants.0.id'),
+    organizations: user.text('user.organizationId'), users: user.text('user.id'), keyId: key.text('key.id'),
+    agents: agent.id, executions: ran.text('executionId'), hitl: asked.text('hitlRequestId'), grant: grant.text('grants.0.id'),
     audit: ran.text('auditId'),
     name: 'own.one', capability: 'web.search',
   };

@@ -113,7 +113,8 @@ describe('members of nobody', () => {
     const body = { email: 'fresh@example.test', organizationId: organization };
     const user = (await root.post('/api/v1/users', body)).expect(201).text('user.id');
     const ids = {
-      organizations: organization, users: user, agents: made.id, hitl: asked.text('hitlRequestId'), executions: ran.text('executionId'), name: 'own.one',
+      organizations: organization, users: user,
+      agents: made.id, hitl: asked.text('hitlRequestId'), executions: ran.text('executionId'), name: 'own.one',
       capability: 'web.search',
     };
     return { ids, token: made.token };
