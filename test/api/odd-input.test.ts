@@ -116,7 +116,8 @@ describe('members of nobody', () => {
     const person = await aPerson(server, 'viewer');
     const ids = {
       teams: await aTeam(server, person.organizationId),
-      organizations: organization, users: user, agents: made.id, hitl: asked.text('hitlRequestId'), executions: ran.text('executionId'), name: 'own.one',
+      organizations: organization, users: user,
+      agents: made.id, hitl: asked.text('hitlRequestId'), executions: ran.text('executionId'), name: 'own.one',
       capability: 'web.search',
     };
     return { ids, token: made.token, userId: person.id };
