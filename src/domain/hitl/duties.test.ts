@@ -75,7 +75,10 @@ function question(c: Case): DutyQuestion {
     request: {
       level: c.level, createdAt: ASKED, separationOfDuties: c.then, initiators,
       ...(c.tie === 'voucher' ? { vouchedBy: ME } : { vouchedBy: 'root' }),
-      agent: { registeredBy, teamId: c.age === 'agent came to the team' ? 'team_before' : 'team_now', ...(ownerThen ? { ownerId: ownerThen } : {}) },
+      agent: {
+        registeredBy, teamId: c.age === 'agent came to the team' ? 'team_before' : 'team_now',
+        ...(ownerThen ? { ownerId: ownerThen } : {}),
+      },
     },
     agent: { registeredBy, teamId: 'team_now', ...(ownerNow ? { ownerId: ownerNow } : {}) },
     organization: { separationOfDuties: c.now, hasSingleUser: c.single, selves },
