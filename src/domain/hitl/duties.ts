@@ -22,6 +22,8 @@ export interface Person {
   readonly email?: string;
   readonly role: Role;
   readonly accountSince: Date;
+  /** When the account, its address included, was last changed. */
+  readonly changedAt: Date;
   readonly roleSince: Date;
   /** Of the personal key that they came in with, where it was one. */
   readonly keySince?: Date;
@@ -135,13 +137,18 @@ export function foldPerson(name: string): string {
   return name.trim().toLowerCase();
 }
 
+/** An e-mail address, as opposed to an id. */
+export function isAddress(name: string): boolean {
+  return name.includes('@');
+}
+
 /** Everybody who may not approve: by which tie, under the setting that holds. */
 export function barredFrom(
   request: RequestTies,
   agent: AgentTies,
   separation: SeparationOfDuties,
 ): readonly { readonly name: string; readonly because: string }[] {
-  const initiators = request.initiators.map((name) => ({ name, because: 'It is your own action, or asked for on your behalf.' }));
+  const initiators = request.initiators.map((name) => ({ name, because: INITIATED_IT }));
   if (separation === 'standard') return initiators;
   // What the agent was when it asked and what it is now: handing it over meanwhile frees nobody.
   const ties: [string | undefined, string][] = [
@@ -152,6 +159,7 @@ export function barredFrom(
   return [...initiators, ...ties.flatMap(([name, because]) => (name === undefined ? [] : [{ name, because }]))];
 }
 
+const INITIATED_IT = 'It is your own action, or asked for on your behalf, or for an address that may have been yours.';
 const OWNS_IT = 'You own the agent, or did when it asked.';
 const REGISTERED_IT = 'You registered the agent.';
 
@@ -164,7 +172,7 @@ const WHO_DECIDES = [
 function separationBar(decider: Person, request: RequestTies, agent: AgentTies, organization: OrganizationTies): MayNot | undefined {
   const separation = stricterOf(request.separationOfDuties, organization.separationOfDuties);
   const selves = separation === 'strict' ? organization.selves : new Map<string, readonly string[]>();
-  const barring = barredFrom(request, agent, separation).find(({ name }) => isSelf(decider, name, selves));
+  const barring = barredFrom(request, agent, separation).find(({ name }) => isSelf(decider, name, selves, request.createdAt));
   if (barring) {
     const counted = separation === 'strict' ? ' Whoever vouched for an account counts as one person with it.' : '';
     return mayNot('SELF_APPROVAL', `${barring.because} Somebody else has to approve.${counted}`);
@@ -181,10 +189,12 @@ function separationBar(decider: Person, request: RequestTies, agent: AgentTies, 
 }
 
 /** Oneself by id or address; and under `strict` anybody behind whom the same person stands. */
-function isSelf(decider: Person, name: string, selves: OrganizationTies['selves']): boolean {
+function isSelf(decider: Person, name: string, selves: OrganizationTies['selves'], askedAt: Date): boolean {
   const folded = foldPerson(name);
   if (folded === foldPerson(decider.userId)) return true;
   if (decider.email !== undefined && folded === foldPerson(decider.email)) return true;
+  // An address was claimed as it stood then: whoever has changed their account since may have had it.
+  if (isAddress(folded) && decider.changedAt.getTime() >= askedAt.getTime()) return true;
   const mine = selves.get(foldPerson(decider.userId)) ?? [];
   return (selves.get(folded) ?? []).some((id) => mine.includes(id));
 }

@@ -18,6 +18,7 @@ interface Row {
   role: Role;
   role_since: Date;
   created_at: Date;
+  updated_at: Date;
   place: Membership['role'] | null;
   place_since: Date;
   place_role_since: Date;
@@ -32,19 +33,21 @@ const HOUSE = `
 
 const PERSON = `
   with ${HOUSE}
-  select u.email, u.role, u.role_since, u.created_at, m.role as place, m.since as place_since, m.role_since as place_role_since,
+  select u.email, u.role, u.role_since, u.created_at, u.updated_at, m.role as place, m.since as place_since, m.role_since as place_role_since,
     (select count(*)::integer from users c
      where (c.organization_id = $1 or (c.role = 'owner' and c.organization_id in (select id from house)))
        and (c.ended_at is null or c.ended_at > $3)) as company
   from users u left join team_members m on m.organization_id = $1 and m.team_id = $2 and m.user_id = u.id
   where u.organization_id = $4 and u.id = $5`;
 
+// An address was claimed as it stood when the request was made: an account that was changed since may have had it.
 // `union` ends a circle of people who vouched for one another. Root, who is nobody's colleague, is no link between people.
 const SELVES = `
   with recursive ${HOUSE},
   up (name, id) as (
     select n.name, u.id from unnest($2::text[]) as n(name)
-    join users u on u.organization_id in (select id from house) and (u.id = n.name or u.email_folded = n.name)
+    join users u on u.organization_id in (select id from house) 
+      and (u.id = n.name or u.email_folded = n.name or (n.name like '%@%' and u.updated_at >= $3))
     union
     select up.name, u.vouched_by from up join users u on u.id = up.id and u.organization_id in (select id from house)
     where starts_with(u.vouched_by, 'usr_'))
@@ -62,6 +65,7 @@ export class DeciderQuery {
       userId,
       role: row.role,
       accountSince: row.created_at,
+      changedAt: row.updated_at,
       roleSince: row.role_since,
       keySince: credential.createdAt,
       ...(row.email === null ? {} : { email: row.email }),
@@ -71,9 +75,9 @@ export class DeciderQuery {
   }
 
   /** For each name (a user's id, or an address): the users who stand behind it, those who vouched for it included. */
-  async selves(tx: Tx, organizationId: string, names: readonly string[]): Promise<Map<string, readonly string[]>> {
+  async selves(tx: Tx, organizationId: string, names: readonly string[], since: Date): Promise<Map<string, readonly string[]>> {
     const folded = [...new Set(names.map(foldPerson))];
-    const rows = await tx.query<{ name: string; ids: string[] }>(SELVES, [organizationId, folded]);
+    const rows = await tx.query<{ name: string; ids: string[] }>(SELVES, [organizationId, folded, since]);
     return new Map(rows.map(({ name, ids }) => [name, ids]));
   }
 }

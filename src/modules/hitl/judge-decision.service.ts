@@ -72,7 +72,8 @@ export class JudgeDecisionService {
     const separation = stricterOf(ties.separationOfDuties, separationOfDuties);
     if (separation === 'standard') return { decider: person, organization };
     const names = [person.userId, ...barredFrom(ties, facts.agent ?? {}, separation).map(({ name }) => name)];
-    return { decider: person, organization: { ...organization, selves: await this.deciders.selves(tx, organizationId, names) } };
+    const selves = await this.deciders.selves(tx, organizationId, names, ties.createdAt);
+    return { decider: person, organization: { ...organization, selves } };
   }
 }
 
