@@ -64,10 +64,12 @@ interface Asked {
   readonly execution: string;
 }
 
-async function asked({ capability = CAPABILITY, hitlMode = 'propose', context, registeredBy, vouchedBy, ...ties }: Terms = {}): Promise<Asked> {
+async function asked(terms: Terms = {}): Promise<Asked> {
+  const { capability = CAPABILITY, hitlMode = 'propose', context, registeredBy, vouchedBy, ...ties } = terms;
   let agent: BuiltAgent;
   if (registeredBy) {
-    const made = (await registeredBy.client.post('/api/v1/agents', { name: 'theirs', grants: [{ capability, hitlMode }] })).expect(201);
+    const registration = { name: 'theirs', grants: [{ capability, hitlMode }] };
+    const made = (await registeredBy.client.post('/api/v1/agents', registration)).expect(201);
     // Its first token is vouched for by whoever registered it: another one, so that this is the only tie.
     const token = (await root.post(`/api/v1/agents/${made.text('agent.id')}/token`)).expect(200).text('token');
     agent = { id: made.text('agent.id'), token, agent: {}, client: asAgent(server, token) };
@@ -79,17 +81,20 @@ async function asked({ capability = CAPABILITY, hitlMode = 'propose', context, r
     agent = { ...agent, token, client: asAgent(server, token) };
   }
   await handOver(agent, ties);
-  const reply = (await agent.client.post(EXECUTE, { capability, input: { to: 'a@example.org' }, ...(context ? { context } : {}) })).expect(202);
+  const call = { capability, input: { to: 'a@example.org' }, ...(context ? { context } : {}) };
+  const reply = (await agent.client.post(EXECUTE, call)).expect(202);
   return { agent, id: reply.text('hitlRequestId'), execution: reply.text('executionId') };
 }
 
-const approve = (by: BuiltPerson | Client, { id }: Asked, body: Readonly<Record<string, unknown>> = {}): Promise<Reply> =>
+type Body = Readonly<Record<string, unknown>>;
+
+const approve = (by: BuiltPerson | Client, { id }: Asked, body: Body = {}): Promise<Reply> =>
   ('client' in by ? by.client : by).post(`/api/v1/hitl/${id}/approve`, body);
 
 const reject = (by: BuiltPerson, { id }: Asked): Promise<Reply> => by.client.post(`/api/v1/hitl/${id}/reject`, {});
 
 /** Barred: the code, and nothing of the request, of its execution or in the log has changed. */
-async function barred(by: BuiltPerson, request: Asked, code = 'SELF_APPROVAL', body: Readonly<Record<string, unknown>> = {}): Promise<void> {
+async function barred(by: BuiltPerson, request: Asked, code = 'SELF_APPROVAL', body: Body = {}): Promise<void> {
   const [before, entries] = [await requestOf(server, request.id), (await auditOf(server, request.agent.id)).length];
   (await approve(by, request, body)).expect(code === 'REASON_REQUIRED' ? 422 : 403, code);
   expect(await requestOf(server, request.id)).toEqual(before);
@@ -97,7 +102,7 @@ async function barred(by: BuiltPerson, request: Asked, code = 'SELF_APPROVAL', b
   expect(await auditOf(server, request.agent.id)).toHaveLength(entries);
 }
 
-const approved = async (by: BuiltPerson, request: Asked, body: Readonly<Record<string, unknown>> = {}): Promise<Reply> => {
+const approved = async (by: BuiltPerson, request: Asked, body: Body = {}): Promise<Reply> => {
   const reply = (await approve(by, request, body)).expect(200);
   expect(reply.at('request')).toMatchObject({ status: 'approved', approvedBy: by.id, execution: { status: 'executed' } });
   return reply;
@@ -188,7 +193,8 @@ describe('standard: an initiator does not approve', () => {
     const admin = await person('admin');
     const invited = await person('admin', { vouchedBy: admin.id });
     const move = (of: BuiltPerson) => server.sql(
-      `update users set email = 'new-' || email, email_folded = 'new-' || email_folded, updated_at = clock_timestamp() where id = $1`, [of.id]);
+      `update users set email = 'new-' || email, email_folded = 'new-' || email_folded, updated_at = clock_timestamp() where id = $1`,
+      [of.id]);
     const own = await asked({ context: { on_behalf_of: admin.email } });
     await separation('strict');
     const theirs = await asked({ context: { on_behalf_of: invited.email } });
@@ -247,7 +253,9 @@ describe('strict', () => {
     await approved(other, request);
   });
 
-  test.each([['strict', 'standard'], ['standard', 'strict']] as const)('%s when it was asked, %s now: the stricter holds', async (then, now) => {
+  const settings = [['strict', 'standard'], ['standard', 'strict']] as const;
+
+  test.each(settings)('%s when it was asked, %s now: the stricter holds', async (then, now) => {
     const admin = await person('admin');
     await separation(then);
     const request = await asked({ vouchedBy: admin });
@@ -302,7 +310,8 @@ describe('strict', () => {
     const grandchild = await person('admin', { vouchedBy: invited.id });
     // Root vouched for both of these: that makes them nobody's second self.
     const [one, two] = [await person('admin', { vouchedBy: 'root' }), await person('admin', { vouchedBy: 'root' })];
-    for (const [initiator, decider] of [[inviter, grandchild], [grandchild, inviter], [sibling, invited], [grandchild, sibling]] as const) {
+    const pairs = [[inviter, grandchild], [grandchild, inviter], [sibling, invited], [grandchild, sibling]] as const;
+    for (const [initiator, decider] of pairs) {
       const request = await asked({ context: { on_behalf_of: initiator.email } });
       await separation('strict');
       await barred(decider, request);
@@ -359,7 +368,8 @@ describe('breaking the glass', () => {
       expect(reply.at('request')).toMatchObject({ breakGlass: true, comment: REASON });
       const told = await server.sql<{ payload: object }>(
         `select payload from outbox where organization_id = $1 and payload->>'event' = 'hitl.request.approved'`, [organizationId]);
-      expect(told).toEqual([{ payload: { event: 'hitl.request.approved', hitlRequestId: request.id, priority: 'high', breakGlass: true } }]);
+      const loud = { priority: 'high', breakGlass: true };
+      expect(told).toEqual([{ payload: { event: 'hitl.request.approved', hitlRequestId: request.id, ...loud } }]);
     } finally {
       await resumeOutbox(server);
     }
@@ -449,7 +459,9 @@ describe('where the gate now says escalate', () => {
     await approved(other, request);
   });
 
-  test.each([['a member', 'cancelled'], ['an admin', 'executed']] as const)('at run: the approval of %s, and it is %s', async (who, status) => {
+  const deciders = [['a member', 'cancelled'], ['an admin', 'executed']] as const;
+
+  test.each(deciders)('at run: the approval of %s, and it is %s', async (who, status) => {
     const request = await asked({ capability, teamId });
     const before = receiver.requests.length;
     await pauseOutbox(server);

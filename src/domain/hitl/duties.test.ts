@@ -61,7 +61,8 @@ function question(c: Case): DutyQuestion {
   const ownerNow = c.tie === 'owner now' || c.tie === 'owner then and now' ? ME : owner;
   const registeredBy = c.tie === 'registrant' ? ME : 'usr_admin';
   const initiators = c.tie === 'initiator by id' ? ['usr_else', ME]
-    : c.tie === 'initiator by address' ? ['  me@EXAMPLE.org'] : c.tie === 'changed since an id was claimed' ? ['usr_else', 'root'] : ['usr_else', 'Ann@Example.org'];
+    : c.tie === 'initiator by address' ? ['  me@EXAMPLE.org']
+    : c.tie === 'changed since an id was claimed' ? ['usr_else', 'root'] : ['usr_else', 'Ann@Example.org'];
   const selves = new Map([
     [ME, [ME]], ['usr_else', ['usr_else']], ['ann@example.org', ['usr_ann', 'usr_boss']], ['usr_admin', ['usr_admin']],
     ['usr_guest', ['usr_guest']],

@@ -33,7 +33,8 @@ const HOUSE = `
 
 const PERSON = `
   with ${HOUSE}
-  select u.email, u.role, u.role_since, u.created_at, u.updated_at, m.role as place, m.since as place_since, m.role_since as place_role_since,
+  select u.email, u.role, u.role_since, u.created_at, u.updated_at,
+    m.role as place, m.since as place_since, m.role_since as place_role_since,
     (select count(*)::integer from users c
      where (c.organization_id = $1 or (c.role = 'owner' and c.organization_id in (select id from house)))
        and (c.ended_at is null or c.ended_at > $3)) as company
@@ -53,7 +54,7 @@ const SELVES = `
     where starts_with(u.vouched_by, 'usr_'))
   select name, array_agg(id) as ids from up group by name`;
 
-/** What the rules of deciding ask about people. Read inside a unit of work that judges by the organization. No tables of its own. */
+/** What the rules of deciding ask about people, inside a unit of work that judges by the organization. No tables of its own. */
 @Injectable()
 export class DeciderQuery {
   async read(tx: Tx, { userId, organizationId: home, credential }: UserPrincipal, wanted: DeciderWanted) {

@@ -53,7 +53,7 @@ export class ApprovalDto extends DecisionDto {
 
   @Flag({
     optional: true,
-    doc: 'An owner whom separation of duties bars decides nevertheless, with a note of at least 10 characters. Every admin is told.',
+    doc: 'An owner whom separation of duties bars decides nevertheless, with a note of 10 characters or more. Admins are told.',
   })
   breakGlass?: boolean;
 }

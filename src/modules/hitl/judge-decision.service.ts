@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { sameDigest } from '../../domain/hitl/digest.js';
-import { barredFrom, type DutyQuestion, type DutyVerdict, judgeDecider, type RequestTies, stricterOf } from '../../domain/hitl/duties.js';
+import {
+  barredFrom, type DutyQuestion, type DutyVerdict, judgeDecider, type RequestTies, stricterOf,
+} from '../../domain/hitl/duties.js';
 import { transition } from '../../domain/hitl/transition.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
@@ -77,7 +79,7 @@ export class JudgeDecisionService {
   }
 }
 
-/** @throws Problem HITL_ALREADY_DECIDED, HITL_EXPIRED; HITL_DIGEST_MISMATCH where the caller was shown another action than stands */
+/** @throws Problem HITL_ALREADY_DECIDED, HITL_EXPIRED; HITL_DIGEST_MISMATCH where the caller was shown another action */
 export function assertDecidable(
   request: HitlRequestEntity,
   kind: 'approve' | 'reject' | 'cancel',
