@@ -185,20 +185,23 @@ describe('an attack', () => {
     const server = await startServer({ env: LIMITS });
     try {
       const { token } = await anAgent(server).create();
+      const began = Date.now();
       const answers = await repeat(1_000, (nth) =>
         from(`10.${nth >> 8}.${nth & 255}.1`, as(server, `${WRONG_KEY.slice(0, -4)}${String(nth).padStart(4, '0')}`)).get(CATALOGUE));
-      // A slow machine may see the next minute begin.
-      expect(statuses(answers)[401]).toBeLessThanOrEqual(2 * ADDRESS);
-      expect(statuses(answers)[401]).toBeGreaterThanOrEqual(ADDRESS);
+      // A slow machine sees further minutes begin.
+      const windows = Math.floor((Date.now() - began) / 60_000) + 1;
+      const refused = statuses(answers)[401]!;
+      expect(refused).toBeGreaterThanOrEqual(ADDRESS);
+      expect(refused).toBeLessThanOrEqual(windows * ADDRESS);
+      expect(statuses(answers)).toEqual({ 401: refused, 429: 1_000 - refused });
       (await as(server, token).get(CATALOGUE)).expect(200);
       (await asRoot(server).get(CATALOGUE)).expect(200);
 
       await server.restart();
-      const failed = await server.sql<{ body: string }>(`select body from audit_entries where event = 'auth.failed'`);
-      expect(failed.length).toBeGreaterThan(0);
-      expect(failed.length).toBeLessThanOrEqual(4);
-      const counted = failed.reduce((sum, { body }) => sum + (JSON.parse(body) as { metadata: { count: number } }).metadata.count, 0);
-      expect(counted).toBe(statuses(answers)[401]);
+      const answered = await asRoot(server).get('/api/v1/audit', { query: { event: 'auth.failed', limit: 500 } });
+      const failed = answered.expect(200).list('entries') as { metadata: { count: number } }[];
+      expect(failed.length).toBeLessThanOrEqual(2 * windows + 1);
+      expect(failed.reduce((sum, { metadata }) => sum + metadata.count, 0)).toBe(refused);
     } finally {
       await server.stop();
     }
@@ -209,9 +212,9 @@ describe('settings', () => {
   test('0 switches a limit off, and then no answer speaks of one', async () => {
     const server = await startServer();
     try {
-      const calls = [anonymous(server), as(server, WRONG_KEY), asRoot(server)].map((client) => repeat(330, () => client.get(CATALOGUE)));
+      const calls = [anonymous(server), as(server, WRONG_KEY), asRoot(server)].map((client) => repeat(50, () => client.get(CATALOGUE)));
       const answers = (await Promise.all(calls)).flat();
-      expect(statuses(answers)).toEqual({ 200: 330, 401: 660 });
+      expect(statuses(answers)).toEqual({ 200: 50, 401: 100 });
       expect(answers.filter(({ headers }) => headers.has('ratelimit') || headers.has('ratelimit-policy'))).toEqual([]);
       expect(await server.sql('select 1 from rate_quotas')).toEqual([]);
     } finally {
@@ -231,7 +234,7 @@ describe('the shared counts', () => {
   });
 
   test('while the database is away calls are answered as without a limit, and counted again afterwards', async () => {
-    const server = await startServer({ env: { ...LIMITS } });
+    const server = await startServer({ env: LIMITS });
     try {
       await withoutDatabase(server, async () => {
         await eventually(async () => (await asRoot(server).get(CATALOGUE)).expect(503, 'UNAVAILABLE'));

@@ -143,6 +143,20 @@ describe('leased quotas', () => {
     expect(passed).toHaveLength(limit);
   });
 
+  test('what is left of a lease is worth nothing once its window has ended, however long the answer took', async () => {
+    const { time, count, passed, call } = installation(40, { replicas: 2, delays: [0, 30] });
+    void call(0);
+    await time.advance(WINDOW_MS);
+    for (let i = 0; i < 60; i++) void call(1);
+    await time.advance(0);
+    void call(0);
+    await time.advance(5_000);
+    void call(0);
+    await time.advance(5_000);
+    expect(count.windows.get('agent:a')).toEqual([0, WINDOW_MS]);
+    expect(most(passed, count.windows)).toBe(40);
+  });
+
   test('calls that come at once are let through up to the limit', async () => {
     const { time, passed, answers, call } = installation(40, { delays: [5] });
     for (let i = 0; i < 100; i++) void call();
