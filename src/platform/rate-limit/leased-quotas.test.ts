@@ -76,8 +76,13 @@ interface Passed {
   readonly at: number;
 }
 
+interface Circumstances extends Partial<QuotaTerms> {
+  readonly replicas?: number;
+  readonly delays?: readonly number[];
+}
+
 /** Replicas of one installation, and a record of what they let through. */
-function installation(limit: number, { replicas = 1, delays = [0], ...terms }: { replicas?: number; delays?: number[] } & Partial<QuotaTerms> = {}) {
+function installation(limit: number, { replicas = 1, delays = [0], ...terms }: Circumstances = {}) {
   const time = new Timeline();
   const count = new SharedCount(time, delays);
   const passed: Passed[] = [];
@@ -233,7 +238,8 @@ describe('when no lease can be had', () => {
     let asked = 0;
     let now = 0;
     const source = { lease: () => (asked++, Promise.reject(away)) };
-    const quotas = new LeasedQuotas(source, { limit: 20, windowSeconds: 60, remembered: 10, onAway: (error) => told.push(error), now: () => now });
+    const onAway = (error: unknown) => told.push(error);
+    const quotas = new LeasedQuotas(source, { limit: 20, windowSeconds: 60, remembered: 10, onAway, now: () => now });
     for (let i = 0; i < 100; i++) expect(await quotas.take(`address:${i}`)).toBeUndefined();
     expect(asked).toBe(1);
     now = 1_001;

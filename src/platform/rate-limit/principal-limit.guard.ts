@@ -16,10 +16,11 @@ export class PrincipalLimitGuard extends ThrottlerGuard implements PrincipalLimi
     return this.throttlers.length > 0;
   }
 
-  protected override async handleRequest({ context, limit, ttl, blockDuration, throttler, generateKey }: ThrottlerRequest): Promise<boolean> {
+  protected override async handleRequest(asked: ThrottlerRequest): Promise<boolean> {
+    const { context, limit, ttl, blockDuration, throttler, generateKey } = asked;
     const key = generateKey(context, '', throttler.name!);
-    const record = await this.storageService.increment(key, ttl, limit, blockDuration, throttler.name!);
-    const { totalHits, timeToExpire, isBlocked } = record;
+    const counted = await this.storageService.increment(key, ttl, limit, blockDuration, throttler.name!);
+    const { totalHits, timeToExpire, isBlocked } = counted;
     // Nobody knows: the database is away, and will be so for what follows.
     if (timeToExpire === 0) return true;
     const verdict = { allowed: !isBlocked, remaining: limit - totalHits, endsInMs: timeToExpire * 1_000 };
