@@ -12,6 +12,7 @@ const ADDRESS = 30;
 const LIMITS = { RATE_LIMIT_PRINCIPAL: String(PRINCIPAL), RATE_LIMIT_ANONYMOUS: String(ADDRESS) };
 
 const WRONG_KEY = `svc_root_${'0'.repeat(64)}`;
+const FORGOTTEN = 'address:192.0.2.250';
 const CATALOGUE = '/api/v1/capabilities';
 
 /** Behind a trusted proxy, so that each test may call from addresses of its own. */
@@ -22,6 +23,8 @@ beforeAll(async () => {
   const env = { ...LIMITS, TRUSTED_PROXIES: '127.0.0.1' };
   one = await startServer({ env });
   two = await startServer({ replicaOf: one, env });
+  // For the last test: the janitor comes once a minute.
+  await one.sql(`insert into rate_quotas values ('${FORGOTTEN}', clock_timestamp() - interval '1 hour', 7)`);
 }, 60_000);
 
 afterAll(async () => {
@@ -62,9 +65,10 @@ describe('of a principal', () => {
 
   test('also when all calls come at once', async () => {
     const { token } = await anAgent(one).create();
-    const answers = await Promise.all(Array.from({ length: 2 * PRINCIPAL }, (_, nth) => as(nth % 2 ? one : two, token).get(CATALOGUE)));
+    const call = (nth: number) => as(nth % 2 ? one : two, token).get(CATALOGUE);
+    const answers = await Promise.all(Array.from({ length: 2 * PRINCIPAL }, (_, nth) => call(nth)));
     expect(statuses(answers)[200]).toBeLessThanOrEqual(PRINCIPAL);
-    const rest = await repeat(2 * PRINCIPAL, (nth) => as(nth % 2 ? one : two, token).get(CATALOGUE));
+    const rest = await repeat(2 * PRINCIPAL, call);
     expect(statuses([...answers, ...rest])[200]).toBe(PRINCIPAL);
   });
 
@@ -186,8 +190,8 @@ describe('an attack', () => {
     try {
       const { token } = await anAgent(server).create();
       const began = Date.now();
-      const answers = await repeat(1_000, (nth) =>
-        from(`10.${nth >> 8}.${nth & 255}.1`, as(server, `${WRONG_KEY.slice(0, -4)}${String(nth).padStart(4, '0')}`)).get(CATALOGUE));
+      const guess = (nth: number) => as(server, `${WRONG_KEY.slice(0, -4)}${String(nth).padStart(4, '0')}`);
+      const answers = await repeat(1_000, (nth) => from(`10.${nth >> 8}.${nth & 255}.1`, guess(nth)).get(CATALOGUE));
       // A slow machine sees further minutes begin.
       const windows = Math.floor((Date.now() - began) / 60_000) + 1;
       const refused = statuses(answers)[401]!;
@@ -212,8 +216,8 @@ describe('settings', () => {
   test('0 switches a limit off, and then no answer speaks of one', async () => {
     const server = await startServer();
     try {
-      const calls = [anonymous(server), as(server, WRONG_KEY), asRoot(server)].map((client) => repeat(50, () => client.get(CATALOGUE)));
-      const answers = (await Promise.all(calls)).flat();
+      const callers = [anonymous(server), as(server, WRONG_KEY), asRoot(server)];
+      const answers = (await Promise.all(callers.map((client) => repeat(50, () => client.get(CATALOGUE))))).flat();
       expect(statuses(answers)).toEqual({ 200: 50, 401: 100 });
       expect(answers.filter(({ headers }) => headers.has('ratelimit') || headers.has('ratelimit-policy'))).toEqual([]);
       expect(await server.sql('select 1 from rate_quotas')).toEqual([]);
@@ -251,4 +255,12 @@ describe('the shared counts', () => {
       await server.stop();
     }
   }, 60_000);
+
+  test('the row of whoever has not called for long is deleted', async () => {
+    await eventually(async () => expect(await one.sql('select 1 from rate_quotas where subject = $1', [FORGOTTEN])).toEqual([]), {
+      within: 120_000,
+      every: 500,
+    });
+    expect((await one.sql('select 1 from rate_quotas')).length).toBeGreaterThan(0);
+  }, 150_000);
 });

@@ -10,7 +10,7 @@ export interface Grant {
 
 /** Where replicas lease from: one count for each subject, shared by all of them. */
 export interface QuotaSource {
-  /** Grants up to `wanted` of what is left of `limit`. A subject's window begins with the first lease after the last one ended. */
+  /** Grants up to `wanted` of what is left of `limit`. A window begins with the first lease after the last one ended. */
   lease(subject: string, limit: number, wanted: number, windowSeconds: number): Promise<Grant>;
 }
 
@@ -72,7 +72,7 @@ export class LeasedQuotas {
     this.now = terms.now ?? (() => performance.now());
   }
 
-  /** Takes one call of the subject's quota; undefined when nobody can say whether there is one. At once, where a lease is at hand. */
+  /** Takes one call of the subject's quota, at once where a lease is at hand; undefined when nobody can say if one is left. */
   take(subject: string): Verdict | Promise<Verdict | undefined> {
     const lease = this.leases.get(subject) ?? this.begin(subject);
     return this.spend(subject, lease) ?? this.wait(subject, lease);
@@ -130,8 +130,8 @@ export class LeasedQuotas {
     });
     try {
       const { limit, windowSeconds } = this.terms;
-      const granting = this.source.lease(subject, limit, this.chunk, windowSeconds).then((grant) => this.add(subject, lease, asked, grant));
-      await Promise.race([granting, late]);
+      const granting = this.source.lease(subject, limit, this.chunk, windowSeconds);
+      await Promise.race([granting.then((grant) => this.add(subject, lease, asked, grant)), late]);
       return true;
     } catch (error) {
       this.awayUntil = this.now() + AWAY_MS;

@@ -8,7 +8,7 @@ export const WINDOW_SECONDS = 60;
 /** Names of the two limits, as the headers and the counts know them. */
 export type Policy = 'address' | 'principal';
 
-/** `RateLimit-Policy` and `RateLimit` (IETF draft-ietf-httpapi-ratelimit-headers): calls in a window, calls left, seconds until it ends. */
+/** Calls in a window, calls left and seconds until it ends, as draft-ietf-httpapi-ratelimit-headers has them. */
 export function showRate(response: ServerResponse, policy: Policy, limit: number, { remaining, endsInMs }: Verdict): void {
   response.setHeader('RateLimit-Policy', `"${policy}";q=${limit};w=${WINDOW_SECONDS}`);
   response.setHeader('RateLimit', `"${policy}";r=${remaining};t=${seconds(endsInMs)}`);

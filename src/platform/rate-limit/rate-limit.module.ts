@@ -30,7 +30,8 @@ class QuotaModule {}
 })
 export class RateLimitModule {}
 
-function throttlerOptions({ rateLimitPrincipal: limit }: CompleteConfig, store: QuotaStore, logger: Logger): ThrottlerModuleOptions {
+function throttlerOptions(config: CompleteConfig, store: QuotaStore, logger: Logger): ThrottlerModuleOptions {
+  const { rateLimitPrincipal: limit } = config;
   if (limit === 0) return { throttlers: [] };
   const quotas = new LeasedQuotas(store, {
     limit,
