@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { anonymous, as, asRoot, type Client, type Reply } from '../support/actors.js';
 import { anAgent } from '../support/builders.js';
 import { eventually } from '../support/eventually.js';
@@ -6,6 +6,9 @@ import { aPerson } from '../support/people.js';
 import { closeRawConnections, sendRaw } from '../support/raw-http.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { withoutDatabase } from '../support/without-database.js';
+
+// Hundreds of calls, on whatever machine.
+jest.setTimeout(60_000);
 
 const PRINCIPAL = 40;
 const ADDRESS = 30;
