@@ -167,7 +167,7 @@ export type VariableName = keyof Environment;
 
 /** Read and checked, and obeyed by nothing yet: the parts that they are for are not built. Said in `.env.example` and at start. */
 export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
-  'RATE_LIMIT_ANONYMOUS', 'RATE_LIMIT_PRINCIPAL', 'DATABASE_LISTEN_URL', 'INTERNAL_API_KEY',
+  'DATABASE_LISTEN_URL', 'INTERNAL_API_KEY',
   ...(Object.keys(AUDIT) as (keyof typeof AUDIT)[]),
   ...(Object.keys(NOTIFICATIONS) as (keyof typeof NOTIFICATIONS)[]),
   ...(Object.keys(MODELS) as (keyof typeof MODELS)[]),
