@@ -41,6 +41,10 @@ afterAll(async () => {
 const status = async (at: TestServer, credential: string): Promise<number> => (await as(at, credential).get('/api/v1/agents')).status;
 const storedHash = async () => (await server.sql<{ hash: string }>('select root_key_hash as hash from instance'))[0]!.hash;
 
+async function changed(hash: string): Promise<void> {
+  while ((await storedHash()) === hash) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
 describe('countersign key rotate', () => {
   test('shows a new key once; the old one is dead on every server, without a restart', async () => {
     const { code, stdout, stderr } = await countersign(['key', 'rotate'], { DATABASE_URL: server.database.url });
@@ -142,10 +146,14 @@ describe('what the old key had begun', () => {
 
   test('decided before the rotation, committed after it: 401, and nothing begins', async () => {
     const before = await started();
-    const { held, release } = line.hold('gate-commit-1');
+    const hash = await storedHash();
+    const rotated = rotateRootKey(server.database.url);
+    const { held, release } = line.hold('gate-commit-');
     const call = execute();
     await held;
-    key = await rotateRootKey(server.database.url).finally(release);
+    await changed(hash);
+    release();
+    key = await rotated;
     (await call).expect(401, 'UNAUTHENTICATED');
     expect(await started()).toBe(before);
     expect((await execute()).expect(200).body.status).toBe('executed');
@@ -153,6 +161,7 @@ describe('what the old key had begun', () => {
 
   test('the command ends when nothing of it can commit any more', async () => {
     const old = key;
+    const hash = await storedHash();
     const { held, release } = line.hold('UPDATE "agents"');
     const order: string[] = [];
     // Past its guard, its locks and the comparison of its key; its last statements are on their way.
@@ -163,8 +172,7 @@ describe('what the old key had begun', () => {
       order.push('rotated');
       key = fresh;
     });
-    const before = await storedHash();
-    while ((await storedHash()) === before) await new Promise((resolve) => setTimeout(resolve, 5));
+    await changed(hash);
     expect(order).toEqual([]);
     expect(await status(replica, old)).toBe(401);
     release();
