@@ -7,6 +7,7 @@ import { checkFramework } from './lint/framework.mjs';
 import { checkMachinePaths } from './lint/machine-paths.mjs';
 import { checkNaming } from './lint/naming.mjs';
 import { checkRoutes } from './lint/routes.mjs';
+import { checkScopedQueries } from './lint/scoped-queries.mjs';
 import { readSources } from './lint/sources.mjs';
 import { checkTableOwnership } from './lint/table-ownership.mjs';
 
@@ -16,6 +17,7 @@ const CHECKS = {
     return [
       ...checkRoutes(sources),
       ...checkDatabaseAccess(sources),
+      ...checkScopedQueries(sources),
       ...checkTableOwnership(sources),
       ...checkFramework(sources),
       ...checkNaming(sources),

@@ -51,6 +51,23 @@ describe('database handles', () => {
   });
 });
 
+describe('scope', () => {
+  const query = (parameters: string, visibility = '') =>
+    ({ 'src/modules/agents/agents.query.ts': `export class AgentsQuery {\n  ${visibility} find(${parameters}) { return []; }\n}\n` });
+
+  test.each([
+    ['nothing', query(''), 1],
+    ['an id alone', query('id: string'), 1],
+    ['a scope, but not first', query('id: string, scope: Scope'), 1],
+    ['a scope', query('scope: Scope, id: string'), 0],
+    ['a unit of work', query('tx: Tx, id: string'), 0],
+    ['nothing, and only it itself calls it', query('id: string', 'private'), 0],
+  ])('a query that takes %s', async (_, files, findings) => {
+    const outcome = await structure(files);
+    expect(outcome.findings).toEqual(new Array(findings).fill('src/modules/agents/agents.query.ts scoped-queries'));
+  });
+});
+
 describe('table ownership', () => {
   const sql = (text: string) => `export const run = (tx: Tx) => tx.query(\`${text}\`);\n`;
   // One lint over one store for each statement: the findings tell which of them are wrong.

@@ -1,0 +1,37 @@
+// A query without a scope does not compile where it counts: what stores and queries offer takes a Scope (whose data the caller
+// may see), or the Tx of a unit of work that has placed itself by one. What needs neither stands here, with its reason.
+import ts from 'typescript';
+import { finding, isTest, walk } from './sources.mjs';
+
+const FIRST = new Set(['Scope', 'Tx']);
+
+/** Class.method → why it may read without a scope. */
+export const WITHOUT_SCOPE = {
+  'FactsQuery.read': 'the facts of calls whose place the credential or a scoped lookup has given',
+  'GrantUsageStore.read': 'uses of grants that the facts have just named',
+  'DefinitionStore.list': 'the catalogue of one organization, chosen by OrganizationsQuery from a scope',
+  'UnknownCommits.settle': 'looks up what this process itself had sent',
+  'ExecutionStore.abandoned': 'recovery works for every organization',
+  'VerificationTurnsStore.take': 'keyed by the credential itself',
+  'VerificationTurnsStore.giveBack': 'keyed by the credential itself',
+};
+
+export function checkScopedQueries(sources, exceptions = WITHOUT_SCOPE) {
+  const findings = [];
+  for (const source of sources) {
+    if (isTest(source.path) || !/^src\/modules\/.*\.(store|query)\.ts$/.test(source.path)) continue;
+    walk(source.tree, (node) => {
+      if (!ts.isMethodDeclaration(node) || !ts.isClassDeclaration(node.parent) || isHidden(node)) return;
+      const name = `${node.parent.name?.text}.${node.name.getText(source.tree)}`;
+      const [first] = node.parameters;
+      const type = first?.type && ts.isTypeReferenceNode(first.type) ? first.type.typeName.getText(source.tree) : undefined;
+      if (FIRST.has(type) || name in exceptions) return;
+      findings.push(finding(source, node, 'scoped-queries', `${name} must take a Scope or a Tx first, or say why not in this rule's file`));
+    });
+  }
+  return findings;
+}
+
+function isHidden(node) {
+  return (node.modifiers ?? []).some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword || kind === ts.SyntaxKind.ProtectedKeyword);
+}
