@@ -6,18 +6,24 @@ import { aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson } from './people.
 import { namedIn, pathOf, type Route } from './routes.js';
 import type { TestServer } from './server.js';
 
-/** Where real things are made, and whose they are. */
+/** Where real things are made, and whose they are. What a call does not name is not made. */
 export interface Place {
   readonly server: TestServer;
   readonly organizationId: string;
   /** An organization of the same tenant, for what goes from one to another. */
   readonly sibling: string;
-  /** Whose objects: the agent's own requests, executions and grants. */
-  readonly agent: BuiltAgent;
   /** Whom the agent belongs to, and of whom the audit entries tell. */
   readonly person: Pick<BuiltPerson, 'id'>;
+  /** Whose objects: the agent's own requests, executions and grants. */
+  agent(): Promise<BuiltAgent>;
   /** Whose account, keys and membership a path names. */
-  readonly account: Pick<BuiltPerson, 'id'>;
+  account(): Promise<Pick<BuiltPerson, 'id'>>;
+}
+
+/** The same at every call, made at the first one. */
+export function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined;
+  return () => (made ??= make());
 }
 
 export interface Target {
@@ -34,25 +40,29 @@ type Maker = (place: Place) => Promise<string>;
  * stands here.
  */
 const MAKERS: Readonly<Record<string, Maker>> = {
-  agents: async ({ agent }) => agent.id,
+  agents: async ({ agent }) => (await agent()).id,
   organizations: async ({ organizationId }) => organizationId,
-  users: async ({ account }) => account.id,
-  userId: async ({ account }) => account.id,
-  keyId: async ({ server, organizationId, account }) => (await aPersonalKey(server, { organizationId, userId: account.id })).id,
-  teams: ({ server, organizationId, account }) => aTeam(server, organizationId, [{ userId: account.id }]),
-  stops: ({ server, organizationId, agent, person }) => aStop(server, organizationId, { agentId: agent.id, by: person.id }),
+  users: async ({ account }) => (await account()).id,
+  userId: async ({ account }) => (await account()).id,
+  keyId: async ({ server, organizationId, account }) => (await aPersonalKey(server, { organizationId, userId: (await account()).id })).id,
+  teams: async ({ server, organizationId, account }) => aTeam(server, organizationId, [{ userId: (await account()).id }]),
+  stops: async ({ server, organizationId, agent, person }) =>
+    aStop(server, organizationId, { agentId: (await agent()).id, by: person.id }),
   capability: async () => 'web.search',
   name: ({ server, organizationId }) => aCapability(server, organizationId),
   grant: async ({ server, agent }) => {
-    const grants = await asRoot(server).get('/api/v1/capabilities/grants', { query: { agentId: agent.id, capability: 'web.search' } });
-    return grants.expect(200).text('grants.0.id');
+    const query = { agentId: (await agent()).id, capability: 'web.search' };
+    return (await asRoot(server).get('/api/v1/capabilities/grants', { query })).expect(200).text('grants.0.id');
   },
   executions: async ({ server, agent }) =>
-    (await asRoot(server).post('/api/v1/execute', { capability: 'web.search', agentId: agent.id })).expect(200).text('executionId'),
+    (await execute(server, 'web.search', await agent())).expect(200).text('executionId'),
   hitl: async ({ server, agent }) =>
-    (await asRoot(server).post('/api/v1/execute', { capability: 'email.send', agentId: agent.id })).expect(202).text('hitlRequestId'),
+    (await execute(server, 'email.send', await agent())).expect(202).text('hitlRequestId'),
   audit: ({ server, organizationId, person }) => anEntryAbout(server, organizationId, person.id),
 };
+
+const execute = (server: TestServer, capability: string, { id }: BuiltAgent) =>
+  asRoot(server).post('/api/v1/execute', { capability, agentId: id });
 
 /** A capability of the organization's own, as the API would define it in the caller's. */
 async function aCapability(server: TestServer, organizationId: string): Promise<string> {
@@ -84,6 +94,9 @@ export async function anAgentOf(server: TestServer, organizationId: string, pers
   return agent;
 }
 
+const AGENT = '<the agent>';
+const ACCOUNT = '<the account>';
+
 /** Path and body of a call to the route that names what really is there. */
 export async function targetOf(route: Route, place: Place): Promise<Target> {
   const ids: Record<string, string> = {};
@@ -92,9 +105,12 @@ export async function targetOf(route: Route, place: Place): Promise<Target> {
     if (make === undefined) throw new Error(`${route.template} names {${name}}: say in test/support/real-objects.ts how to make one`);
     ids[name] = await make(place);
   }
-  const names = { agentId: place.agent.id, userId: place.account.id, organizationId: place.sibling };
-  const body = route.takesBody ? goodBody(route, names) : undefined;
-  const text = JSON.stringify(body) ?? '';
-  const inBody = text.includes(place.agent.id) || text.includes(place.account.id);
-  return { path: pathOf(route, ids), body, names: namedIn(route).length > 0 ? 'in the path' : inBody ? 'in the body' : 'nothing' };
+  const path = pathOf(route, ids);
+  const named = namedIn(route).length > 0 ? 'in the path' : 'nothing';
+  if (!route.takesBody) return { path, body: undefined, names: named };
+  const written = JSON.stringify(goodBody(route, { agentId: AGENT, userId: ACCOUNT, organizationId: place.sibling }));
+  const inBody = written.includes(AGENT) || written.includes(ACCOUNT);
+  const [agentId, accountId] = [written.includes(AGENT) ? (await place.agent()).id : '', written.includes(ACCOUNT) ? (await place.account()).id : ''];
+  const body = JSON.parse(written.replaceAll(AGENT, agentId).replaceAll(ACCOUNT, accountId)) as Record<string, unknown>;
+  return { path, body, names: named === 'nothing' && inBody ? 'in the body' : named };
 }
