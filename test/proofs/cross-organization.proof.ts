@@ -10,6 +10,7 @@ import { organizationTables, storedStateOf } from '../support/stored-state.js';
 const CHUNK = 250;
 const AT_ONCE = 8;
 
+const PLACES = ['in the path', 'in the body', 'in a filter', 'as a cursor'] as const;
 const ROLES = ['owner', 'admin', 'member', 'viewer', 'agent'] as const;
 
 /**
@@ -36,17 +37,19 @@ interface Victim {
   readonly world: World;
   readonly ids: ReadonlySet<string>;
   readonly cursors: readonly string[];
+  /** Changing calls with a foreign id that succeeded since the last look: one of them it was, if something changed. */
+  readonly suspects: string[];
 }
 
 async function attack(server: TestServer, { count, seed, progress }: ProofRun): Promise<ProofResult> {
   const random = generator(seed);
   const routes = (await routesOf(server)).filter((route) => !isPublic(route));
   const world = await aWorld(server, markOf('b', seed));
-  const victim: Victim = { world, ids: await idsIn(server, world.organizationIds), cursors: await cursorsOf(routes, world) };
+  const victim: Victim = {
+    world, ids: await idsIn(server, world.organizationIds), cursors: await cursorsOf(routes, world), suspects: [],
+  };
   const coverage: Record<string, number> = {};
-  for (const what of [...ROLES, 'in the path', 'in the body', 'in a filter', 'as a cursor', 'told nothing is there', 'denied', 'let through']) {
-    coverage[what] = 0;
-  }
+  for (const what of [...ROLES, ...PLACES, 'told nothing is there', 'denied', 'let through']) coverage[what] = 0;
   const reached = new Set<Route>();
   const before = await storedStateOf(server, world.organizationIds);
   let checked = 0;
@@ -58,7 +61,9 @@ async function attack(server: TestServer, { count, seed, progress }: ProofRun): 
       reached.add(route);
       return attemptOn(route, attackerOf(own, role), { own: own.ids, foreign: world.ids, cursors: victim.cursors }, random);
     });
-    const fault = await tryAll(server, chunk, victim, coverage) ?? (await changed(server, world, before)) ?? (await referredTo(server, own, victim));
+    victim.suspects.length = 0;
+    const fault = (await tryAll(server, chunk, victim, coverage)) ?? (await changed(server, victim, before))
+      ?? (await referredTo(server, own, victim));
     checked += chunk.length;
     progress(checked);
     if (fault !== undefined) return { checked, counterexample: fault, coverage };
@@ -86,7 +91,9 @@ async function cursorsOf(routes: readonly Route[], { people }: World): Promise<s
   return found;
 }
 
-async function tryAll(server: TestServer, attempts: Attempt[], victim: Victim, coverage: Record<string, number>): Promise<string | undefined> {
+async function tryAll(
+  server: TestServer, attempts: Attempt[], victim: Victim, coverage: Record<string, number>,
+): Promise<string | undefined> {
   let fault: string | undefined;
   const queue = [...attempts];
   const lane = async () => {
@@ -98,7 +105,9 @@ async function tryAll(server: TestServer, attempts: Attempt[], victim: Victim, c
   return fault;
 }
 
-async function tried(server: TestServer, attempt: Attempt, victim: Victim, coverage: Record<string, number>): Promise<string | undefined> {
+async function tried(
+  server: TestServer, attempt: Attempt, victim: Victim, coverage: Record<string, number>,
+): Promise<string | undefined> {
   const { attacker, method, path, body, headers, places } = attempt;
   const response = await fetch(new URL(path, server.url), {
     method, headers: { ...headers, authorization: `Bearer ${attacker.token}` }, ...(body === undefined ? {} : { body }),
@@ -121,13 +130,15 @@ async function tried(server: TestServer, attempt: Attempt, victim: Victim, cover
     // What a refusal repeats of the request tells nothing; what a success repeats of it has been taken.
     if (status < 300) return `took an id of the other organization, ${id}: ${shown}`;
   }
+  if (method !== 'GET' && status < 300 && places.length > 0) victim.suspects.push(shown.slice(0, 300));
   return undefined;
 }
 
-async function changed(server: TestServer, { organizationIds }: World, before: Readonly<Record<string, string>>): Promise<string | undefined> {
-  const after = await storedStateOf(server, organizationIds);
+async function changed(server: TestServer, victim: Victim, before: Readonly<Record<string, string>>): Promise<string | undefined> {
+  const after = await storedStateOf(server, victim.world.organizationIds);
   const tables = Object.keys(after).filter((table) => before[table] !== after[table]);
-  return tables.length === 0 ? undefined : `rows of the other organization changed in ${tables.join(', ')}`;
+  return tables.length === 0 ? undefined
+    : `rows of the other organization changed in ${tables.join(', ')}; by one of\n${victim.suspects.join('\n')}`;
 }
 
 /** A row of the attackers' own that names something of the other organization: nobody saw it happen, but it did. */
