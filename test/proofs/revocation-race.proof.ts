@@ -1,6 +1,7 @@
 import { asRoot, type Client, type Reply } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import type { Proof } from '../support/proof.js';
+import { generator } from '../support/random.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const AGENTS = 20;
@@ -178,14 +179,3 @@ async function done(call: () => Promise<Reply>): Promise<Reply> {
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** mulberry32: small, and the same numbers for the same seed. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}

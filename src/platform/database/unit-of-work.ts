@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type QueryRunner } from 'typeorm';
+import { PLATFORM_ORGANIZATION } from '../../domain/audit/chain.js';
 import { CredentialSources } from '../auth/credential-source.js';
 import type { Caller } from '../auth/principal.js';
 import { Problem } from '../http/problem.js';
@@ -52,7 +53,7 @@ export class UnitOfWork {
       const context = requestContext.getStore();
       const claim = context?.idempotency;
       if (claim) await this.keys.claim(runner, claim);
-      await shareBarrier(runner, [...(plan.judges ?? []), ...organizationOfUser(context?.caller)]);
+      await shareBarrier(runner, [...(plan.judges ?? []), ...barrierOf(context?.caller)]);
       await lockHeads(runner, plan);
       await this.recheckCredential(runner);
       tx = new Tx(runner, plan);
@@ -83,11 +84,12 @@ export class UnitOfWork {
 }
 
 /**
- * A person's rights are shared facts: whoever takes them away waits at the barrier, so that nothing they had begun commits
- * after that answer.
+ * A person's rights are shared facts, and so is the root key: whoever takes them away waits at the barrier, so that nothing
+ * they had begun commits after that answer.
  */
-function organizationOfUser(caller: Caller | undefined): string[] {
-  return caller?.principal.kind === 'user' ? [caller.principal.organizationId] : [];
+function barrierOf(caller: Caller | undefined): string[] {
+  if (caller?.principal.kind === 'user') return [caller.principal.organizationId];
+  return caller?.principal.kind === 'root' ? [PLATFORM_ORGANIZATION] : [];
 }
 
 function isWorthAnotherAttempt(error: unknown): boolean {
