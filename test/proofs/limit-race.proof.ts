@@ -141,7 +141,7 @@ async function judged(around: Surroundings, tried: Round, grantId: string, rejec
 /** Revoked and granted anew, so that nothing of the last round counts. */
 async function grantAnew({ servers: [server], alone, teamId }: Surroundings, tried: Round): Promise<string> {
   const root = asRoot(server);
-  const holder = tried.holder === 'a team' ? { teamId } : { agentId: alone.id };
+  const holder: Record<string, string> = tried.holder === 'a team' ? { teamId } : { agentId: alone.id };
   const [former] = (await root.get('/api/v1/capabilities/grants', { query: { ...holder, capability: CAPABILITY } }))
     .list('grants') as { id: string }[];
   (await root.delete(`/api/v1/capabilities/grant/${former!.id}`)).expect(204);
