@@ -24,6 +24,8 @@ afterAll(async () => {
 
 const share = (teamId: string, capability: string, terms: object = {}): Promise<Reply> =>
   root.post('/api/v1/capabilities/grant', { teamId, capability, hitlMode: 'auto', ...terms });
+const give = async ({ id }: BuiltAgent, terms: object): Promise<Reply> =>
+  (await root.post('/api/v1/capabilities/grant', { agentId: id, capability: 'web.search', ...terms })).expect(201);
 const run = (client: Client, capability: string): Promise<Reply> => client.post('/api/v1/execute', { capability });
 const onReplica = ({ token }: BuiltAgent): Client => asAgent(replica, token);
 const capabilitiesOf = async ({ id }: BuiltAgent) => (await root.get(`/api/v1/agents/${id}`)).expect(200).at('agent.capabilities');
@@ -73,7 +75,7 @@ describe('a grant of a team', () => {
     const teamId = await aTeam(server, organization);
     (await share(teamId, 'web.search')).expect(201);
     const [agent] = await teamMates(server, teamId, 1);
-    const own = (await root.post('/api/v1/capabilities/grant', { agentId: agent!.id, capability: 'web.search', hitlMode: 'block' })).expect(201);
+    const own = await give(agent!, { hitlMode: 'block' });
     expect(await heldBy(agent!)).toMatchObject([{ agentId: agent!.id, effectiveMode: 'block' }]);
     expect(await capabilitiesOf(agent!)).toEqual(['web.search']);
     expect((await run(agent!.client, 'web.search')).expect(200).at('status')).toBe('blocked');
@@ -87,7 +89,7 @@ describe('a grant of a team', () => {
     (await share(teamId, 'web.search')).expect(201);
     const [agent] = await teamMates(server, teamId, 1);
     const expiresAt = new Date(Date.now() - 60_000).toISOString();
-    (await root.post('/api/v1/capabilities/grant', { agentId: agent!.id, capability: 'web.search', hitlMode: 'block', expiresAt })).expect(201);
+    await give(agent!, { hitlMode: 'block', expiresAt });
     expect(await heldBy(agent!)).toMatchObject([{ teamId, effectiveMode: 'auto' }]);
     expect((await run(agent!.client, 'web.search')).expect(200).at('status')).toBe('executed');
   });
@@ -115,12 +117,13 @@ describe('a grant of a team', () => {
 
   test('stands in the organization\'s chain, with the team', async () => {
     const teamId = await aTeam(server, organization);
-    const grantId = (await share(teamId, 'web.search', { limits: [{ max: 3, per: 'day', then: 'block' }] })).expect(201).text('grant.id');
+    const limits = [{ max: 3, per: 'day', then: 'block' }];
+    const grantId = (await share(teamId, 'web.search', { limits })).expect(201).text('grant.id');
     (await root.delete(`/api/v1/capabilities/grant/${grantId}`)).expect(204);
     const entries = (await root.get('/api/v1/audit', { query: { limit: 500 } })).list('entries') as AuditEntry[];
     const told = entries.filter(({ metadata }) => metadata.grantId === grantId).reverse();
     expect(told).toMatchObject([
-      { event: 'capability.granted', capability: 'web.search', metadata: { teamId, version: 1, limits: [{ max: 3, per: 'day', then: 'block' }] } },
+      { event: 'capability.granted', capability: 'web.search', metadata: { teamId, version: 1, limits } },
       { event: 'capability.revoked', capability: 'web.search', metadata: { teamId } },
     ]);
     expect(told.every(({ agentId }) => agentId === undefined)).toBe(true);
@@ -157,18 +160,18 @@ describe('what ends on the very next call, on every server', () => {
     const teamId = await aTeam(server, organization);
     const grantId = (await share(teamId, 'web.search')).expect(201).text('grant.id');
     const mates = await teamMates(server, teamId, 6);
-    let revoked: number | undefined;
+    const revoked = { at: Number.POSITIVE_INFINITY };
     const calls = mates.flatMap((mate) => [mate.client, onReplica(mate)]).map(async (client) => {
       const late: Reply[] = [];
       for (let i = 0; i < 12; i++) {
         const begun = performance.now();
         const reply = await run(client, 'web.search');
-        if (revoked !== undefined && begun > revoked) late.push(reply);
+        if (begun > revoked.at) late.push(reply);
       }
       return late;
     });
     (await root.delete(`/api/v1/capabilities/grant/${grantId}`)).expect(204);
-    revoked = performance.now();
+    revoked.at = performance.now();
     const late = (await Promise.all(calls)).flat();
     expect(late.length).toBeGreaterThan(0);
     for (const reply of late) reply.expect(403, 'CAPABILITY_NOT_GRANTED');
@@ -200,8 +203,10 @@ describe('who holds what', () => {
     const shared = (await share(teamId, 'calendar.read')).text('grant.id');
     (await share(other, 'calendar.read')).expect(201);
     const [mate, second] = await teamMates(server, teamId, 2);
-    const seen = async (query: Record<string, string> = {}) =>
-      ((await mate!.client.get('/api/v1/capabilities/grants', { query })).expect(200).list('grants') as { id: string }[]).map(({ id }) => id);
+    const seen = async (query: Record<string, string> = {}) => {
+      const reply = await mate!.client.get('/api/v1/capabilities/grants', { query });
+      return (reply.expect(200).list('grants') as { id: string }[]).map(({ id }) => id);
+    };
     expect(await seen()).toEqual([shared]);
     expect(await seen({ teamId })).toEqual([shared]);
     expect(await seen({ teamId: other })).toEqual([]);

@@ -48,3 +48,14 @@ export function tally(all: readonly { readonly status: string }[]): Record<strin
   for (const { status } of all) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
+
+export const callLimit = (max: number, then: string, per = 'hour') => ({ max, per, then });
+export const sumLimit = (max: number, then: string, per = 'day') => ({ max, per, sum: 'input.amount', then });
+
+/** Uses whose grant's total says something else than they add up to, of the whole installation: there must be none. */
+export function wrongTotals(server: TestServer): Promise<Record<string, unknown>[]> {
+  return server.sql(
+    `select * from (select organization_id, grant_id, measure, sum(amount) as amount from grant_uses group by 1, 2, 3) u
+     full join grant_totals t using (organization_id, grant_id, measure) where coalesce(u.amount, 0) <> coalesce(t.amount, 0)`,
+  );
+}

@@ -62,7 +62,7 @@ export class GrantSettingsDto {
 
   @NestedList(() => LimitDto, {
     maxItems: LIMITS_MAX, optional: true,
-    doc: 'How often, or how much, before another mode applies. Counted from the moment a limit is set; of a team, for all its agents together.',
+    doc: 'How often, or how much, before another mode applies. Counted from when a limit is set; of a team, for all its agents together.',
   })
   limits?: LimitDto[];
 
