@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { asAgent, asRoot, type Client, type Reply } from '../support/actors.js';
 import type { AuditEntry } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { execute, moveToTeam, teamMates } from '../support/counts.js';
 import { anOrganization, aPerson, aTeam, firstOrganization } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
+
+jest.setTimeout(60_000);
 
 let server: TestServer;
 let replica: TestServer;
@@ -16,7 +18,7 @@ beforeAll(async () => {
   replica = await startServer({ replicaOf: server });
   root = asRoot(server);
   organization = await firstOrganization(server);
-}, 120_000);
+});
 afterAll(async () => {
   await replica.stop();
   await server.stop();
@@ -144,7 +146,7 @@ describe('what ends on the very next call, on every server', () => {
       const after = await Promise.all(clients.map((client) => run(client, 'web.search')));
       for (const reply of after) reply.expect(403, 'CAPABILITY_NOT_GRANTED');
     }
-  }, 60_000);
+  });
 
   test('membership of an agent that was moved out', async () => {
     const teamId = await aTeam(server, organization);
@@ -175,7 +177,7 @@ describe('what ends on the very next call, on every server', () => {
     const late = (await Promise.all(calls)).flat();
     expect(late.length).toBeGreaterThan(0);
     for (const reply of late) reply.expect(403, 'CAPABILITY_NOT_GRANTED');
-  }, 60_000);
+  });
 });
 
 describe('who holds what', () => {
