@@ -83,7 +83,7 @@ export class ChangeAgentService {
       const changed = { ...agent, ...next, updatedAt: await tx.now() };
       await this.agents.update(tx, changed);
       tx.record(chain, event);
-      const capabilities = await this.grants.namesOf(tx, place.organizationId, place.id);
+      const capabilities = await this.grants.namesOf(tx, place.organizationId, place.id, changed.teamId);
       return tx.reply(200, { agent: presentAgent({ ...changed, capabilities }) });
     });
   }

@@ -73,6 +73,7 @@ export class ExecutionWorker implements EffectHandler {
         ...(execution.flagged ? { flagged: true } : {}),
       },
     });
+    await this.licences.count(tx, request, facts);
     const now = await tx.now();
     await this.executions.move(tx, 'pending_hitl', {
       ...execution, status: 'running', runtime, startedAt: now, grantId: facts.grant!.id, grantVersion: facts.grant!.version,
@@ -95,6 +96,7 @@ export class ExecutionWorker implements EffectHandler {
       capability: execution.capability,
       metadata: { executionId: execution.id, hitlId: request.id, reason, ...(execution.flagged ? { flagged: true } : {}) },
     });
+    await this.licences.withdraw(tx, request);
     await this.executions.move(tx, 'pending_hitl', { ...execution, status: 'cancelled', reason, auditId, closedAt: await tx.now() });
     return undefined;
   }
