@@ -102,16 +102,17 @@ export class GrantCapabilityService {
     });
   }
 
-  async revokeAllWithin(tx: Tx, organizationId: string, agentId: string, actorId: string): Promise<void> {
-    for (const grant of await this.grants.ofAgent(tx, organizationId, agentId)) await this.revokeWithin(tx, grant, actorId);
+  /** @param reason a code for the entries */
+  async revokeAllWithin(tx: Tx, organizationId: string, agentId: string, actorId: string, reason?: string): Promise<void> {
+    for (const grant of await this.grants.ofAgent(tx, organizationId, agentId)) await this.revokeWithin(tx, grant, actorId, reason);
   }
 
-  private async revokeWithin(tx: Tx, grant: GrantEntity, actorId: string): Promise<void> {
+  private async revokeWithin(tx: Tx, grant: GrantEntity, actorId: string, reason?: string): Promise<void> {
     await this.grants.update(tx, { ...grant, revokedAt: await tx.now(), revokedBy: actorId });
     tx.record(agentChain(grant.organizationId, grant.agentId!), {
       type: 'capability.revoked',
       capability: grant.capability,
-      metadata: { grantId: grant.id, version: grant.version, capability: grant.capability },
+      metadata: { grantId: grant.id, version: grant.version, capability: grant.capability, ...(reason === undefined ? {} : { reason }) },
     });
   }
 }
