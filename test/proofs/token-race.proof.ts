@@ -40,7 +40,8 @@ export const proof: Proof = {
     try {
       const other = await startServer({ replicaOf: one });
       try {
-        const raced: Raced[] = await Promise.all(Array.from({ length: AGENTS }, () => anAgent(one).granted(CAPABILITY).create()));
+        const raced: Raced[] = [];
+        while (raced.length < AGENTS) raced.push(await anAgent(one).granted(CAPABILITY).create());
         let checked = 0;
         let counterexample: string | undefined;
         while (checked < count && counterexample === undefined) {
