@@ -94,16 +94,23 @@ export function wrongValuesFor(schema: MemberSchema): unknown[] {
 }
 
 /** A body that the route takes when nothing is wrong with it. */
-export function goodBody(route: Route, names: { readonly agentId: string }): Record<string, unknown> {
+export function goodBody(route: Route, names: { readonly agentId: string; readonly userId?: string }): Record<string, unknown> {
   const bodies: Readonly<Record<string, Record<string, unknown>>> = {
     'POST /api/v1/agents': { name: 'good' },
     'PATCH /api/v1/agents/{id}/risk-level': { riskLevel: 'limited' },
     'POST /api/v1/agents/{id}/capabilities': { capability: 'file.read' },
     'POST /api/v1/capabilities/grant': { agentId: names.agentId, capability: 'file.read' },
     'POST /api/v1/capabilities': { name: 'good.one', description: 'good' },
+    'POST /api/v1/teams': { name: 'good' },
+    'POST /api/v1/teams/{id}/members': { userId: names.userId ?? 'usr_none' },
     'POST /api/v1/execute': { capability: 'web.search', agentId: names.agentId },
     'POST /api/v1/executions': { capability: 'web.search', agentId: names.agentId },
     'POST /api/v1/hitl': { capability: 'email.send', agentId: names.agentId },
+    'POST /api/v1/organizations': { name: 'good' },
+    'POST /api/v1/users': { email: 'good@example.test' },
+    'POST /api/v1/users/{id}/keys': { name: 'good' },
+    'POST /api/v1/agents/{id}/transfer': { organizationId: 'org_00000000000000000000000000absent0000' },
+    'POST /api/v1/node/activate': { token: 'svc_setup_', nodeId: 'good' },
     'POST /api/v1/executions/{id}/report': { outcome: 'success' },
     'POST /api/v1/executions/{id}/settle': { outcome: 'success', note: 'seen' },
   };

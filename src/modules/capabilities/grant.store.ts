@@ -35,6 +35,14 @@ export class GrantStore {
     await tx.manager.getRepository(GrantEntity).update({ organizationId, id }, rest);
   }
 
+  /** Ends every grant of the team that is not revoked. @returns them as they were */
+  async revokeOfTeam(tx: Tx, organizationId: string, teamId: string, actorId: string): Promise<GrantEntity[]> {
+    const grants = await tx.manager.getRepository(GrantEntity).findBy({ organizationId, teamId, revokedAt: IsNull() });
+    const revokedAt = await tx.now();
+    for (const grant of grants) await this.update(tx, { ...grant, revokedAt, revokedBy: actorId });
+    return grants;
+  }
+
   /** Every grant of the agent that is not revoked. */
   async ofAgent(tx: Tx, organizationId: string, agentId: string): Promise<GrantEntity[]> {
     return tx.manager.getRepository(GrantEntity).findBy({ organizationId, agentId, revokedAt: IsNull() });

@@ -9,10 +9,10 @@ import type { EffectHandler } from '../../platform/outbox/outbox.worker.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { ExecutionStore } from '../executions/execution.store.js';
-import { obstacleTo } from '../hitl/decide-request.service.js';
 import type { HitlRequestEntity } from '../hitl/hitl-request.entity.js';
 import { LicenceService } from '../hitl/licence.service.js';
 import { HitlRequestStore } from '../hitl/hitl-request.store.js';
+import { obstacleTo } from '../hitl/obstacle.js';
 import type { StartedExecution } from './admission-item.js';
 import { LEASE_GRACE_SECONDS } from './admission-plan.js';
 import { RunExecutionService } from './run-execution.service.js';
@@ -46,7 +46,7 @@ export class ExecutionWorker implements EffectHandler {
       if (request.status !== 'approved') return undefined;
       const wanted = { organizationId, agentId: place.agentId, capability: execution.capability };
       const facts = await this.facts.readWithin(tx, wanted, execution.id);
-      const obstacle = obstacleTo(request, facts);
+      const obstacle = obstacleTo(request, facts, request.deciderLevel);
       if (obstacle !== undefined) return this.cancel(tx, execution, request, obstacle.code);
       // The server was started with another runtime meanwhile, under which the agent does the work itself.
       if (!this.licences.isReceipt(request, facts)) return this.start(tx, execution, request, facts);

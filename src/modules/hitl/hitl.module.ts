@@ -12,6 +12,7 @@ import { HitlDesk } from './hitl-desk.service.js';
 import { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore } from './hitl-request.store.js';
 import { HitlRequestsQuery } from './hitl-requests.query.js';
+import { JudgeDecisionService } from './judge-decision.service.js';
 import { LicenceService } from './licence.service.js';
 import { MoveRequestService } from './move-request.service.js';
 
@@ -19,8 +20,8 @@ import { MoveRequestService } from './move-request.service.js';
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlController, CancelExecutionController],
   providers: [
-    CancelWorkService, DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, LicenceService,
-    MoveRequestService,
+    CancelWorkService, DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, JudgeDecisionService,
+    LicenceService, MoveRequestService,
   ],
   exports: [CancelWorkService, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

@@ -1,16 +1,20 @@
 import { Module } from '@nestjs/common';
 import { AgentsModule } from '../agents/agents.module.js';
+import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { HitlModule } from '../hitl/hitl.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
+import { TeamsModule } from '../teams/teams.module.js';
 import { LifecycleController } from './lifecycle.controller.js';
 import { RemoveAgentService } from './remove-agent.service.js';
+import { RemoveTeamService } from './remove-team.service.js';
+import { TeamLifecycleController } from './team-lifecycle.controller.js';
 import { TransferAgentService } from './transfer-agent.service.js';
 import { TransferObstaclesQuery } from './transfer-obstacles.query.js';
 
-/** What concerns an agent and everything that hangs on it at once. */
+/** What ends or moves an agent, or ends a team, with everything that hangs on it at once. */
 @Module({
-  imports: [AgentsModule, HitlModule, OrganizationsModule],
-  controllers: [LifecycleController],
-  providers: [RemoveAgentService, TransferAgentService, TransferObstaclesQuery],
+  imports: [AgentsModule, CapabilitiesModule, HitlModule, OrganizationsModule, TeamsModule],
+  controllers: [LifecycleController, TeamLifecycleController],
+  providers: [RemoveAgentService, RemoveTeamService, TransferAgentService, TransferObstaclesQuery],
 })
 export class LifecycleModule {}
