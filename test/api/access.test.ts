@@ -47,8 +47,10 @@ describe('the routes', () => {
     expect(routes.filter(({ access }) => !(access in ACCESS))).toEqual([]);
   });
 
-  test('public are health routes and nothing else', () => {
-    expect(routes.filter(isPublic).map(({ template }) => template)).toEqual(['/health', '/health/live', '/health/ready']);
+  test('public are health routes, and what checks a credential of its own', () => {
+    expect(routes.filter(isPublic).map(({ template }) => template).sort()).toEqual([
+      '/api/v1/node/activate', '/health', '/health/live', '/health/ready',
+    ]);
   });
 
   test('root is denied what is an agent\'s alone, and nothing else', () => {

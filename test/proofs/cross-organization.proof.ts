@@ -1,7 +1,7 @@
 import { attemptOn, type Attacker, type Attempt } from '../support/foreign-attempt.js';
 import { aWorld, idsIn, type World } from '../support/organization-world.js';
 import type { Proof, ProofResult, ProofRun } from '../support/proof.js';
-import { generator } from '../support/random.js';
+import { generator } from '../support/races.js';
 import { isPublic, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { organizationTables, storedStateOf } from '../support/stored-state.js';

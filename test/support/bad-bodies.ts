@@ -114,6 +114,7 @@ export function goodBody(route: Route, names: NamedInBody): Record<string, unkno
     'POST /api/v1/execute': { capability: 'web.search', agentId: names.agentId },
     'POST /api/v1/executions': { capability: 'web.search', agentId: names.agentId },
     'POST /api/v1/hitl': { capability: 'email.send', agentId: names.agentId },
+    'POST /api/v1/node/activate': { token: 'svc_setup_', nodeId: 'good' },
     'POST /api/v1/executions/{id}/report': { outcome: 'success' },
     'POST /api/v1/executions/{id}/settle': { outcome: 'success', note: 'seen' },
     'POST /api/v1/organizations': { name: 'good' },

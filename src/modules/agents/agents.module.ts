@@ -16,14 +16,17 @@ import { GrantCapabilityService } from './grant-capability.service.js';
 import { GrantsController } from './grants.controller.js';
 import { GrantsQuery } from './grants.query.js';
 import { IssueTokenService } from './issue-token.service.js';
+import { NodesController } from './nodes.controller.js';
 import { RegisterAgentService } from './register-agent.service.js';
+import { SetupNodeService } from './setup-node.service.js';
+import { SetupTokenStore } from './setup-token.store.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([AgentEntity]), JwtModule.register({}), CapabilitiesModule, OrganizationsModule, TeamsModule],
-  controllers: [AgentsController, GrantsController],
+  controllers: [AgentsController, GrantsController, NodesController],
   providers: [
     AgentTokens, AgentTokenSource, AgentStore, AgentTies, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService,
-    GrantCapabilityService, IssueTokenService,
+    GrantCapabilityService, IssueTokenService, SetupNodeService, SetupTokenStore,
   ],
   exports: [AgentStore, AgentsQuery, GrantCapabilityService],
 })

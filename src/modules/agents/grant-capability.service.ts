@@ -124,17 +124,18 @@ export class GrantCapabilityService {
     });
   }
 
-  async revokeAllWithin(tx: Tx, organizationId: string, agentId: string, actorId: string): Promise<void> {
-    for (const grant of await this.grants.ofAgent(tx, organizationId, agentId)) await this.revokeWithin(tx, grant, actorId);
+  /** @param reason a code for the entries */
+  async revokeAllWithin(tx: Tx, organizationId: string, agentId: string, actorId: string, reason?: string): Promise<void> {
+    for (const grant of await this.grants.ofAgent(tx, organizationId, agentId)) await this.revokeWithin(tx, grant, actorId, reason);
   }
 
-  private async revokeWithin(tx: Tx, grant: GrantEntity, actorId: string): Promise<void> {
+  private async revokeWithin(tx: Tx, grant: GrantEntity, actorId: string, reason?: string): Promise<void> {
     await this.grants.update(tx, { ...grant, revokedAt: await tx.now(), revokedBy: actorId });
     const { id: grantId, version, teamId, capability } = grant;
     tx.record(chainOf(holderOf(grant)), {
       type: 'capability.revoked',
       capability,
-      metadata: { grantId, version, capability, ...(teamId === null ? {} : { teamId }) },
+      metadata: { grantId, version, capability, ...(teamId === null ? {} : { teamId }), ...(reason === undefined ? {} : { reason }) },
     });
   }
 

@@ -38,7 +38,8 @@ export class ExecutionWorker implements EffectHandler {
   async handle({ organizationId, payload }: OutboxRow): Promise<void> {
     const place = await this.executions.place(scopeOfOrganization(organizationId), payload.executionId as string);
     const chain = agentChain(organizationId, place.agentId);
-    const started = await this.work.run({ chains: [chain], judges: [organizationId], leavesFacts: true }, async (tx) => {
+    const plan = { chains: [chain], judges: [organizationId], leavesFacts: true, evenIfClosed: true } as const;
+    const started = await this.work.run(plan, async (tx) => {
       const execution = await this.executions.read(tx, place);
       if (execution.status !== 'pending_hitl') return undefined;
       const request = await this.requests.read(tx, { organizationId, id: execution.hitlRequestId! });

@@ -74,7 +74,8 @@ export class DecideRequestService {
 
   private within<Result>(place: RequestPlace, story: (tx: Tx) => Promise<Result>): Promise<Result> {
     const chains = [agentChain(place.organizationId, place.agentId)];
-    return this.work.run({ chains, judges: [place.organizationId], leavesFacts: true }, async (tx) => {
+    // Of an agent that has left every request is ended, and whoever decides on one is told so.
+    return this.work.run({ chains, judges: [place.organizationId], leavesFacts: true, evenIfClosed: true }, async (tx) => {
       // The kept answer is a note of what was decided; a replay shows the request as it then stands.
       tx.reply(200, { hitlRequestId: place.id });
       return story(tx);

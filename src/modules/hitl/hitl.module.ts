@@ -4,6 +4,7 @@ import { AuthorityModule } from '../authority/authority.module.js';
 import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
+import { CancelWorkService } from './cancel-work.service.js';
 import { DecideRequestService } from './decide-request.service.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
 import { HitlController } from './hitl.controller.js';
@@ -19,9 +20,9 @@ import { MoveRequestService } from './move-request.service.js';
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlController, CancelExecutionController],
   providers: [
-    DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, JudgeDecisionService, LicenceService,
-    MoveRequestService,
+    CancelWorkService, DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, JudgeDecisionService,
+    LicenceService, MoveRequestService,
   ],
-  exports: [HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
+  exports: [CancelWorkService, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })
 export class HitlModule {}

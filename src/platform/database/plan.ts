@@ -16,4 +16,9 @@ export interface Plan {
   changesShared?: readonly string[];
   /** What the locked chains' agents are decided by stays as it is, so that decisions in flight need not be taken again. */
   leavesFacts?: true;
+  /**
+   * For what may concern an agent that has left: where its segment here is closed, its organization's chain is locked in its
+   * place, instead of saying that there is no such thing. `tx.chainNow` tells which of the two it is.
+   */
+  evenIfClosed?: true;
 }

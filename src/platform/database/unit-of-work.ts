@@ -54,9 +54,9 @@ export class UnitOfWork {
       const claim = context?.idempotency;
       if (claim) await this.keys.claim(runner, claim);
       await shareBarrier(runner, [...(plan.judges ?? []), ...barrierOf(context?.caller)]);
-      await lockHeads(runner, plan);
+      const closed = await lockHeads(runner, plan);
       await this.recheckCredential(runner);
-      tx = new Tx(runner, plan);
+      tx = new Tx(runner, plan, closed);
       result = await story(tx);
       await tx.flush();
       if (claim && tx.answered) await this.keys.keep(runner, claim, tx.answered);
