@@ -70,6 +70,7 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   grant: 'grt_00000000000000000000000000absent0000',
   executions: 'exec_00000000000000000000000000absent0000',
   hitl: 'hitl_00000000000000000000000000absent0000',
+  stops: 'stp_00000000000000000000000000absent0000',
   audit: 'audit_00000000000000000000000000absent0000',
 };
 

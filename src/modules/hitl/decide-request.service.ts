@@ -14,6 +14,7 @@ import { Problem } from '../../platform/http/problem.js';
 import { runExecution } from '../../platform/outbox/effects.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
+import { assertNotStopped } from './held.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore, type RequestPlace } from './hitl-request.store.js';
 import { LicenceService } from './licence.service.js';
@@ -49,6 +50,7 @@ export class DecideRequestService {
       assertShown(request, expectedDigest);
       const wanted = { ...place, agentId: request.agentId, capability: request.capability };
       const facts = await this.facts.readWithin(tx, wanted, request.executionId);
+      if (isOpen(request.status)) assertNotStopped(facts);
       const obstacle = isOpen(request.status) ? obstacleTo(request, facts) : undefined;
       // A window that is over answers before the gate does.
       if (obstacle !== undefined && request.expiresAt > facts.now) {

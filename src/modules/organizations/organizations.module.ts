@@ -4,10 +4,12 @@ import { OrganizationEntity } from './organization.entity.js';
 import { OrganizationsQuery } from './organizations.query.js';
 import { PersonalKeySource } from './personal-key.source.js';
 import { RootKeySource } from './root-key.source.js';
+import { StopStore } from './stop.store.js';
+import { StopsQuery } from './stops.query.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([OrganizationEntity])],
-  providers: [OrganizationsQuery, RootKeySource, PersonalKeySource],
-  exports: [OrganizationsQuery],
+  providers: [OrganizationsQuery, RootKeySource, PersonalKeySource, StopStore, StopsQuery],
+  exports: [OrganizationsQuery, StopStore, StopsQuery],
 })
 export class OrganizationsModule {}

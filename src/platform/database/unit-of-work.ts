@@ -46,7 +46,6 @@ export class UnitOfWork {
     const runner = this.dataSource.createQueryRunner();
     let tx: Tx;
     let result: Result;
-    const shared = plan.changesShared ?? [];
     try {
       await runner.startTransaction();
       const context = requestContext.getStore();
@@ -63,13 +62,13 @@ export class UnitOfWork {
       if (context) context.recorded += tx.recorded;
     } catch (error) {
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-      if (error instanceof Replayed) await passBarriers(this.dataSource, shared);
+      if (error instanceof Replayed) await passBarriers(this.dataSource, plan.changesShared ?? []);
       throw error;
     } finally {
       await runner.release();
     }
     if (tx.enqueued > 0) this.bell.ring();
-    await passBarriers(this.dataSource, shared);
+    await passBarriers(this.dataSource, tx.changedShared);
     return result;
   }
 
