@@ -31,7 +31,7 @@ export async function wasHeldSince(tx: Tx, { organizationId, agentId }: HeldAgen
   const rows = await tx.query(
     `select 1 from stops
      where organization_id in ($1, 'org_platform') and (agent_id is null or agent_id = $2)
-       and (lifted_at is null or (lifted_at > $3 and lifted_at > made_at)) limit 1`,
+       and (lifted_at is null or lifted_at > $3) limit 1`,
     [organizationId, agentId, since],
   );
   return rows.length > 0;
