@@ -89,11 +89,11 @@ function planFor({ scope, organizationId, agentId }: Target): Plan & { chain: Ch
   const chain = scope === 'all' ? platformChain() : agentId === null ? organizationChain(organizationId) : agentChain(organizationId, agentId);
   switch (scope) {
     case 'all':
-      return { chain, chains: [chain], changesShared: 'all' };
+      return { chain, chains: [chain], changesShared: 'all', urgent: true };
     case 'organization':
-      return { chain, chains: [chain], changesShared: [organizationId] };
+      return { chain, chains: [chain], changesShared: [organizationId], urgent: true };
     case 'agent':
-      return { chain, chains: [chain] };
+      return { chain, chains: [chain], urgent: true };
   }
 }
 

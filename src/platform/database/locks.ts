@@ -1,6 +1,7 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import type { ChainRef } from '../../domain/audit/chain.js';
 import { Problem } from '../http/problem.js';
+import { outwaitSilent } from './silent-holders.js';
 
 /**
  * Inserts the heads that begin, then locks all heads in one order. Unsorted, two transactions deadlock more often than
@@ -56,14 +57,15 @@ async function allOrganizations(dataSource: DataSource): Promise<string[]> {
 }
 
 /**
- * Returns when every transaction that judged by the shared facts as they were has ended. No lock timeout: a frozen
- * replica's transaction is ended by its idle limit after 3 s, so this answers within 5 s.
+ * Returns when every transaction that judged by the shared facts as they were has ended. No lock timeout: it has to know;
+ * and those of a frozen replica are ended, so this answers within 5 s.
  */
 async function passBarrier(dataSource: DataSource, organizationId: string): Promise<void> {
   await dataSource.transaction(async (manager) => {
     await manager.query('set local lock_timeout = 0');
     await manager.query('set local statement_timeout = 0');
-    await manager.query('select pg_advisory_xact_lock(organization_barrier_v1($1))', [organizationId]);
+    await outwaitSilent(dataSource, manager.queryRunner!, () =>
+      manager.query('select pg_advisory_xact_lock(organization_barrier_v1($1))', [organizationId]));
   });
 }
 

@@ -15,6 +15,8 @@ export interface Plan {
    * `all`: of every organization there is, those included that are made while this work runs.
    */
   changesShared?: readonly string[] | 'all';
+  /** Waits for its heads with little patience: a frozen server's open transaction before it is ended (silent-holders.ts). */
+  urgent?: true;
   /** What the locked chains' agents are decided by stays as it is, so that decisions in flight need not be taken again. */
   leavesFacts?: true;
 }

@@ -10,6 +10,7 @@ import { Tx } from './tx.js';
 import { IdempotencyKeys, Replayed } from './idempotency.js';
 import { lockHeads, passBarriers, shareBarrier } from './locks.js';
 import type { Plan } from './plan.js';
+import { outwaitSilent } from './silent-holders.js';
 
 const ATTEMPTS = 3;
 const DEADLOCK = '40P01';
@@ -52,7 +53,7 @@ export class UnitOfWork {
       const claim = context?.idempotency;
       if (claim) await this.keys.claim(runner, claim);
       await shareBarrier(runner, [...(plan.judges ?? []), ...organizationOfUser(context?.caller)]);
-      await lockHeads(runner, plan);
+      await (plan.urgent ? outwaitSilent(this.dataSource, runner, () => lockHeads(runner, plan)) : lockHeads(runner, plan));
       await this.recheckCredential(runner);
       tx = new Tx(runner, plan);
       result = await story(tx);
