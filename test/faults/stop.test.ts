@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { asRoot, type Client, type Reply } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { type DatabaseProxy, proxyTo } from '../support/database-proxy.js';
@@ -37,6 +37,12 @@ afterAll(async () => {
   await busy.stop();
   await line.close();
   await receiver.close();
+});
+
+// What one test that failed has stopped is no other's failure.
+afterEach(async () => {
+  const left = (await root.get(STOPS, { query: { status: 'active' } })).expect(200).list('stops') as { id: string }[];
+  for (const { id } of left) await root.delete(`${STOPS}/${id}`);
 });
 
 const SCOPES = ['agent', 'organization', 'all'] as const;
@@ -177,7 +183,7 @@ describe('the other server is frozen', () => {
     });
     // Its transaction was ended: it approved nothing.
     expect([403, 503]).toContain((await approval).status);
-    expect(await requestOf(other, request.text('hitlRequestId'))).toMatchObject({ status: 'pending', execution: { status: 'pending_hitl' } });
+    expect(await requestOf(other, request.text('hitlRequestId'))).toMatchObject({ status: 'pending', decided_by: null });
     (await search(agent)).expect(403, 'STOPPED');
     expect(await begun()).toEqual(atTheAnswer);
     await lift(made);
