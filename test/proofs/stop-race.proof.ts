@@ -5,7 +5,7 @@ import type { Proof } from '../support/proof.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const ORGANIZATIONS = 3;
-const AGENTS_EACH = 3;
+const AGENTS_EACH = 2;
 const CALLS_PER_AGENT = 10;
 const STOPS = '/api/v1/stops';
 const EXECUTE = '/api/v1/execute';
@@ -26,7 +26,7 @@ interface Racer {
 export const proof: Proof = {
   name: 'stop-race',
   title: 'Nothing begins in the scope of a stop after its answer, on any server.',
-  longCount: 500,
+  longCount: 400,
   needs: 'database',
   run: async ({ count, seed, progress }) => {
     const coverage: Record<string, number> = {
@@ -82,9 +82,12 @@ async function round(servers: readonly TestServer[], racers: readonly Racer[], s
   const id = { agent: target.agent.id, organization: target.organizationId, all: undefined }[scope];
   const stopped = pause(random() * 25).then(async () => {
     const made = (await done(() => root.post(STOPS, { scope, id, reason: 'a race' }))).expect(201).text('stop.id');
-    return { made, atTheAnswer: await startsOf(first, held) };
+    const atTheAnswer = await startsOf(first, held);
+    for (const caller of target.callers) (await done(() => caller.post(EXECUTE, { capability: 'web.search' }))).expect(403, 'STOPPED');
+    return { made, atTheAnswer };
   });
-  const approvals = pending.map((request, i) => pause(random() * 40).then(() =>
+  // One is approved when the stop has been answered, the others at any time.
+  const approvals = pending.map((request, i) => (racers[i] === target ? stopped : pause(random() * 40)).then(() =>
     done(() => asRoot(servers[i % servers.length]!).post(`/api/v1/hitl/${request}/approve`))));
   const calls = racers.flatMap(({ agent, callers }) => Array.from({ length: CALLS_PER_AGENT }, async (_, i) => {
     await pause((i / CALLS_PER_AGENT) * 60);
@@ -96,6 +99,7 @@ async function round(servers: readonly TestServer[], racers: readonly Racer[], s
   const later = await startsOf(first, held);
 
   coverage[scope]! += 1;
+  coverage['refused after it']! += target.callers.length;
   const ofHeld = new Set(held.map(({ agent }) => agent.id));
   for (const { agentId, status } of answers) {
     if (status === 200) coverage[ofHeld.has(agentId) ? 'begun before it' : 'went on beside it']! += 1;
