@@ -62,7 +62,8 @@ async function inThePast(agent: BuiltAgent, request: string, past: Past): Promis
       [id, at(from), until === undefined ? null : at(until), until === undefined ? null : 'root']);
     if (until === undefined) stops.push({ id, from: at(from).getTime() });
   }
-  await server.sql('update hitl_requests set created_at = $2, expires_at = $3 where id = $1', [request, at(past.created), at(past.expires)]);
+  await server.sql('update hitl_requests set created_at = $2, expires_at = $3 where id = $1',
+    [request, at(past.created), at(past.expires)]);
   return stops;
 }
 

@@ -44,8 +44,9 @@ afterAll(async () => {
   await receiver.close();
 });
 
+const PROPOSE = { hitlMode: 'propose' };
 const anAgentHere = () =>
-  anAgent(server).granted('web.search').granted('email.send', { hitlMode: 'propose' }).granted('crm.push', { hitlMode: 'propose' }).create();
+  anAgent(server).granted('web.search').granted('email.send', PROPOSE).granted('crm.push', PROPOSE).create();
 const stop = (by: Client, scope: string, id?: string, reason = 'it pays twice') => by.post(STOPS, { scope, id, reason });
 const lift = (by: Client, id: string) => by.delete(`${STOPS}/${id}`);
 
@@ -311,7 +312,8 @@ describe('while stopped', () => {
     const agent = await anAgentHere();
     const request = await asked(agent, 'crm.push');
     (await lift(root, await stopped(root, 'agent', agent.id))).expect(204);
-    expect((await root.post(`/api/v1/hitl/${request.id}/approve`)).expect(200).at('request.execution')).toMatchObject({ status: 'executed' });
+    const approved = (await root.post(`/api/v1/hitl/${request.id}/approve`)).expect(200);
+    expect(approved.at('request.execution')).toMatchObject({ status: 'executed' });
   });
 
   test('removed while stopped: its open requests are cancelled, and its stop can still be lifted', async () => {

@@ -115,11 +115,13 @@ async function round(servers: readonly TestServer[], racers: readonly Racer[], s
   for (const [i, request] of pending.entries()) {
     if (decisions[i]!.status !== 200) (await done(() => asRoot(first).post(`/api/v1/hitl/${request}/cancel`))).expect(200);
   }
-  return later === atTheAnswer ? undefined : `a stop of ${scope} (${made}) was answered after ${atTheAnswer} starts; then there were ${later}`;
+  if (later === atTheAnswer) return undefined;
+  return `a stop of ${scope} (${made}) was answered after ${atTheAnswer} starts; then there were ${later}`;
 }
 
 async function startsOf(server: TestServer, held: readonly Racer[]): Promise<string> {
-  const [row] = await server.sql<{ count: string }>(`select count(*) from audit_entries where event = 'execution.started' and chain = any ($1)`,
+  const [row] = await server.sql<{ count: string }>(
+    `select count(*) from audit_entries where event = 'execution.started' and chain = any ($1)`,
     [held.map(({ agent }) => agent.id)]);
   return row!.count;
 }

@@ -19,7 +19,8 @@ import { MoveRequestService } from './move-request.service.js';
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlController, CancelExecutionController],
   providers: [
-    DecideRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery, LicenceService, MoveRequestService,
+    DecideRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery, LicenceService,
+    MoveRequestService,
   ],
   exports: [FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

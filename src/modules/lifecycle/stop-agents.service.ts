@@ -61,7 +61,8 @@ export class StopAgentsService {
       // A clock that was set back makes no interval that ends before it begins.
       const lifted = { ...stop, liftedBy: caller.actorId, liftedAt: now < stop.madeAt ? stop.madeAt : now };
       await this.stops.lift(tx, lifted);
-      await this.clocks.resume(tx, { organizationId: stop.scope === 'all' ? null : stop.organizationId, agentId: stop.agentId }, lifted.liftedAt);
+      const held = { organizationId: stop.scope === 'all' ? null : stop.organizationId, agentId: stop.agentId };
+      await this.clocks.resume(tx, held, lifted.liftedAt);
       tx.record(chain, { type: 'admin.stop_ended', metadata: named(stop) });
       return tx.reply(204, undefined);
     });
@@ -86,15 +87,10 @@ export class StopAgentsService {
 
 /** An agent's stop is ordered by its head; any other is a shared fact of each organization that it holds. */
 function planFor({ scope, organizationId, agentId }: Target): Plan & { chain: ChainRef } {
-  const chain = scope === 'all' ? platformChain() : agentId === null ? organizationChain(organizationId) : agentChain(organizationId, agentId);
-  switch (scope) {
-    case 'all':
-      return { chain, chains: [chain], changesShared: 'all', urgent: true };
-    case 'organization':
-      return { chain, chains: [chain], changesShared: [organizationId], urgent: true };
-    case 'agent':
-      return { chain, chains: [chain], urgent: true };
-  }
+  const under = (chain: ChainRef) => ({ chain, chains: [chain], urgent: true }) as const;
+  if (agentId !== null) return under(agentChain(organizationId, agentId));
+  if (scope === 'all') return { ...under(platformChain()), changesShared: 'all' };
+  return { ...under(organizationChain(organizationId)), changesShared: [organizationId] };
 }
 
 function roleOf({ principal }: Caller): StopRole {
