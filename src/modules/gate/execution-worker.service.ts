@@ -14,6 +14,7 @@ import { LicenceService } from '../hitl/licence.service.js';
 import { HitlRequestStore } from '../hitl/hitl-request.store.js';
 import { obstacleTo } from '../hitl/obstacle.js';
 import type { StartedExecution } from './admission-item.js';
+import { wasHeldSince } from '../organizations/stop-holds.query.js';
 import { LEASE_GRACE_SECONDS } from './admission-plan.js';
 import { RunExecutionService } from './run-execution.service.js';
 
@@ -46,6 +47,8 @@ export class ExecutionWorker implements EffectHandler {
       if (request.status !== 'approved') return undefined;
       const wanted = { organizationId, agentId: place.agentId, capability: execution.capability };
       const facts = await this.facts.readWithin(tx, wanted, execution.id);
+      // A stop ends what was approved before it, also one that was lifted meanwhile: nobody approved it with that in mind.
+      if (await wasHeldSince(tx, place, request.decidedAt!)) return this.cancel(tx, execution, request, 'stopped');
       const obstacle = obstacleTo(request, facts, request.deciderLevel);
       if (obstacle !== undefined) return this.cancel(tx, execution, request, obstacle.code);
       // The server was started with another runtime meanwhile, under which the agent does the work itself.

@@ -60,12 +60,17 @@ export class HitlRequestStore {
     return rows.length === 1;
   }
 
-  /** Open requests whose window is over, earliest first. Without a lock: each is ended in a unit of work of its own. */
+  /**
+   * Open requests whose window is over, earliest first; not those that a stop holds, whose clock stands still. Without a lock:
+   * each is ended in a unit of work of its own.
+   */
   async due(scope: Scope, limit: number): Promise<RequestPlace[]> {
     const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 2);
     return (await this.dataSource.query(
       `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id, q.execution_id as "executionId"
        from hitl_requests q where q.status in ('pending', 'escalated') and q.expires_at <= clock_timestamp() and ${within.sql}
+         and not exists (select from stops s where s.organization_id in (q.organization_id, 'org_platform') and s.lifted_at is null
+                           and (s.agent_id is null or s.agent_id = q.agent_id))
        order by q.expires_at limit $1`,
       [limit, ...within.parameters],
     )) as RequestPlace[];

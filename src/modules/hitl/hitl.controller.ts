@@ -91,7 +91,7 @@ export class HitlController {
   })
   @Access('hitl.decide')
   @Idempotent('hitl.approve')
-  @Replies(200, RequestEnvelope, 'NOT_ELIGIBLE', 'SELF_APPROVAL', 'REASON_REQUIRED', ...DECISION_CODES)
+  @Replies(200, RequestEnvelope, 'STOPPED', 'NOT_ELIGIBLE', 'SELF_APPROVAL', 'REASON_REQUIRED', ...DECISION_CODES)
   approve(
     @PathParam('id', 'hitl') id: string,
     @QueryParams(RequestWaitQuery) query: RequestWaitQuery,
@@ -105,7 +105,7 @@ export class HitlController {
   @ApiOperation({ summary: 'Reject a request', description: 'The action does not run. Whoever is behind the action may do so too.' })
   @Access('hitl.decide')
   @Idempotent('hitl.reject')
-  @Replies(200, RequestEnvelope, 'NOT_ELIGIBLE', ...DECISION_CODES)
+  @Replies(200, RequestEnvelope, 'STOPPED', 'NOT_ELIGIBLE', ...DECISION_CODES)
   reject(
     @PathParam('id', 'hitl') id: string,
     @QueryParams(FormQuery) query: FormQuery,
@@ -136,7 +136,7 @@ export class HitlController {
   })
   @Access('hitl.timeout')
   @Idempotent('hitl.timeout')
-  @Replies(200, TimeoutReply, ...DECISION_CODES)
+  @Replies(200, TimeoutReply, 'STOPPED', ...DECISION_CODES)
   async timeout(@PathParam('id', 'hitl') id: string, @QueryParams(FormQuery) query: FormQuery, @Caller() caller: VerifiedCaller) {
     const { action, replayed } = await this.expiry.trigger(id, caller);
     const body = { ...(await this.desk.envelope(id, query, caller)), action };

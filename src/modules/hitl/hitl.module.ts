@@ -7,6 +7,7 @@ import { CancelExecutionController } from './cancel-execution.controller.js';
 import { CancelWorkService } from './cancel-work.service.js';
 import { DecideRequestService } from './decide-request.service.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
+import { FrozenClockStore } from './frozen-clock.store.js';
 import { HitlController } from './hitl.controller.js';
 import { HitlDesk } from './hitl-desk.service.js';
 import { HitlRequestEntity } from './hitl-request.entity.js';
@@ -20,9 +21,9 @@ import { MoveRequestService } from './move-request.service.js';
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlController, CancelExecutionController],
   providers: [
-    CancelWorkService, DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, JudgeDecisionService,
-    LicenceService, MoveRequestService,
+    CancelWorkService, DecideRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery,
+    JudgeDecisionService, LicenceService, MoveRequestService,
   ],
-  exports: [CancelWorkService, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
+  exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })
 export class HitlModule {}

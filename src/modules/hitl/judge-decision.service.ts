@@ -3,12 +3,13 @@ import { sameDigest } from '../../domain/hitl/digest.js';
 import {
   barredFrom, type DutyQuestion, type DutyVerdict, judgeDecider, type RequestTies, stricterOf,
 } from '../../domain/hitl/duties.js';
-import { transition } from '../../domain/hitl/transition.js';
+import { isOpen, transition } from '../../domain/hitl/transition.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
 import { DeciderQuery } from '../authority/decider.query.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
+import { assertNotStopped } from './held.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore, type RequestPlace } from './hitl-request.store.js';
 import { refusalOf, stateOf } from './move-request.service.js';
@@ -29,7 +30,7 @@ export interface Judged {
 type Who = Pick<DutyQuestion, 'decider' | 'organization'>;
 
 /**
- * The questions before a decision, always in one order: is it still open, is it the action that was shown, may this person decide
+ * The questions before a decision, always in one order: does a stop hold it, is it still open, is it the action that was shown, may this person decide
  * it. Asked inside the unit of work, after its locks, so that a role taken away or a colleague who left counts at once.
  */
 @Injectable()
@@ -40,11 +41,12 @@ export class JudgeDecisionService {
     private readonly deciders: DeciderQuery,
   ) {}
 
-  /** @throws Problem HITL_ALREADY_DECIDED, HITL_EXPIRED, HITL_DIGEST_MISMATCH, NOT_ELIGIBLE, SELF_APPROVAL, REASON_REQUIRED */
+  /** @throws Problem STOPPED, HITL_ALREADY_DECIDED, HITL_EXPIRED, HITL_DIGEST_MISMATCH, NOT_ELIGIBLE, SELF_APPROVAL, REASON_REQUIRED */
   async judge(tx: Tx, place: RequestPlace, kind: 'approve' | 'reject', decision: Decision, caller: Caller): Promise<Judged> {
     const request = await this.requests.read(tx, place);
     const wanted = { organizationId: place.organizationId, agentId: request.agentId, capability: request.capability };
     const facts = await this.facts.readWithin(tx, wanted, request.executionId);
+    if (isOpen(request.status)) assertNotStopped(facts);
     assertDecidable(request, kind, decision.expectedDigest, facts.now);
     const ties = tiesOf(request);
     const agent = facts.agent ?? {};

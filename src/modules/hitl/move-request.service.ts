@@ -3,7 +3,7 @@ import type { AuditEvent } from '../../domain/audit/catalogue.js';
 import { agentChain } from '../../domain/audit/chain.js';
 import { isHardcoded } from '../../domain/gate/catalogue.js';
 import type { Accepted, HitlCommand, HitlEvent, HitlState, Refused } from '../../domain/hitl/transition.js';
-import { transition } from '../../domain/hitl/transition.js';
+import { isOpen, transition } from '../../domain/hitl/transition.js';
 import type { JsonObject } from '../../domain/json.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
@@ -11,8 +11,11 @@ import { newId } from '../../domain/ids.js';
 import { notify } from '../../platform/outbox/effects.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
 import { ExecutionStore } from '../executions/execution.store.js';
+import { holdOver } from '../organizations/stop-holds.query.js';
+import { resumedEnd } from './frozen-clock.store.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore } from './hitl-request.store.js';
+import { type Held, stopped } from './held.js';
 
 export interface Moved {
   request: HitlRequestEntity;
@@ -32,8 +35,12 @@ export class MoveRequestService {
   ) {}
 
   /** @param cause stands in the entry of a cancellation: a code */
-  async move(tx: Tx, request: HitlRequestEntity, command: HitlCommand, actorId: string, cause = 'asked'): Promise<Moved | Refused> {
+  async move(tx: Tx, found: HitlRequestEntity, command: HitlCommand, actorId: string, cause = 'asked'): Promise<Moved | Refused | Held> {
     const now = await tx.now();
+    const hold = isOpen(found.status) ? await holdOver(tx, found) : undefined;
+    if (hold && command.kind !== 'cancel') return { kind: 'refused', code: 'STOPPED', stops: hold.stops };
+    // Cancelling works while a stop holds, and the window stands still meanwhile.
+    const request = hold ? { ...found, expiresAt: resumedEnd(found, hold, now) } : found;
     const accepted = transition(stateOf(request), command, now);
     if (accepted.kind === 'refused') return accepted;
     const { decision, status, level, expiresAt } = accepted.next;
@@ -57,7 +64,7 @@ export class MoveRequestService {
           }
         : {}),
     };
-    const bySomebody = command.kind !== 'timeout' && !('by' in command && command.by === 'system');
+    const bySomebody = command.kind !== 'timeout' && !('by' in command && command.by === 'system') && !hold;
     if (!(await this.requests.move(tx, request, next, bySomebody))) {
       // The window closed between reading the clock and writing.
       return { kind: 'refused', code: 'HITL_EXPIRED' };
@@ -102,7 +109,7 @@ export function stateOf(request: HitlRequestEntity): HitlState {
 }
 
 /** A refused transition as the caller learns it, with the state that stands. */
-export function refusalOf(refused: Refused, request: HitlRequestEntity): Problem {
+export function refusalOf(refused: Refused | Held, request: HitlRequestEntity): Problem {
   const { id, status, decidedBy, decidedAt } = request;
   const members = { request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } };
   switch (refused.code) {
@@ -114,6 +121,8 @@ export function refusalOf(refused: Refused, request: HitlRequestEntity): Problem
       return new Problem(refused.code, 'Admins are the last to ask.', { members });
     case 'NOT_DUE':
       return new Problem('CONFLICT', 'The time to decide is not over yet.', { members });
+    case 'STOPPED':
+      return stopped(refused.stops);
   }
 }
 

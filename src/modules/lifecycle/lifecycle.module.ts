@@ -7,6 +7,8 @@ import { TeamsModule } from '../teams/teams.module.js';
 import { LifecycleController } from './lifecycle.controller.js';
 import { RemoveAgentService } from './remove-agent.service.js';
 import { RemoveTeamService } from './remove-team.service.js';
+import { StopAgentsService } from './stop-agents.service.js';
+import { StopsController } from './stops.controller.js';
 import { TeamLifecycleController } from './team-lifecycle.controller.js';
 import { TransferAgentService } from './transfer-agent.service.js';
 import { TransferObstaclesQuery } from './transfer-obstacles.query.js';
@@ -14,7 +16,7 @@ import { TransferObstaclesQuery } from './transfer-obstacles.query.js';
 /** What ends or moves an agent, or ends a team, with everything that hangs on it at once. */
 @Module({
   imports: [AgentsModule, CapabilitiesModule, HitlModule, OrganizationsModule, TeamsModule],
-  controllers: [LifecycleController, TeamLifecycleController],
-  providers: [RemoveAgentService, RemoveTeamService, TransferAgentService, TransferObstaclesQuery],
+  controllers: [LifecycleController, StopsController, TeamLifecycleController],
+  providers: [RemoveAgentService, RemoveTeamService, StopAgentsService, TransferAgentService, TransferObstaclesQuery],
 })
 export class LifecycleModule {}

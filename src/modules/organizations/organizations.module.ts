@@ -14,6 +14,8 @@ import { PersonalKeysController } from './personal-keys.controller.js';
 import { PersonalKeysQuery } from './personal-keys.query.js';
 import { PersonalKeysService } from './personal-keys.service.js';
 import { RootKeySource } from './root-key.source.js';
+import { StopStore } from './stop.store.js';
+import { StopsQuery } from './stops.query.js';
 import { UserEntity } from './user.entity.js';
 import { UserStore } from './user.store.js';
 import { UsersController } from './users.controller.js';
@@ -24,8 +26,9 @@ import { UsersQuery } from './users.query.js';
   controllers: [OrganizationsController, UsersController, PersonalKeysController],
   providers: [
     OrganizationsQuery, ActiveUsersQuery, OrganizationStore, ChangeOrganizationService, UsersQuery, UserStore, ChangeUserService,
-    PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource,
+    PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource, StopStore,
+    StopsQuery,
   ],
-  exports: [OrganizationsQuery, ActiveUsersQuery],
+  exports: [OrganizationsQuery, ActiveUsersQuery, StopStore, StopsQuery],
 })
 export class OrganizationsModule {}

@@ -3,6 +3,7 @@ import { type ChainRef, organizationChain } from '../../domain/audit/chain.js';
 import type { RunStatement } from '../auth/credential-source.js';
 import { Problem } from '../http/problem.js';
 import type { Plan } from './plan.js';
+import { outwaitSilent } from './silent-holders.js';
 
 /**
  * Inserts the heads that begin, then locks all heads in one order. Unsorted, two transactions deadlock more often than
@@ -40,20 +41,39 @@ export async function shareBarrier(runner: QueryRunner, organizationIds: readonl
   }
 }
 
-/** Passes the barrier of each organization in turn. */
-export async function passBarriers(dataSource: DataSource, organizationIds: readonly string[]): Promise<void> {
-  for (const organizationId of [...new Set(organizationIds)].sort()) await passBarrier(dataSource, organizationId);
+/** How many barriers are tried at once: each is a lock in a table of bounded size. */
+const TRIED_AT_ONCE = 500;
+
+/**
+ * Passes the barrier of each organization, or of every one there is: those that nobody holds by trying them, without holding
+ * anybody up, the others in turn.
+ */
+export async function passBarriers(dataSource: DataSource, organizations: readonly string[] | 'all'): Promise<void> {
+  const ids = organizations === 'all' ? await allOrganizations(dataSource) : [...new Set(organizations)].sort();
+  for (let first = 0; first < ids.length; first += TRIED_AT_ONCE) {
+    const held = await dataSource.query<{ id: string }[]>(
+      'select id from unnest($1::text[]) as tried(id) where not pg_try_advisory_xact_lock(organization_barrier_v1(id)) order by id',
+      [ids.slice(first, first + TRIED_AT_ONCE)],
+    );
+    for (const { id } of held) await passBarrier(dataSource, id);
+  }
+}
+
+async function allOrganizations(dataSource: DataSource): Promise<string[]> {
+  const rows = await dataSource.query<{ id: string }[]>('select id from organizations order by id');
+  return rows.map(({ id }) => id);
 }
 
 /**
- * Returns when every transaction that judged by the shared facts as they were has ended. No lock timeout: a frozen
- * replica's transaction is ended by its idle limit after 3 s, so this answers within 5 s.
+ * Returns when every transaction that judged by the shared facts as they were has ended. No lock timeout: it has to know;
+ * and those of a frozen replica are ended, so this answers within 5 s.
  */
 async function passBarrier(dataSource: DataSource, organizationId: string): Promise<void> {
   await dataSource.transaction(async (manager) => {
     await manager.query('set local lock_timeout = 0');
     await manager.query('set local statement_timeout = 0');
-    await manager.query('select pg_advisory_xact_lock(organization_barrier_v1($1))', [organizationId]);
+    await outwaitSilent(dataSource, manager.queryRunner!, () =>
+      manager.query('select pg_advisory_xact_lock(organization_barrier_v1($1))', [organizationId]));
   });
 }
 

@@ -28,6 +28,7 @@ export class Tx {
   private written = 0;
   private readonly openRequests: { chain: ChainRef; change: number }[] = [];
   private readonly effects: Effect[] = [];
+  private changed: readonly string[] = [];
 
   /** Made by the unit of work alone. */
   constructor(
@@ -112,15 +113,14 @@ export class Tx {
     return reply(status, body);
   }
 
+  /** The organizations whose shared facts this work changed. For the unit of work, which then passes their barriers. */
+  get changedShared(): readonly string[] {
+    return this.changed;
+  }
+
   /** Writes what was collected: outbox rows, revisions, and last the entries. For the unit of work. */
   async flush(): Promise<void> {
-    if (this.plan.changesShared && this.plan.changesShared.length > 0) {
-      await this.query(
-        `update organizations o set revision = o.revision + 1
-         from (select id from organizations where id = any ($1) order by id for no key update) changed where o.id = changed.id`,
-        [this.plan.changesShared],
-      );
-    }
+    await this.raiseShared(this.plan.changesShared ?? []);
     if (!this.plan.leavesFacts && this.plan.chains.length > 0) {
       await this.query(
         `update audit_heads set revision = revision + 1
@@ -150,5 +150,17 @@ export class Tx {
     const entries = this.entries.slice(this.written);
     this.written = this.entries.length;
     if (entries.length > 0) await this.query(APPEND_ENTRIES, [...entryColumns(entries), ...subjectColumns(entries)]);
+  }
+  private async raiseShared(shared: readonly string[] | 'all'): Promise<void> {
+    if (shared.length === 0) return;
+    // An organization that is being made would be missed, and with it what its first agents are just deciding by.
+    if (shared === 'all') await this.query('lock table organizations in share row exclusive mode');
+    const raised = await this.query<{ id: string }>(
+      `update organizations o set revision = o.revision + 1
+       from (select id from organizations where $1::text[] is null or id = any ($1) order by id for no key update) changed
+       where o.id = changed.id returning o.id`,
+      [shared === 'all' ? null : shared],
+    );
+    this.changed = raised.map(({ id }) => id);
   }
 }

@@ -11,6 +11,7 @@ import { Tx } from './tx.js';
 import { IdempotencyKeys, Replayed } from './idempotency.js';
 import { lockHeads, passBarriers, shareBarrier } from './locks.js';
 import type { Plan } from './plan.js';
+import { outwaitSilent } from './silent-holders.js';
 
 const ATTEMPTS = 3;
 const DEADLOCK = '40P01';
@@ -47,14 +48,14 @@ export class UnitOfWork {
     const runner = this.dataSource.createQueryRunner();
     let tx: Tx;
     let result: Result;
-    const shared = plan.changesShared ?? [];
     try {
       await runner.startTransaction();
       const context = requestContext.getStore();
       const claim = context?.idempotency;
       if (claim) await this.keys.claim(runner, claim);
       await shareBarrier(runner, [...(plan.judges ?? []), ...barrierOf(context?.caller)]);
-      const closed = await lockHeads(runner, plan);
+      const lock = () => lockHeads(runner, plan);
+      const closed = await (plan.urgent ? outwaitSilent(this.dataSource, runner, lock) : lock());
       await this.recheckCredential(runner);
       tx = new Tx(runner, plan, closed);
       result = await story(tx);
@@ -64,13 +65,13 @@ export class UnitOfWork {
       if (context) context.recorded += tx.recorded;
     } catch (error) {
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-      if (error instanceof Replayed) await passBarriers(this.dataSource, shared);
+      if (error instanceof Replayed) await passBarriers(this.dataSource, plan.changesShared ?? []);
       throw error;
     } finally {
       await runner.release();
     }
     if (tx.enqueued > 0) this.bell.ring();
-    await passBarriers(this.dataSource, shared);
+    await passBarriers(this.dataSource, tx.changedShared);
     return result;
   }
 

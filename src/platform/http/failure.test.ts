@@ -49,6 +49,7 @@ describe('isConnectionError', () => {
     ['class 08', failed('08006')],
     ['too many connections', driver('53300')],
     ['pg’s words', new Error('Connection terminated unexpectedly')],
+    ['TypeORM’s words', new Error('Query runner already released. Cannot run queries anymore.')],
     ['the pool’s words', new Error('timeout exceeded when trying to connect')],
     ['a cause', new Error('story', { cause: driver('ECONNREFUSED') })],
   ])('%s', (_what, error) => {
