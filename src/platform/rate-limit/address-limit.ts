@@ -53,6 +53,7 @@ export class AddressLimit {
     if (this.quotas === undefined || this.counted.has(request) || HEALTH.test(request.path)) return;
     this.counted.add(request);
     const verdict = await this.quotas.take(addressSubject(contextOf(request)?.address));
+    // Nobody can count it. To refuse an unknown caller needs no database, and neither does the documentation.
     if (verdict === undefined) return;
     if (request.res?.headersSent === false) showRate(request.res, 'address', this.limit, verdict);
     if (!verdict.allowed) throw limited('address', this.limit, verdict.endsInMs);

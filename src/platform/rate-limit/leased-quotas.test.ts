@@ -233,7 +233,7 @@ describe('leased quotas', () => {
 describe('when no lease can be had', () => {
   const away = new Error('away');
 
-  test('calls pass uncounted, and the source is asked once a second', async () => {
+  test('nobody can say, and the source is not asked by each call', async () => {
     const told: unknown[] = [];
     let asked = 0;
     let now = 0;
@@ -242,7 +242,7 @@ describe('when no lease can be had', () => {
     const quotas = new LeasedQuotas(source, { limit: 20, windowSeconds: 60, remembered: 10, onAway, now: () => now });
     for (let i = 0; i < 100; i++) expect(await quotas.take(`address:${i}`)).toBeUndefined();
     expect(asked).toBe(1);
-    now = 1_001;
+    now = 251;
     expect(await quotas.take('address:1')).toBeUndefined();
     expect(asked).toBe(2);
     expect(told).toEqual([away, away]);

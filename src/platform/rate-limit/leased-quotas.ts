@@ -42,18 +42,17 @@ interface Lease {
 }
 
 const CHUNKS = 20;
-/** How long a call waits for a lease before it passes without one. */
+/** How long a call waits for a lease. */
 const PATIENCE_MS = 2_000;
-/** After a failure nobody asks for so long: a database that is away must not be asked by each call. */
-const AWAY_MS = 1_000;
+/** After a failure nobody asks for so long: a database that is away must not hold each call up. */
+const AWAY_MS = 250;
 const AWAY = Promise.resolve(false);
 
 /**
  * Counts calls of subjects against a limit that all replicas share, without a write for each call: a replica leases a
  * twentieth of the quota at a time, counts it down in memory, and asks for the next when half is used, so that calls
  * do not wait. What a replica has leased and not used is nobody else's: that makes the limit tighter, never looser.
- *
- * Whoever cannot be counted, because the source is away, passes: what follows will need the database as well.
+ * Whether a call passes that cannot be counted, because the source is away, is the asker's to say.
  */
 export class LeasedQuotas {
   // In the order in which their windows began, so that the first is the one to forget.

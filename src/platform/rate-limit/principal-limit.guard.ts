@@ -21,8 +21,6 @@ export class PrincipalLimitGuard extends ThrottlerGuard implements PrincipalLimi
     const key = generateKey(context, '', throttler.name!);
     const counted = await this.storageService.increment(key, ttl, limit, blockDuration, throttler.name!);
     const { totalHits, timeToExpire, isBlocked } = counted;
-    // Nobody knows: the database is away, and will be so for what follows.
-    if (timeToExpire === 0) return true;
     const verdict = { allowed: !isBlocked, remaining: limit - totalHits, endsInMs: timeToExpire * 1_000 };
     showRate(context.switchToHttp().getResponse<Response>(), 'principal', limit, verdict);
     if (isBlocked) throw limited('principal', limit, verdict.endsInMs);

@@ -1,12 +1,13 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
+import { Problem } from '../http/problem.js';
 import type { LeasedQuotas } from './leased-quotas.js';
 
 /** How often a principal may call, whatever it calls. Asked by the guard as soon as it knows who calls. */
 export abstract class PrincipalLimit {
   /** False: RATE_LIMIT_PRINCIPAL is 0, and nobody needs to ask. */
   abstract readonly on: boolean;
-  /** @throws Problem RATE_LIMITED */
+  /** @throws Problem RATE_LIMITED, UNAVAILABLE */
   abstract canActivate(context: ExecutionContext): Promise<boolean>;
 }
 
@@ -19,10 +20,12 @@ export class LeasedStorage implements ThrottlerStorage {
     private readonly limit: number,
   ) {}
 
+  /** @throws Problem UNAVAILABLE while no lease can be had */
   async increment(key: string): Promise<ThrottlerRecord> {
     const asked = this.quotas.take(key);
     const verdict = asked instanceof Promise ? await asked : asked;
-    if (verdict === undefined) return { totalHits: 0, timeToExpire: 0, isBlocked: false, timeToBlockExpire: 0 };
+    // What follows would need the same database. Letting calls pass would switch the limit off under overload, when it counts.
+    if (verdict === undefined) throw new Problem('UNAVAILABLE', 'Calls cannot be counted now. Please try again in a moment.');
     const timeToExpire = verdict.endsInMs / 1_000;
     return {
       totalHits: this.limit - verdict.remaining,

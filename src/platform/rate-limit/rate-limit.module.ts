@@ -37,7 +37,7 @@ function throttlerOptions(config: CompleteConfig, store: QuotaStore, logger: Log
     limit,
     windowSeconds: WINDOW_SECONDS,
     remembered: REMEMBERED_PRINCIPALS,
-    onAway: (error) => logger.warn({ err: error }, 'calls of principals are not limited: their quota cannot be read'),
+    onAway: (error) => logger.warn({ err: error }, 'calls are refused: the quota of their principals cannot be read'),
   });
   return {
     storage: new LeasedStorage(quotas, limit),
