@@ -57,7 +57,10 @@ export async function firstOrganization(server: TestServer): Promise<string> {
 }
 
 /** An organization of its own, with its chain, past the API. */
-export async function anOrganization(server: TestServer, terms: { readonly name?: string; readonly tenantId?: string } = {}): Promise<string> {
+export async function anOrganization(
+  server: TestServer,
+  terms: { readonly name?: string; readonly tenantId?: string } = {},
+): Promise<string> {
   const id = newId('org');
   if (terms.tenantId !== undefined) {
     await server.sql('insert into tenants (id, name) values ($1, $1) on conflict do nothing', [terms.tenantId]);
@@ -88,6 +91,11 @@ export async function aTeam(
     );
   }
   return id;
+}
+
+/** Closes an account past the API. */
+export async function closeAccount(server: TestServer, { id }: { readonly id: string }): Promise<void> {
+  await server.sql(`update users set status = 'deleted', ended_at = clock_timestamp() where id = $1`, [id]);
 }
 
 /** A stop in force, past the API. */

@@ -40,6 +40,15 @@ export class AgentStore {
     return agent;
   }
 
+  /** How many agents, in service or not, belong to the team. Removed ones do not. */
+  async countOfTeam(tx: Tx, organizationId: string, teamId: string): Promise<number> {
+    const [row] = await tx.query<{ count: number }>(
+      `select count(*)::integer as count from agents where organization_id = $1 and team_id = $2 and status <> 'removed'`,
+      [organizationId, teamId],
+    );
+    return row!.count;
+  }
+
   async insert(tx: Tx, agent: AgentEntity): Promise<void> {
     await tx.manager.getRepository<object>(AgentEntity).insert(agent);
   }

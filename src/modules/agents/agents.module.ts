@@ -3,6 +3,8 @@ import { JwtModule } from '@nestjs/jwt';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
+import { TeamsModule } from '../teams/teams.module.js';
+import { AgentTies } from './agent-ties.js';
 import { AgentTokenSource } from './agent-token.source.js';
 import { AgentTokens } from './agent-tokens.js';
 import { AgentEntity } from './agent.entity.js';
@@ -17,11 +19,11 @@ import { IssueTokenService } from './issue-token.service.js';
 import { RegisterAgentService } from './register-agent.service.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AgentEntity]), JwtModule.register({}), CapabilitiesModule, OrganizationsModule],
+  imports: [TypeOrmModule.forFeature([AgentEntity]), JwtModule.register({}), CapabilitiesModule, OrganizationsModule, TeamsModule],
   controllers: [AgentsController, GrantsController],
   providers: [
-    AgentTokens, AgentTokenSource, AgentStore, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService, GrantCapabilityService,
-    IssueTokenService,
+    AgentTokens, AgentTokenSource, AgentStore, AgentTies, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService,
+    GrantCapabilityService, IssueTokenService,
   ],
   exports: [AgentStore, AgentsQuery, GrantCapabilityService],
 })

@@ -42,7 +42,7 @@ export class IssueTokenService {
   }
 
   async issueWithin(tx: Tx, agent: AgentEntity, occasion: 'registration' | 'issued', actorId: string) {
-    const capabilities = await this.grants.namesOf(tx, agent.organizationId, agent.id);
+    const capabilities = await this.grants.namesOf(tx, agent.organizationId, agent.id, agent.teamId);
     const vouching: Vouching = { at: Math.floor(Date.now() / 1000), by: actorId };
     const issued = this.tokens.issue(agent, capabilities, vouching);
     tx.record(agentChain(agent.organizationId, agent.id), {
@@ -68,7 +68,7 @@ export class IssueTokenService {
         throw new Problem('UNAUTHENTICATED', 'Nobody has vouched for this agent for too long. Ask an admin for a new token.');
       }
       if (now >= principal.expiresAt) await this.spendLate(tx, principal);
-      const current = await this.grants.namesOf(tx, place.organizationId, place.id);
+      const current = await this.grants.namesOf(tx, place.organizationId, place.id, agent.teamId);
       const changed = !sameSet(current, principal.capabilities);
       if (changed && !sameSet(current, acknowledged ?? principal.capabilities)) {
         throw new Problem('CAPABILITIES_CHANGED', 'Repeat with {"capabilities": <currentCapabilities>} to get a token that holds them.', {

@@ -9,10 +9,10 @@ import type { EffectHandler } from '../../platform/outbox/outbox.worker.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { ExecutionStore } from '../executions/execution.store.js';
-import { obstacleTo } from '../hitl/decide-request.service.js';
 import type { HitlRequestEntity } from '../hitl/hitl-request.entity.js';
 import { LicenceService } from '../hitl/licence.service.js';
 import { HitlRequestStore } from '../hitl/hitl-request.store.js';
+import { obstacleTo } from '../hitl/obstacle.js';
 import type { StartedExecution } from './admission-item.js';
 import { LEASE_GRACE_SECONDS } from './admission-plan.js';
 import { RunExecutionService } from './run-execution.service.js';
@@ -45,7 +45,7 @@ export class ExecutionWorker implements EffectHandler {
       if (request.status !== 'approved') return undefined;
       const wanted = { organizationId, agentId: place.agentId, capability: execution.capability };
       const facts = await this.facts.readWithin(tx, wanted, execution.id);
-      const obstacle = obstacleTo(request, facts);
+      const obstacle = obstacleTo(request, facts, request.deciderLevel);
       if (obstacle !== undefined) return this.cancel(tx, execution, request, obstacle.code);
       // The server was started with another runtime meanwhile, under which the agent does the work itself.
       if (!this.licences.isReceipt(request, facts)) return this.start(tx, execution, request, facts);
@@ -73,6 +73,7 @@ export class ExecutionWorker implements EffectHandler {
         ...(execution.flagged ? { flagged: true } : {}),
       },
     });
+    await this.licences.count(tx, request, facts);
     const now = await tx.now();
     await this.executions.move(tx, 'pending_hitl', {
       ...execution, status: 'running', runtime, startedAt: now, grantId: facts.grant!.id, grantVersion: facts.grant!.version,
@@ -95,6 +96,7 @@ export class ExecutionWorker implements EffectHandler {
       capability: execution.capability,
       metadata: { executionId: execution.id, hitlId: request.id, reason, ...(execution.flagged ? { flagged: true } : {}) },
     });
+    await this.licences.withdraw(tx, request);
     await this.executions.move(tx, 'pending_hitl', { ...execution, status: 'cancelled', reason, auditId, closedAt: await tx.now() });
     return undefined;
   }

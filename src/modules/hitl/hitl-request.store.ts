@@ -47,12 +47,14 @@ export class HitlRequestStore {
   async move(tx: Tx, from: HitlRequestEntity, next: HitlRequestEntity, withinWindow: boolean): Promise<boolean> {
     const rows = await tx.query(
       `update hitl_requests set status = $5, escalation_level = $6, expires_at = $7, decision_outcome = $8, decision_by = $9,
-         decided_by = $10, decided_at = $11, note = $12, decision_entry_id = $13
+         decided_by = $10, decided_at = $11, note = $12, decision_entry_id = $13, break_glass = $15, decider_level = $16,
+         escalated_at = $17, escalation_reason = $18
        where organization_id = $1 and id = $2 and status = $3 and version = $4 and (not $14 or expires_at > clock_timestamp())
        returning id`,
       [
         from.organizationId, from.id, from.status, from.version, next.status, next.escalationLevel, next.expiresAt, next.decisionOutcome,
-        next.decisionBy, next.decidedBy, next.decidedAt, next.note, next.decisionEntryId, withinWindow,
+        next.decisionBy, next.decidedBy, next.decidedAt, next.note, next.decisionEntryId, withinWindow, next.breakGlass,
+        next.deciderLevel, next.escalatedAt, next.escalationReason,
       ],
     );
     return rows.length === 1;

@@ -11,6 +11,7 @@ import { HitlDesk } from './hitl-desk.service.js';
 import { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore } from './hitl-request.store.js';
 import { HitlRequestsQuery } from './hitl-requests.query.js';
+import { JudgeDecisionService } from './judge-decision.service.js';
 import { LicenceService } from './licence.service.js';
 import { MoveRequestService } from './move-request.service.js';
 
@@ -18,7 +19,8 @@ import { MoveRequestService } from './move-request.service.js';
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlController, CancelExecutionController],
   providers: [
-    DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, LicenceService, MoveRequestService,
+    DecideRequestService, ExpireRequestsService, HitlDesk, HitlRequestStore, HitlRequestsQuery, JudgeDecisionService, LicenceService,
+    MoveRequestService,
   ],
   exports: [HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

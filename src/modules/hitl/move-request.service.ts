@@ -4,6 +4,7 @@ import { agentChain } from '../../domain/audit/chain.js';
 import { isHardcoded } from '../../domain/gate/catalogue.js';
 import type { Accepted, HitlCommand, HitlEvent, HitlState, Refused } from '../../domain/hitl/transition.js';
 import { transition } from '../../domain/hitl/transition.js';
+import type { JsonObject } from '../../domain/json.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
 import { newId } from '../../domain/ids.js';
@@ -43,6 +44,8 @@ export class MoveRequestService {
       status,
       escalationLevel: level,
       expiresAt,
+      ...(status === 'escalated' ? { escalatedAt: now, escalationReason: whyEscalated(command) } : {}),
+      ...(command.kind === 'approve' ? { deciderLevel: command.deciderLevel ?? null, breakGlass: isBreakGlass(command) } : {}),
       ...(decision
         ? {
             decisionOutcome: decision.outcome,
@@ -66,7 +69,11 @@ export class MoveRequestService {
     if (decision) tx.countOpenRequests(chain, -1);
     for (const effect of accepted.effects) {
       if (effect.kind === 'cancel') await this.cancelExecution(tx, next, effect.reason, now);
-      if (effect.kind === 'notify') tx.enqueue(notify(request.organizationId, effect.event, { hitlRequestId: request.id }));
+      if (effect.kind === 'notify') {
+        // Of a broken glass every admin is told, loudly.
+        const loudly: JsonObject = isBreakGlass(command) ? { priority: 'high', breakGlass: true } : {};
+        tx.enqueue(notify(request.organizationId, effect.event, { hitlRequestId: request.id, ...loudly }));
+      }
     }
     return { request: next, accepted };
   }
@@ -117,7 +124,10 @@ function entryOf(event: HitlEvent, request: HitlRequestEntity, command: HitlComm
   const comment = note === null ? {} : { comment: note };
   switch (event.type) {
     case 'hitl.approved':
-      return { type: event.type, capability, metadata: { hitlId, digest: request.digest, ...comment } };
+      return {
+        type: event.type, capability,
+        metadata: { hitlId, digest: request.digest, ...comment, ...(isBreakGlass(command) ? { breakGlass: true } : {}) },
+      };
     case 'hitl.rejected':
       return { type: event.type, capability, metadata: { hitlId, ...comment } };
     case 'hitl.cancelled':
@@ -128,7 +138,15 @@ function entryOf(event: HitlEvent, request: HitlRequestEntity, command: HitlComm
       return {
         type: event.type,
         capability,
-        metadata: { hitlId, reason: command.kind === 'escalate' ? command.reason : 'nobody decided in time', level: accepted.next.level },
+        metadata: { hitlId, reason: whyEscalated(command), level: accepted.next.level },
       };
   }
+}
+
+function whyEscalated(command: HitlCommand): string {
+  return command.kind === 'escalate' ? command.reason : 'nobody decided in time';
+}
+
+function isBreakGlass(command: HitlCommand): boolean {
+  return command.kind === 'approve' && command.breakGlass === true;
 }
