@@ -66,7 +66,8 @@ describe('countersign key rotate', () => {
     expect([await status(server, key), await status(server, made.rootKey)]).toEqual([401, 200]);
     key = made.rootKey;
     const rows = await server.sql<{ text: string }>(
-      `select string_agg(e::text, ' ') || (select i::text from instance i) as text from audit_entries e where organization_id = 'org_platform'`);
+      `select string_agg(e::text, ' ') || (select i::text from instance i) as text from audit_entries e
+       where organization_id = 'org_platform'`);
     expect(rows[0]!.text).not.toContain(made.rootKey);
     expect(server.output() + replica.output()).not.toContain(made.rootKey);
   });
@@ -74,7 +75,8 @@ describe('countersign key rotate', () => {
   test('is an entry of the platform: by nobody whose credential was verified, through the command line', async () => {
     const found = (await as(server, key).get('/api/v1/audit', { query: { event: 'admin.key_rotated' } })).expect(200);
     expect(found.number('total')).toBe(2);
-    expect(found.at('entries.0')).toMatchObject({ actorId: 'system', outcome: 'success', metadata: { keyId: (await storedHash()).slice(0, 16) } });
+    const keyId = (await storedHash()).slice(0, 16);
+    expect(found.at('entries.0')).toMatchObject({ actorId: 'system', outcome: 'success', metadata: { keyId } });
     const [row] = await server.sql<{ via: string }>(
       `select payload::json #>> '{origin,via}' as via from audit_entries where event = 'admin.key_rotated' limit 1`);
     expect(row!.via).toBe('cli');

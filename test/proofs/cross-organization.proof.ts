@@ -119,7 +119,8 @@ async function tried(
   if (status === 404) coverage['told nothing is there']! += 1;
   else if (status === 403) coverage.denied! += 1;
   else if (status < 300) coverage['let through']! += 1;
-  const shown = `${method} ${path} by ${attacker.role}${body === undefined ? '' : ` with ${body}`} answered ${status} ${answer.slice(0, 1_000)}`;
+  const sent = body === undefined ? '' : ` with ${body}`;
+  const shown = `${method} ${path} by ${attacker.role}${sent} answered ${status} ${answer.slice(0, 1_000)}`;
   // Overload is no answer to anything.
   if (status >= 500 && status !== 503) return `an error of ours: ${shown}`;
   if (answer.includes(victim.world.mark)) return `a text of the other organization: ${shown}`;

@@ -1,7 +1,7 @@
 import { as, type Reply } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { rotateRootKey } from '../support/command-line.js';
-import type { Proof } from '../support/proof.js';
+import type { Proof, ProofResult } from '../support/proof.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { ROOT_KEY } from '../support/test-run.js';
 
@@ -49,7 +49,9 @@ export const proof: Proof = {
   },
 };
 
-async function rotations(servers: readonly TestServer[], agents: readonly BuiltAgent[], count: number, progress: (done: number) => void) {
+async function rotations(
+  servers: readonly TestServer[], agents: readonly BuiltAgent[], count: number, progress: (done: number) => void,
+): Promise<ProofResult> {
   const coverage: Record<string, number> = {};
   for (const name of Object.keys(CALLS)) Object.assign(coverage, { [`${name} accepted before`]: 0, [`${name} refused after`]: 0 });
   let key = ROOT_KEY;
@@ -73,11 +75,15 @@ async function rotations(servers: readonly TestServer[], agents: readonly BuiltA
 }
 
 /** Calls again and again until the key is dead, and a few times more. */
-async function callOn(turn: Turn, name: string, call: () => Promise<Reply>, coverage: Record<string, number>): Promise<string | undefined> {
+async function callOn(
+  turn: Turn, name: string, call: () => Promise<Reply>, coverage: Record<string, number>,
+): Promise<string | undefined> {
   let found: string | undefined;
   for (let after = 0; after < CALLS_AFTER; ) {
     const begunDead = turn.dead;
     const { status, body } = await call();
+    // Leaves the processor to the command now and then.
+    await new Promise((resolve) => setTimeout(resolve, 2));
     if (begunDead) after++;
     if (status === 401) {
       if (begunDead) coverage[`${name} refused after`]! += 1;

@@ -25,7 +25,9 @@ export async function aWorld(server: TestServer, mark: string): Promise<World> {
     await anOrganization(server, { tenantId, name: mark }), await anOrganization(server, { tenantId, name: mark }),
   ];
   const person = (role: Role) => aPerson(server, role, { organizationId, name: `${mark} ${role}`, email: `${mark}.${role}@example.test` });
-  const people = { owner: await person('owner'), admin: await person('admin'), member: await person('member'), viewer: await person('viewer') };
+  const people = {
+    owner: await person('owner'), admin: await person('admin'), member: await person('member'), viewer: await person('viewer'),
+  };
   const [agent, stopped] = [await aMarkedAgent(server, organizationId, mark), await aMarkedAgent(server, organizationId, mark)];
   await server.sql('update agents set owner_id = $2 where organization_id = $1', [organizationId, people.member.id]);
   const name = `own.x${mark.slice(-8)}`;

@@ -110,7 +110,8 @@ export async function targetOf(route: Route, place: Place): Promise<Target> {
   if (!route.takesBody) return { path, body: undefined, names: named };
   const written = JSON.stringify(goodBody(route, { agentId: AGENT, userId: ACCOUNT, organizationId: place.sibling }));
   const inBody = written.includes(AGENT) || written.includes(ACCOUNT);
-  const [agentId, accountId] = [written.includes(AGENT) ? (await place.agent()).id : '', written.includes(ACCOUNT) ? (await place.account()).id : ''];
+  const agentId = written.includes(AGENT) ? (await place.agent()).id : '';
+  const accountId = written.includes(ACCOUNT) ? (await place.account()).id : '';
   const body = JSON.parse(written.replaceAll(AGENT, agentId).replaceAll(ACCOUNT, accountId)) as Record<string, unknown>;
   return { path, body, names: named === 'nothing' && inBody ? 'in the body' : named };
 }
