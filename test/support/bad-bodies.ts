@@ -93,8 +93,16 @@ export function wrongValuesFor(schema: MemberSchema): unknown[] {
   return some;
 }
 
+/** What a good body names, of things that there are. */
+export interface GoodNames {
+  readonly agentId: string;
+  readonly userId?: string;
+  readonly organizationId?: string;
+  readonly setupToken?: string;
+}
+
 /** A body that the route takes when nothing is wrong with it. */
-export function goodBody(route: Route, names: { readonly agentId: string; readonly userId?: string }): Record<string, unknown> {
+export function goodBody(route: Route, names: GoodNames): Record<string, unknown> {
   const bodies: Readonly<Record<string, Record<string, unknown>>> = {
     'POST /api/v1/agents': { name: 'good' },
     'PATCH /api/v1/agents/{id}/risk-level': { riskLevel: 'limited' },
@@ -109,8 +117,8 @@ export function goodBody(route: Route, names: { readonly agentId: string; readon
     'POST /api/v1/organizations': { name: 'good' },
     'POST /api/v1/users': { email: 'good@example.test' },
     'POST /api/v1/users/{id}/keys': { name: 'good' },
-    'POST /api/v1/agents/{id}/transfer': { organizationId: 'org_00000000000000000000000000absent0000' },
-    'POST /api/v1/node/activate': { token: 'svc_setup_', nodeId: 'good' },
+    'POST /api/v1/agents/{id}/transfer': { organizationId: names.organizationId ?? 'org_nowhere' },
+    'POST /api/v1/node/activate': { token: names.setupToken ?? 'svc_setup_', nodeId: 'good' },
     'POST /api/v1/executions/{id}/report': { outcome: 'success' },
     'POST /api/v1/executions/{id}/settle': { outcome: 'success', note: 'seen' },
   };
