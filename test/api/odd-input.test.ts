@@ -94,8 +94,9 @@ describe('members of nobody', () => {
       const known = new Set([...Object.keys(route.members), ...NAMED.flatMap((name) => [name, camel(name)])]);
       const unknown = columns.flatMap(({ name }) => [name, camel(name)])
         .filter((name) => !known.has(name) && !known.has(camel(name)));
-      const { ids, token, userId } = await freshThings();
-      const body = { ...Object.fromEntries(unknown.map((name) => [name, MARK])), ...goodBody(route, { agentId: ids.agents, userId }) };
+      const { ids, token, userId, setupToken } = await freshThings();
+      const good = goodBody(route, { agentId: ids.agents, userId, setupToken, organizationId: ids.organizations });
+      const body = { ...Object.fromEntries(unknown.map((name) => [name, MARK])), ...good };
       const client = route.access === 'agents.refresh-token' ? root.with({ authorization: `Bearer ${token}` }) : root;
       const { status, body: answer } = await (route.method === 'PATCH' ? client.patch : client.post)(pathOf(route, ids), body);
       if (status >= 400 && status !== 409) wrong.push(`${route.method} ${route.template}: ${status} ${JSON.stringify(answer)}`);
@@ -120,7 +121,8 @@ describe('members of nobody', () => {
       agents: made.id, hitl: asked.text('hitlRequestId'), executions: ran.text('executionId'), name: 'own.one',
       capability: 'web.search',
     };
-    return { ids, token: made.token, userId: person.id };
+    const setupToken = (await root.post(`/api/v1/agents/${made.id}/setup-token`)).expect(201).text('setupToken');
+    return { ids, token: made.token, userId: person.id, setupToken };
   }
 
   async function tablesWith(text: string): Promise<string[]> {

@@ -94,27 +94,28 @@ export function wrongValuesFor(schema: MemberSchema): unknown[] {
   return some;
 }
 
-/** What a body may name. */
-export interface NamedInBody {
+/** What a good body names, of things that there are. */
+export interface GoodNames {
   readonly agentId: string;
   readonly userId?: string;
   readonly organizationId?: string;
+  readonly setupToken?: string;
 }
 
 /** A body that the route takes when nothing is wrong with it. */
-export function goodBody(route: Route, names: NamedInBody): Record<string, unknown> {
+export function goodBody(route: Route, names: GoodNames): Record<string, unknown> {
   const fresh = randomBytes(4).toString('hex');
   const bodies: Readonly<Record<string, Record<string, unknown>>> = {
     'POST /api/v1/agents': { name: 'good' },
     'PATCH /api/v1/agents/{id}/risk-level': { riskLevel: 'limited' },
     'POST /api/v1/agents/{id}/capabilities': { capability: 'file.read' },
-    'POST /api/v1/agents/{id}/transfer': { organizationId: names.organizationId },
+    'POST /api/v1/agents/{id}/transfer': { organizationId: names.organizationId ?? 'org_nowhere' },
     'POST /api/v1/capabilities/grant': { agentId: names.agentId, capability: 'file.read' },
     'POST /api/v1/capabilities': { name: `good.x${fresh}`, description: 'good' },
     'POST /api/v1/execute': { capability: 'web.search', agentId: names.agentId },
     'POST /api/v1/executions': { capability: 'web.search', agentId: names.agentId },
     'POST /api/v1/hitl': { capability: 'email.send', agentId: names.agentId },
-    'POST /api/v1/node/activate': { token: 'svc_setup_', nodeId: 'good' },
+    'POST /api/v1/node/activate': { token: names.setupToken ?? 'svc_setup_', nodeId: 'good' },
     'POST /api/v1/executions/{id}/report': { outcome: 'success' },
     'POST /api/v1/executions/{id}/settle': { outcome: 'success', note: 'seen' },
     'POST /api/v1/organizations': { name: 'good' },

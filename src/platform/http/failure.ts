@@ -6,6 +6,8 @@ import { Problem } from './problem.js';
 const CONNECTION_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN',
   '57P01', '57P02', '57P03', '53300',
+  // It ended our transaction because we had been silent in it for too long: this process was starved, or frozen.
+  '25P03',
   // It refuses us altogether: takes no connections, is gone, or no longer knows our name.
   '55000', '3D000', '28000', '28P01',
 ]);
