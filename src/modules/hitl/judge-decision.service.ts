@@ -30,8 +30,9 @@ export interface Judged {
 type Who = Pick<DutyQuestion, 'decider' | 'organization'>;
 
 /**
- * The questions before a decision, always in one order: does a stop hold it, is it still open, is it the action that was shown, may this person decide
- * it. Asked inside the unit of work, after its locks, so that a role taken away or a colleague who left counts at once.
+ * The questions before a decision, always in one order: does a stop hold it, is it still open, is it the action that was shown,
+ * may this person decide it. Asked inside the unit of work, after its locks, so that a role taken away or a colleague who left
+ * counts at once.
  */
 @Injectable()
 export class JudgeDecisionService {
