@@ -230,7 +230,7 @@ describe('the other server is frozen', () => {
     const approvals = [approve(requests[0]!)];
     await held;
     approvals.push(...requests.slice(1).map(approve));
-    await isWaiting('from audit_heads where');
+    await isWaiting('from audit_heads%for update');
     const [made, atTheAnswer] = await frozen(async () => {
       release();
       const { reply, ms } = await timed(() => stop(scope, agent));

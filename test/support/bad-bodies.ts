@@ -122,7 +122,7 @@ export function goodBody(route: Route, names: GoodNames): Record<string, unknown
     'POST /api/v1/users': { email: `good-${fresh}@example.test`, role: 'viewer' },
     'POST /api/v1/users/{id}/keys': { name: 'good' },
     'POST /api/v1/teams': { name: `good ${fresh}` },
-    'POST /api/v1/teams/{id}/members': { userId: names.userId, role: 'member' },
+    'POST /api/v1/teams/{id}/members': { userId: names.userId ?? 'usr_nobody', role: 'member' },
     'POST /api/v1/stops': { scope: 'agent', id: names.agentId, reason: 'good' },
   };
   return bodies[`${route.method} ${route.template}`] ?? {};

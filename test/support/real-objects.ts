@@ -46,8 +46,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   userId: async ({ account }) => (await account()).id,
   keyId: async ({ server, organizationId, account }) => (await aPersonalKey(server, { organizationId, userId: (await account()).id })).id,
   teams: async ({ server, organizationId, account }) => aTeam(server, organizationId, [{ userId: (await account()).id }]),
-  stops: async ({ server, organizationId, agent, person }) =>
-    aStop(server, organizationId, { agentId: (await agent()).id, by: person.id }),
+  stops: async (place) => aStop(place.server, place.organizationId, { agentId: (await stopped(place)).id, by: place.person.id }),
   capability: async () => 'web.search',
   name: ({ server, organizationId }) => aCapability(server, organizationId),
   grant: async ({ server, agent }) => {
@@ -60,6 +59,9 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     (await execute(server, 'email.send', await agent())).expect(202).text('hitlRequestId'),
   audit: ({ server, organizationId, person }) => anEntryAbout(server, organizationId, person.id),
 };
+
+/** An agent that nothing else needs: whatever a stop holds is of no use to other calls. */
+const stopped = ({ server, organizationId, person }: Place) => anAgentOf(server, organizationId, person);
 
 const execute = (server: TestServer, capability: string, { id }: BuiltAgent) =>
   asRoot(server).post('/api/v1/execute', { capability, agentId: id });
@@ -110,7 +112,8 @@ export async function targetOf(route: Route, place: Place): Promise<Target> {
   if (!route.takesBody) return { path, body: undefined, names: named };
   const written = JSON.stringify(goodBody(route, { agentId: AGENT, userId: ACCOUNT, organizationId: place.sibling }));
   const inBody = written.includes(AGENT) || written.includes(ACCOUNT);
-  const agentId = written.includes(AGENT) ? (await place.agent()).id : '';
+  const agent = route.template.endsWith('/stops') ? () => stopped(place) : () => place.agent();
+  const agentId = written.includes(AGENT) ? (await agent()).id : '';
   const accountId = written.includes(ACCOUNT) ? (await place.account()).id : '';
   const body = JSON.parse(written.replaceAll(AGENT, agentId).replaceAll(ACCOUNT, accountId)) as Record<string, unknown>;
   return { path, body, names: named === 'nothing' && inBody ? 'in the body' : named };

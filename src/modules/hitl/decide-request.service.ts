@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { agentChain } from '../../domain/audit/chain.js';
-import { HIGHEST_LEVEL, type HitlCommand } from '../../domain/hitl/transition.js';
+import { HIGHEST_LEVEL, type HitlCommand, isOpen } from '../../domain/hitl/transition.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -9,7 +9,7 @@ import { runExecution } from '../../platform/outbox/effects.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore, type RequestPlace } from './hitl-request.store.js';
-import { assertDecidable, type Decision, JudgeDecisionService } from './judge-decision.service.js';
+import { assertShown, type Decision, JudgeDecisionService } from './judge-decision.service.js';
 import { LicenceService } from './licence.service.js';
 import { MoveRequestService, refusalOf } from './move-request.service.js';
 import { ESCALATION_NEEDED, type Obstacle, obstacleTo } from './obstacle.js';
@@ -66,7 +66,8 @@ export class DecideRequestService {
     const place = await this.requests.place(caller.scope, id);
     await this.within(place, async (tx) => {
       const request = await this.requests.read(tx, place);
-      assertDecidable(request, 'cancel', decision.expectedDigest, await tx.now());
+      // By the clock alone the window may be over: while a stop holds, it stands still, which the move knows.
+      if (isOpen(request.status)) assertShown(request, decision.expectedDigest);
       await this.end(tx, request, { kind: 'cancel', ...noteOf(decision) }, caller.actorId);
     });
     this.wake(place);

@@ -82,15 +82,15 @@ export class JudgeDecisionService {
   }
 }
 
-/** @throws Problem HITL_ALREADY_DECIDED, HITL_EXPIRED; HITL_DIGEST_MISMATCH where the caller was shown another action */
-export function assertDecidable(
-  request: HitlRequestEntity,
-  kind: 'approve' | 'reject' | 'cancel',
-  expectedDigest: string | undefined,
-  now: Date,
-): void {
+/** @throws Problem HITL_ALREADY_DECIDED, HITL_EXPIRED, HITL_DIGEST_MISMATCH */
+function assertDecidable(request: HitlRequestEntity, kind: 'approve' | 'reject', expectedDigest: string | undefined, now: Date): void {
   const outcome = transition(stateOf(request), { kind }, now);
   if (outcome.kind === 'refused') throw refusalOf(outcome, request);
+  assertShown(request, expectedDigest);
+}
+
+/** @throws Problem HITL_DIGEST_MISMATCH where the caller was shown another action */
+export function assertShown(request: HitlRequestEntity, expectedDigest: string | undefined): void {
   if (expectedDigest === undefined || sameDigest(expectedDigest, request.digest)) return;
   const { id, status, decidedBy, decidedAt } = request;
   throw new Problem('HITL_DIGEST_MISMATCH', 'Look at the request again: it is not the action that you were shown.', {
