@@ -6,7 +6,7 @@ import { startServer, type TestServer } from '../support/server.js';
 
 const AGENTS = 10;
 const REFRESHES = 5;
-const ACTIVATIONS = 2;
+const ACTIVATIONS = 3;
 const CAPABILITY = 'web.search';
 const WITHDRAWALS = ['tokens ended', 'deactivated'] as const;
 type Withdrawal = (typeof WITHDRAWALS)[number];
@@ -71,12 +71,14 @@ async function round(agent: Raced, withdrawal: Withdrawal, { servers, random, co
   const activate = (token: string, at: TestServer) => done(() => anonymous(at).post('/api/v1/node/activate', { token, nodeId: 'racer' }));
 
   const withdrawn = pause(random() * 25).then(() => withdraw(root, agent, withdrawal));
+  // The first comes at once and the last after the answer; those between race.
+  const turnOf = (i: number, of: number) => (i === of - 1 ? withdrawn : pause(i === 0 ? 0 : random() * 35));
   const refreshed = Array.from({ length: REFRESHES }, async (_, i) => {
-    await pause(random() * 35);
+    await turnOf(i, REFRESHES);
     return refresh(agent.token, servers[i % servers.length]!);
   });
   const activated = setups.map(async (token, i) => {
-    await pause(random() * 35);
+    await turnOf(i, ACTIVATIONS);
     return activate(token, servers[i % servers.length]!);
   });
   // Awaited together: one that fails must not leave another to fail with nobody listening.
