@@ -26,6 +26,8 @@ export class AddStopsAndDuties20261122000200 implements MigrationInterface {
         check ((scope = 'all') = (organization_id = 'org_platform'))
       )`);
     await runner.query(`create index stops_in_force on stops (organization_id, agent_id) where lifted_at is null`);
+    // What was approved and has not begun is cancelled by a stop, and when its agent goes to another organization.
+    await runner.query(`create index executions_waiting on executions (organization_id, agent_id) where status = 'pending_hitl'`);
     await runner.query(`
       alter table hitl_requests
         add column separation_of_duties text not null default 'standard' check (separation_of_duties in ('standard', 'strict')),
@@ -34,13 +36,16 @@ export class AddStopsAndDuties20261122000200 implements MigrationInterface {
         add column agent_registered_by text collate "C",
         add column vouched_by text collate "C",
         add column team_id text collate "C",
-        add column break_glass boolean not null default false`);
+        add column break_glass boolean not null default false,
+        add column decider_level integer check (decider_level between 0 and 2)`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    await runner.query(`drop index executions_waiting`);
     await runner.query(`drop table stops`);
     await runner.query(`
       alter table hitl_requests drop column separation_of_duties, drop column initiators, drop column agent_owner_id,
-        drop column agent_registered_by, drop column vouched_by, drop column team_id, drop column break_glass`);
+        drop column agent_registered_by, drop column vouched_by, drop column team_id, drop column break_glass,
+        drop column decider_level`);
   }
 }

@@ -206,7 +206,8 @@ begin
   if json_array_length(p_uses) > 0 then
     insert into grant_uses (organization_id, grant_id, measure, execution_id, amount)
     select x."organizationId", x."grantId", x.measure, x."executionId", x.amount
-    from json_to_recordset(p_uses) as x(item integer, "organizationId" text, "grantId" text, "executionId" text, measure text, amount numeric)
+    from json_to_recordset(p_uses)
+           as x(item integer, "organizationId" text, "grantId" text, "executionId" text, measure text, amount numeric)
     where v_verdicts[x.item] = 'ok';
     insert into grant_totals as t (organization_id, grant_id, measure, amount)
     select x."organizationId", x."grantId", x.measure, sum(x.amount)

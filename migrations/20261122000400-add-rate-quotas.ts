@@ -38,14 +38,13 @@ declare
   v_before integer;
   v_until timestamptz;
 begin
-  insert into rate_quotas (subject, until, taken) values (p_subject, v_now + make_interval(secs => p_window_seconds), 0)
-  on conflict do nothing;
-  select q.taken, q.until into v_before, v_until from rate_quotas q where q.subject = p_subject for update;
-  if not found then
-    -- The janitor took it in between; the next call makes it anew.
-    return query select 0, 0, 0;
-    return;
-  end if;
+  loop
+    insert into rate_quotas (subject, until, taken) values (p_subject, v_now + make_interval(secs => p_window_seconds), 0)
+    on conflict do nothing;
+    select q.taken, q.until into v_before, v_until from rate_quotas q where q.subject = p_subject for update;
+    exit when found;
+    -- The janitor took the row in between: once more.
+  end loop;
   if v_until <= v_now then
     v_before := 0;
     v_until := v_now + make_interval(secs => p_window_seconds);

@@ -10,6 +10,8 @@ const ROUTES = new URL('../openapi.json', import.meta.url);
 
 /** In the order of the columns. `anonymous` has none: a key that names it is open to everyone. */
 const KINDS = ['root', 'owner', 'admin', 'member', 'viewer', 'agent', 'internal'];
+/** Deeds that change nothing. */
+const READING = /^(read|verify|stats)/;
 
 if (!existsSync(TABLE)) {
   console.error('There is no build to read the access table from. Run `npm run build` first.');
@@ -53,11 +55,26 @@ function pageOf(access, routes) {
     '',
     'Who may call what. Generated from `src/domain/access/access.ts` and the routes that name its keys; do not edit.',
     '',
-    "**all**: everything in the caller's organizations (for root, in every one). **own**: what is the caller's own; another's",
-    'is not there for it (404). Empty: 403. A route names exactly one key; the server does not start with one that names none.',
+    "**all**: everything in the caller's organizations: for root every one there is, for an owner those of their tenant, for everybody",
+    "else their own. **own**: what is the caller's own; another's is answered as if it were not there (404) or, where the caller may",
+    'see that it is, with 403. Empty: 403. Whatever belongs to another organization is 404 under each of them. A route names exactly one',
+    'key; the server does not start with one that names none. `test/contract/permission-matrix.test.ts` calls every route as every',
+    'kind of caller and compares the answers with this table.',
     '',
-    'The columns of people and of `internal` speak of accounts that this build does not have yet: the only credentials that',
-    "it knows are the root key and agents' tokens.",
+    'People come by personal keys, and stand in the column of the role that they have at that moment. What is an agent\'s own: itself,',
+    'its grants, executions and requests. What is a person\'s own: their account and keys, the audit entries that they made or that',
+    'are about them, and the requests of agents that are theirs or their team\'s. Rules finer than this table (rank between people,',
+    'separation of duties, levels of escalation) are answered by the routes themselves, with codes of their own.',
+    '',
+    '## At a glance',
+    '',
+    'R reads, W changes or acts; a small letter: only what is their own.',
+    '',
+    `| area | ${KINDS.join(' | ')} |`,
+    `|---|${KINDS.map(() => '---').join('|')}|`,
+    ...areasOf(keys).map(([area, permissions]) => `| ${area} | ${KINDS.map((kind) => glance(permissions, kind)).join(' | ')} |`),
+    '',
+    '## Keys',
     '',
     `| key | allows to | ${KINDS.join(' | ')} |`,
     `|---|---|${KINDS.map(() => '---').join('|')}|`,
@@ -77,6 +94,26 @@ function pageOf(access, routes) {
     ]),
     '',
   ].join('\n');
+}
+
+/** Keys by what stands before their point. */
+function areasOf(keys) {
+  const areas = new Map();
+  for (const [key, permission] of keys) {
+    if (permission.who.anonymous) continue;
+    const [area, deed] = key.split('.');
+    areas.set(area, [...(areas.get(area) ?? []), { reads: READING.test(deed), ...permission }]);
+  }
+  return [...areas];
+}
+
+/** The widest reach that a kind has in an area, for reading and for changing. */
+function glance(permissions, kind) {
+  const letter = (reads, name) => {
+    const reaches = permissions.filter((one) => one.reads === reads).map(({ who }) => who[kind]);
+    return reaches.includes('all') ? name : reaches.includes('own') ? name.toLowerCase() : '';
+  };
+  return `${letter(true, 'R')}${letter(false, 'W')}`;
 }
 
 function row(key, { doc, who }) {

@@ -12,11 +12,14 @@ import { ReplyInterceptor } from './platform/http/reply.interceptor.js';
 import { openRequestContext } from './platform/http/request-context.js';
 import { logRequests } from './platform/http/request-log.js';
 import { securityHeaders } from './platform/http/security-headers.js';
+import type { AddressLimit } from './platform/rate-limit/address-limit.js';
 
 /** What the pipeline needs of the configuration. */
 export interface PipelineSettings {
   readonly corsOrigins: readonly string[];
   readonly trustedProxies: readonly string[];
+  /** None: addresses may call as often as they like. */
+  readonly addressLimit?: AddressLimit;
 }
 
 /** How the application must be created: bodies are read by us, and open streams must not keep a server from stopping. */
@@ -25,12 +28,6 @@ export const APP_OPTIONS = { bodyParser: false, forceCloseConnections: true } as
 const LLM_BODY_LIMIT = 4 * 1024 * 1024;
 const BODY_LIMITS: BodyLimits = { limit: DEFAULT_BODY_LIMIT, prefixes: [{ prefix: '/api/v1/llm/', limit: LLM_BODY_LIMIT }] };
 
-/**
- * Where the limiter of requests stands: before any body is read, after everybody can be told apart by address. Empty:
- * there is no limiter yet.
- */
-export const rateLimiterPlace: RequestHandler[] = [];
-
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -38,8 +35,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
  * Builds the pipeline in front of and around the handlers. The order matters: what stands further up also holds for
  * the refusals of what stands below.
  *
- * request context → log → CORS → security headers → documentation → rate limiter → body reader → (Nest) guard →
- * handler → problem filter
+ * request context → log → CORS → security headers → limit of addresses → documentation → body reader → (Nest) guard, with
+ * the limit of principals → handler → problem filter
  */
 export function configureApp(app: NestExpressApplication, config: PipelineSettings, logger: Logger): void {
   app.set('etag', false);
@@ -52,11 +49,11 @@ export function configureApp(app: NestExpressApplication, config: PipelineSettin
   app.use(logRequests(logger));
   if (config.corsOrigins.length > 0) app.use(crossOrigin(config.corsOrigins));
   app.use(...securityHeaders());
+  if (config.addressLimit !== undefined) app.use(config.addressLimit.onArrival);
   app.use(serveDocs(() => buildOpenApi(app)));
-  for (const limiter of rateLimiterPlace) app.use(limiter);
   app.use(readBodies(BODY_LIMITS));
 
-  app.useGlobalFilters(new ProblemFilter(logger));
+  app.useGlobalFilters(new ProblemFilter(logger, config.addressLimit));
   app.useGlobalInterceptors(new ReplyInterceptor(process.env['COUNTERSIGN_STRICT_REPLIES'] === '1'));
 }
 

@@ -12,6 +12,9 @@ export const WITHOUT_SCOPE = {
   'DefinitionStore.list': 'the catalogue of one organization, chosen by OrganizationsQuery from a scope',
   'UnknownCommits.settle': 'looks up what this process itself had sent',
   'ExecutionStore.abandoned': 'recovery works for every organization',
+  'RootKeyStore.isSetUp': 'the root key belongs to the installation; asked by the command line alone',
+  'RootKeyStore.passOldKey': 'the root key reaches every organization, so its end is awaited in each',
+  'SetupTokenStore.find': 'a credential is looked up before there is a scope; it answers one row at most',
   'VerificationTurnsStore.take': 'keyed by the credential itself',
   'VerificationTurnsStore.giveBack': 'keyed by the credential itself',
 };

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { verification, type Verification } from '../modules/audit/verification.js';
-import { checkoutRoot } from '../platform/config/checkout-root.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
-import { runningEmbeddedDatabase } from './embedded-address.js';
+import { databaseOf } from './database-address.js';
 import { readingLog } from './log-connection.query.js';
+import { reason } from './reason.js';
 import { counted, verificationReport } from './verification-report.js';
 
 const WELL = 0;
@@ -43,7 +41,7 @@ async function verify({ databaseUrl, agent, json }: VerifyOptions, env: NodeJS.P
     if (url === undefined) return refuse(NO_DATABASE);
     outcome = await readingLog(url, (source) => verification(source, agent, progress.show));
   } catch (error) {
-    return refuse(reason(error));
+    return refuse(reason(error, 'this database holds no audit log'));
   } finally {
     progress.clear();
   }
@@ -52,21 +50,9 @@ async function verify({ databaseUrl, agent, json }: VerifyOptions, env: NodeJS.P
   return outcome.valid ? WELL : TAMPERED;
 }
 
-function databaseOf(env: NodeJS.ProcessEnv): string | undefined {
-  if (env['DATABASE_URL']) return env['DATABASE_URL'];
-  if (env['DATABASE_URL_FILE']) return readFileSync(env['DATABASE_URL_FILE'], 'utf8').trim();
-  return runningEmbeddedDatabase(resolve(env['DATA_DIR'] || resolve(checkoutRoot(), '.countersign')));
-}
-
 function refuse(why: string): number {
   process.stderr.write(`countersign audit verify: ${why}\n`);
   return NO_CONNECTION;
-}
-
-function reason(error: unknown): string {
-  if ((error as { code?: string }).code === '42P01') return 'this database holds no audit log';
-  if (error instanceof AggregateError && error.errors.length > 0) return reason(error.errors[0]);
-  return error instanceof Error && error.message !== '' ? error.message : String(error);
 }
 
 /** Counts on one line while a person watches; silent in a pipe. */

@@ -9,6 +9,7 @@ import { HealthController } from './http/health.controller.js';
 import { LOGGER } from './logging/token.js';
 import { OutboundGuard } from './outbound/outbound-guard.js';
 import { OutboxModule } from './outbox/outbox.module.js';
+import { RateLimitModule } from './rate-limit/rate-limit.module.js';
 import { WakeModule } from './wake/wake.module.js';
 
 /** What every module stands on: configuration, log, database, guards, outbox, the way out. */
@@ -18,7 +19,7 @@ export class PlatformModule {
   static forRoot(config: CompleteConfig, logger: Logger): DynamicModule {
     return {
       module: PlatformModule,
-      imports: [ScheduleModule.forRoot(), DatabaseModule, AuthModule, OutboxModule, WakeModule],
+      imports: [ScheduleModule.forRoot(), DatabaseModule, RateLimitModule, AuthModule, OutboxModule, WakeModule],
       controllers: [HealthController],
       providers: [
         { provide: CONFIG, useValue: config },

@@ -111,12 +111,13 @@ describe('casing, out', () => {
 });
 
 describe('pages', () => {
-  test.each(['agents', 'executions', 'hitl', 'audit',
+  test.each(['agents', 'executions', 'hitl', 'audit', 'teams',
     'capabilities/grants'])('of %s: limit, offset and cursor walk the same list, newest first', async (path) => {
     for (let more = 0; more < 7; more++) {
       const extra = await anAgent(server).granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
       (await extra.client.post('/api/v1/execute', { capability: more % 2 ? 'web.search' : 'email.send' }))
         .expect(more % 2 ? 200 : 202);
+      (await root.post('/api/v1/teams', { name: `team ${more}` })).expect(201);
     }
     const member = path.split('/').at(-1) ?? '';
     const read = async (query: string) => {
@@ -157,7 +158,7 @@ describe('pages', () => {
     'cursor=WzFd', 'cursor=WyJhIl0%3D',
     `cursor=${'A'.repeat(600)}`, 'cursor=WyJhIl0&offset=1', 'limit=%ff', '%ff=1',
   ])('?%s is refused where it means something', async (query) => {
-    for (const path of ['agents', 'executions', 'hitl', 'audit', 'capabilities/grants', `agents/${agent.id}/capabilities`]) {
+    for (const path of ['agents', 'executions', 'hitl', 'audit', 'teams', 'capabilities/grants', `agents/${agent.id}/capabilities`]) {
       (await root.get(`/api/v1/${path}?${query}`)).expect(400, 'VALIDATION_FAILED');
     }
   });

@@ -67,7 +67,18 @@ describe('what a grant may not say', () => {
     ['an end that is no time', { capability: 'web.search', expiresAt: 'tomorrow' }, '/expiresAt'],
     ['an end on a day that is none', { capability: 'web.search', expires_at: '2027-02-30T00:00:00Z' }, '/expires_at'],
     ['an end without a zone', { capability: 'web.search', expiresAt: '2027-02-03T00:00:00' }, '/expiresAt'],
-    ['limits, which nothing obeys yet', { capability: 'web.search', limits: [{ max: 1, per: 'day', then: 'block' }] }, '/limits'],
+    ['limits that are no list', { capability: 'web.search', limits: { max: 1, per: 'day', then: 'block' } }, '/limits'],
+    ['a limit without a most', { capability: 'web.search', limits: [{ per: 'day', then: 'block' }] }, '/limits/0/max'],
+    ['a limit below nothing', { capability: 'web.search', limits: [{ max: -1, per: 'day', then: 'block' }] }, '/limits/0/max'],
+    ['a limit beyond all', { capability: 'web.search', limits: [{ max: 1.1e15, per: 'day', then: 'block' }] }, '/limits/0/max'],
+    ['a limit as text', { capability: 'web.search', limits: [{ max: '1', per: 'day', then: 'block' }] }, '/limits/0/max'],
+    ['half a call', { capability: 'web.search', limits: [{ max: 1, per: 'day', then: 'block' },
+      { max: 1.5, per: 'day', then: 'block' }] }, '/limits/1/max'],
+    ['a limit per week', { capability: 'web.search', limits: [{ max: 1, per: 'week', then: 'block' }] }, '/limits/0/per'],
+    ['a limit that lets all go on', { capability: 'web.search', limits: [{ max: 1, per: 'day', then: 'auto' }] }, '/limits/0/then'],
+    ['a sum of nothing', { capability: 'web.search', limits: [{ max: 1, per: 'day', sum: '', then: 'block' }] }, '/limits/0/sum'],
+    ['11 limits', { capability: 'web.search',
+      limits: Array.from({ length: 11 }, () => ({ max: 1, per: 'day', then: 'block' })) }, '/limits'],
     ['a quorum, which nothing obeys yet', { capability: 'web.search', quorum: { approvals: 2 } }, '/quorum'],
     ['reminders, which nothing obeys yet', { capability: 'web.search', reminders: [{ secondsBefore: 60 }] }, '/reminders'],
     ['conditions that are no list', { capability: 'web.search', conditions: {} }, '/conditions'],
@@ -88,9 +99,10 @@ describe('what a grant may not say', () => {
     expect(await storedState(server)).toEqual(before);
   });
 
-  test('a team, which cannot hold grants yet', async () => {
-    for (const body of [{ teamId: 'team_x' }, { agentId: agent.id, team_id: 'team_x' }]) {
-      (await root.post('/api/v1/capabilities/grant', { ...body, capability: 'web.search' })).expect(400, 'VALIDATION_FAILED');
+  test('nobody, and two at once', async () => {
+    for (const body of [{}, { agentId: agent.id, team_id: 'team_x' }]) {
+      const refused = await root.post('/api/v1/capabilities/grant', { ...body, capability: 'web.search' });
+      expect(refused.expect(400, 'VALIDATION_FAILED').text('errors.0.pointer')).toBe('/agentId');
     }
   });
 });

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import pg from 'pg';
 import { anonymous, as, asRoot } from '../support/actors.js';
 import { eventually } from '../support/eventually.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { adminUrl } from '../support/test-run.js';
+import { withoutDatabase } from '../support/without-database.js';
 
 let server: TestServer;
 
@@ -54,16 +53,3 @@ describe('health', () => {
     (await asRoot(server).post('/api/v1/agents', { name: 'in time' })).expect(201);
   }, 60_000);
 });
-
-async function withoutDatabase(from: TestServer, then: () => Promise<void>): Promise<void> {
-  const admin = new pg.Client({ connectionString: adminUrl() });
-  await admin.connect();
-  try {
-    await admin.query(`alter database ${from.database.name} with allow_connections false`);
-    await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [from.database.name]);
-    await then();
-  } finally {
-    await admin.query(`alter database ${from.database.name} with allow_connections true`);
-    await admin.end();
-  }
-}

@@ -4,6 +4,7 @@ import { BODY_BYTES_MAX, goodBody } from '../support/bad-bodies.js';
 import { anAgent } from '../support/builders.js';
 import { closeRawConnections, sendRaw } from '../support/raw-http.js';
 import { pathOf, routesOf } from '../support/routes.js';
+import { aPerson, aTeam } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { storedState } from '../support/stored-state.js';
 import { ROOT_KEY } from '../support/test-run.js';
@@ -93,8 +94,9 @@ describe('members of nobody', () => {
       const known = new Set([...Object.keys(route.members), ...NAMED.flatMap((name) => [name, camel(name)])]);
       const unknown = columns.flatMap(({ name }) => [name, camel(name)])
         .filter((name) => !known.has(name) && !known.has(camel(name)));
-      const { ids, token } = await freshThings();
-      const body = { ...Object.fromEntries(unknown.map((name) => [name, MARK])), ...goodBody(route, { agentId: ids.agents }) };
+      const { ids, token, userId, setupToken } = await freshThings();
+      const good = goodBody(route, { agentId: ids.agents, userId, setupToken, organizationId: ids.organizations });
+      const body = { ...Object.fromEntries(unknown.map((name) => [name, MARK])), ...good };
       const client = route.access === 'agents.refresh-token' ? root.with({ authorization: `Bearer ${token}` }) : root;
       const { status, body: answer } = await (route.method === 'PATCH' ? client.patch : client.post)(pathOf(route, ids), body);
       if (status >= 400 && status !== 409) wrong.push(`${route.method} ${route.template}: ${status} ${JSON.stringify(answer)}`);
@@ -109,11 +111,18 @@ describe('members of nobody', () => {
     const made = await anAgent(server).granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
     const asked = (await made.client.post('/api/v1/execute', { capability: 'email.send' })).expect(202);
     const ran = (await made.client.post('/api/v1/execute', { capability: 'web.search' })).expect(200);
+    const organization = (await root.post('/api/v1/organizations', { name: 'fresh' })).expect(201).text('organization.id');
+    const body = { email: 'fresh@example.test', organizationId: organization };
+    const user = (await root.post('/api/v1/users', body)).expect(201).text('user.id');
+    const person = await aPerson(server, 'viewer');
     const ids = {
+      teams: await aTeam(server, person.organizationId),
+      organizations: organization, users: user,
       agents: made.id, hitl: asked.text('hitlRequestId'), executions: ran.text('executionId'), name: 'own.one',
       capability: 'web.search',
     };
-    return { ids, token: made.token };
+    const setupToken = (await root.post(`/api/v1/agents/${made.id}/setup-token`)).expect(201).text('setupToken');
+    return { ids, token: made.token, userId: person.id, setupToken };
   }
 
   async function tablesWith(text: string): Promise<string[]> {

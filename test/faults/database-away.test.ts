@@ -95,7 +95,7 @@ test('every connection ended by the database\'s administrator: the next calls fi
 });
 
 test('the commit\'s acknowledgement is lost: one execution, one pair of entries, and its key finds it', async () => {
-  const lost = line.loseAcknowledgementOf('gate-commit-1');
+  const lost = line.loseAcknowledgementOf('gate-commit-');
   const first = await search('lost');
   await lost;
   if (first.status !== 200) isAway(first);
@@ -108,7 +108,7 @@ test('the commit\'s acknowledgement is lost: one execution, one pair of entries,
 });
 
 test('the same without a key: what is answered as done is done once, and 503 never hides a second one', async () => {
-  const lost = line.loseAcknowledgementOf('gate-commit-1');
+  const lost = line.loseAcknowledgementOf('gate-commit-');
   const reply = await search();
   await lost;
   expect([200, 503]).toContain(reply.status);
@@ -118,7 +118,7 @@ test('the same without a key: what is answered as done is done once, and 503 nev
 });
 
 test('the acknowledgement of a connector\'s start is lost: its receiver is called at most once', async () => {
-  const lost = line.loseAcknowledgementOf('gate-commit-1');
+  const lost = line.loseAcknowledgementOf('gate-commit-');
   const client = agent.client.with({ 'idempotency-key': 'start' });
   const reply = await client.post(EXECUTE, { capability: 'crm.push', input: { n: 1 } });
   await lost;
@@ -158,7 +158,7 @@ test('the acknowledgement of an approval is lost: it is approved once and runs o
 });
 
 test('a commit that never arrived is not done, and its key is free', async () => {
-  const { held } = line.hold('gate-commit-1');
+  const { held } = line.hold('gate-commit-');
   const call = search('never');
   await held;
   await line.cut();

@@ -60,7 +60,7 @@ test.each([
 ] as const)('%s between decision and commit: nothing begins', async (_name, withdraw, status, word) => {
   const agent = await anAgent(slow).granted('crm.push').create();
   const before = receiver.requests.length;
-  const { held, release } = line.hold('gate-commit-1');
+  const { held, release } = line.hold('gate-commit-');
   const call = agent.client.post<{ status: unknown; code?: unknown }>('/api/v1/execute',
     { capability: 'crm.push', input: { n: 1 } });
   await held;
@@ -76,7 +76,7 @@ test.each([
 test('the grant runs out between decision and commit: nothing begins', async () => {
   const agent = await anAgent(slow).granted('crm.push', { expiresAt: new Date(Date.now() + 1_200).toISOString() }).create();
   const before = receiver.requests.length;
-  const { held, release } = line.hold('gate-commit-1');
+  const { held, release } = line.hold('gate-commit-');
   const call = agent.client.post('/api/v1/execute', { capability: 'crm.push', input: { n: 1 } });
   await held;
   await new Promise((resolve) => setTimeout(resolve, 1_400));
@@ -88,7 +88,7 @@ test('the grant runs out between decision and commit: nothing begins', async () 
 test('a commit that arrives after its deadline does nothing', async () => {
   const agent = await anAgent(slow).granted('crm.push').create();
   const before = receiver.requests.length;
-  const { held, release } = line.hold('gate-commit-1');
+  const { held, release } = line.hold('gate-commit-');
   const call = agent.client.post('/api/v1/execute', { capability: 'crm.push', input: { n: 1 } });
   await held;
   await new Promise((resolve) => setTimeout(resolve, 4_500));
@@ -101,7 +101,7 @@ test('a commit that arrives after its deadline does nothing', async () => {
 test('of two calls with one key, decided side by side on two servers, one runs', async () => {
   const agent = await anAgent(slow).granted('crm.push').create();
   const before = receiver.requests.length;
-  const { held, release } = line.hold('gate-commit-1');
+  const { held, release } = line.hold('gate-commit-');
   const body = { capability: 'crm.push', input: { n: 1 } };
   const first = agent.client.with({ 'idempotency-key': 'same' }).post('/api/v1/execute', body);
   await held;

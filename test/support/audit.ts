@@ -29,3 +29,9 @@ export async function auditOf(server: TestServer, agentId: string): Promise<Audi
 export async function eventsOf(server: TestServer, agentId: string): Promise<string[]> {
   return (await auditOf(server, agentId)).map(({ event }) => event);
 }
+
+/** What is recorded of a team in its organization's chain, oldest first. */
+export async function teamEntriesOf(server: TestServer, teamId: string): Promise<AuditEntry[]> {
+  const page = (await asRoot(server).get('/api/v1/audit', { query: { limit: 500 } })).expect(200);
+  return (page.list('entries') as AuditEntry[]).filter(({ metadata }) => metadata.teamId === teamId).reverse();
+}

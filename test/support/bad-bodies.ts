@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { MemberSchema, Route } from './routes.js';
 
 const bytes = (...parts: readonly (string | readonly number[])[]): Uint8Array<ArrayBuffer> =>
@@ -93,19 +94,36 @@ export function wrongValuesFor(schema: MemberSchema): unknown[] {
   return some;
 }
 
+/** What a good body names, of things that there are. */
+export interface GoodNames {
+  readonly agentId: string;
+  readonly userId?: string;
+  readonly organizationId?: string;
+  readonly setupToken?: string;
+}
+
 /** A body that the route takes when nothing is wrong with it. */
-export function goodBody(route: Route, names: { readonly agentId: string }): Record<string, unknown> {
+export function goodBody(route: Route, names: GoodNames): Record<string, unknown> {
+  const fresh = randomBytes(4).toString('hex');
   const bodies: Readonly<Record<string, Record<string, unknown>>> = {
     'POST /api/v1/agents': { name: 'good' },
     'PATCH /api/v1/agents/{id}/risk-level': { riskLevel: 'limited' },
     'POST /api/v1/agents/{id}/capabilities': { capability: 'file.read' },
+    'POST /api/v1/agents/{id}/transfer': { organizationId: names.organizationId ?? 'org_nowhere' },
     'POST /api/v1/capabilities/grant': { agentId: names.agentId, capability: 'file.read' },
-    'POST /api/v1/capabilities': { name: 'good.one', description: 'good' },
+    'POST /api/v1/capabilities': { name: `good.x${fresh}`, description: 'good' },
     'POST /api/v1/execute': { capability: 'web.search', agentId: names.agentId },
     'POST /api/v1/executions': { capability: 'web.search', agentId: names.agentId },
     'POST /api/v1/hitl': { capability: 'email.send', agentId: names.agentId },
+    'POST /api/v1/node/activate': { token: names.setupToken ?? 'svc_setup_', nodeId: 'good' },
     'POST /api/v1/executions/{id}/report': { outcome: 'success' },
     'POST /api/v1/executions/{id}/settle': { outcome: 'success', note: 'seen' },
+    'POST /api/v1/organizations': { name: 'good' },
+    'POST /api/v1/users': { email: `good-${fresh}@example.test`, role: 'viewer' },
+    'POST /api/v1/users/{id}/keys': { name: 'good' },
+    'POST /api/v1/teams': { name: `good ${fresh}` },
+    'POST /api/v1/teams/{id}/members': { userId: names.userId ?? 'usr_nobody', role: 'member' },
+    'POST /api/v1/stops': { scope: 'agent', id: names.agentId, reason: 'good' },
   };
   return bodies[`${route.method} ${route.template}`] ?? {};
 }

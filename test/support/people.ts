@@ -57,7 +57,10 @@ export async function firstOrganization(server: TestServer): Promise<string> {
 }
 
 /** An organization of its own, with its chain, past the API. */
-export async function anOrganization(server: TestServer, terms: { readonly name?: string; readonly tenantId?: string } = {}): Promise<string> {
+export async function anOrganization(
+  server: TestServer,
+  terms: { readonly name?: string; readonly tenantId?: string } = {},
+): Promise<string> {
   const id = newId('org');
   if (terms.tenantId !== undefined) {
     await server.sql('insert into tenants (id, name) values ($1, $1) on conflict do nothing', [terms.tenantId]);
@@ -88,4 +91,42 @@ export async function aTeam(
     );
   }
   return id;
+}
+
+/** Closes an account past the API. */
+export async function closeAccount(server: TestServer, { id }: { readonly id: string }): Promise<void> {
+  await server.sql(`update users set status = 'deleted', ended_at = clock_timestamp() where id = $1`, [id]);
+}
+
+/** A stop in force, past the API. */
+export async function aStop(
+  server: TestServer,
+  organizationId: string,
+  terms: { readonly agentId?: string; readonly by?: string; readonly role?: 'root' | 'owner' | 'admin'; readonly reason?: string } = {},
+): Promise<string> {
+  const id = newId('stp');
+  await server.sql(
+    `insert into stops (organization_id, id, scope, agent_id, reason, made_by, made_by_role, made_at)
+     values ($1, $2, $3, $4, $5, $6, $7, clock_timestamp())`,
+    [organizationId, id, terms.agentId === undefined ? 'organization' : 'agent', terms.agentId ?? null, terms.reason ?? 'a test',
+      terms.by ?? 'root', terms.role ?? 'admin'],
+  );
+  return id;
+}
+
+/** A further personal key of somebody, past the API. @returns its id and the key */
+export async function aPersonalKey(
+  server: TestServer,
+  { organizationId, userId, expiresAt, name = 'test' }: {
+    readonly organizationId: string; readonly userId: string; readonly expiresAt?: Date; readonly name?: string;
+  },
+): Promise<{ id: string; key: string }> {
+  const id = newId('key');
+  const key = `svc_user_${randomBytes(32).toString('hex')}`;
+  await server.sql(
+    `insert into personal_keys (organization_id, id, user_id, name, key_hash, created_by, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, 'root', clock_timestamp() - interval '1 hour', $6)`,
+    [organizationId, id, userId, name, createHash('sha256').update(key).digest('hex'), expiresAt ?? null],
+  );
+  return { id, key };
 }

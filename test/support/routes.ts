@@ -70,20 +70,32 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   grant: 'grt_00000000000000000000000000absent0000',
   executions: 'exec_00000000000000000000000000absent0000',
   hitl: 'hitl_00000000000000000000000000absent0000',
+  organizations: 'org_00000000000000000000000000absent0000',
+  users: 'usr_00000000000000000000000000absent0000',
+  userId: 'usr_00000000000000000000000000absent0000',
+  keyId: 'key_00000000000000000000000000absent0000',
+  teams: 'team_00000000000000000000000000absent0000',
+  stops: 'stp_00000000000000000000000000absent0000',
   audit: 'audit_00000000000000000000000000absent0000',
 };
 
 /**
- * The route's path with its parameters filled in: an id after what it is the id of (`agents/{id}`), any other parameter
- * by its name.
+ * What a route's path names, in order: an id after what it is the id of (`agents/{id}` names `agents`), any other parameter by
+ * its own name.
  */
+export function namedIn({ template }: Pick<Route, 'template'>): string[] {
+  return [...template.matchAll(/([^/]+)\/\{(\w+)\}/g)].map(([, before, name]) => (name === 'id' ? before! : name!));
+}
+
+/** The route's path with its parameters filled in, by `namedIn`; absent ids where none are given. */
 export function pathOf(route: Route, ids: Readonly<Record<string, string>> = {}): string {
-  const given = { ...ABSENT_IDS, capability: 'file.delete', name: 'file.delete', ...ids };
-  return route.template.replace(/([^/]+)\/\{(\w+)\}/g, (_, before: string, name: string) => {
-    const value = Object.hasOwn(given,
-      before) && name === 'id' ? given[before as keyof typeof given] : given[name as keyof typeof given];
-    if (value === undefined) throw new Error(`no value for {${name}} of ${route.template}: add one to this file`);
-    return `${before}/${encodeURIComponent(value)}`;
+  const given: Readonly<Record<string, string>> = { ...ABSENT_IDS, capability: 'file.delete', name: 'file.delete', ...ids };
+  const names = namedIn(route);
+  return route.template.replace(/\{\w+\}/g, () => {
+    const name = names.shift()!;
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    if (value === undefined) throw new Error(`no value for ${name} in ${route.template}: add one to test/support/routes.ts`);
+    return encodeURIComponent(value);
   });
 }
 

@@ -30,3 +30,27 @@ export async function storedState(server: TestServer): Promise<StoredState> {
   }
   return state;
 }
+
+/** What the database holds of some organizations: their rows in every table that says whose a row is, and they themselves. */
+export async function storedStateOf(server: TestServer, organizationIds: readonly string[]): Promise<StoredState> {
+  const state: Record<string, string> = {};
+  for (const name of await organizationTables(server)) {
+    const [row] = await server.sql<{ digest: string }>(
+      `select count(*)::text || ' rows ' || md5(coalesce(string_agg(t::text, chr(10) order by t::text), '')) as digest
+       from "${name}" t where ${name === 'organizations' ? 'id' : 'organization_id'} = any ($1)`,
+      [organizationIds],
+    );
+    state[name] = row?.digest ?? 'none';
+  }
+  return state;
+}
+
+/** Tables whose rows say which organization they belong to, and the organizations themselves. */
+export async function organizationTables(server: TestServer): Promise<string[]> {
+  const tables = await server.sql<{ name: string }>(
+    `select table_name as name from information_schema.columns
+     where table_schema = current_schema() and column_name = 'organization_id' order by 1`,
+  );
+  if (tables.length < 10) throw new Error(`only ${tables.length} tables were found: this looks at the wrong schema`);
+  return [...tables.map(({ name }) => name), 'organizations'];
+}

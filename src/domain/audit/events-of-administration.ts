@@ -4,6 +4,7 @@ import { event, flag, optional, plain, value } from './event-definition.js';
 const person = plain<string>({ subject: true });
 const email = value<string>({ personal: true });
 const personName = value<string>({ personal: true });
+const avatarUrl = value<string>({ personal: true });
 
 export const AUTH_EVENTS = {
   'auth.root_key_used': event(
@@ -44,6 +45,7 @@ export const ADMIN_EVENTS = {
     userId: person,
     email: optional(email),
     name: optional(personName),
+    avatarUrl: optional(avatarUrl),
     role: plain<string>(),
     /** Plain: a code (made, provider, invitation). */
     occasion: optional(plain<string>()),
@@ -52,6 +54,7 @@ export const ADMIN_EVENTS = {
     userId: person,
     email: optional(email),
     name: optional(personName),
+    avatarUrl: optional(avatarUrl),
     role: optional(plain<string>()),
     status: optional(plain<string>()),
     cleared: optional(plain<readonly string[]>()),
@@ -74,6 +77,7 @@ export const ADMIN_EVENTS = {
     organizationId: plain<string>(),
     name: value<string>(),
     tenantId: optional(plain<string>()),
+    settings: optional(value<JsonValue>()),
   }),
   'admin.organization_updated': event('organization', 'Name or settings of an organization were changed.', {
     organizationId: plain<string>(),
@@ -86,6 +90,8 @@ export const ADMIN_EVENTS = {
     change: plain<string>(),
     name: optional(value<string>()),
     description: optional(value<string>()),
+    /** Names of members that now have no value. */
+    cleared: optional(plain<readonly string[]>()),
     userId: optional(person),
     role: optional(plain<string>()),
   }),

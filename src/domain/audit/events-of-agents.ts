@@ -86,7 +86,7 @@ export const CAPABILITY_EVENTS = {
     version: optional(plain<number>()),
     teamId: optional(plain<string>()),
     capability: plain<string>(),
-    /** Plain: a code (revoked, agent_removed, transferred). */
+    /** Plain: a code (revoked, agent_removed, team_deleted, transferred). */
     reason: optional(plain<string>()),
   }),
   'capability.defined': capabilityEvent('organization', 'An organization added a capability of its own.', defined),

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { checkConnector } from './connector.js';
 import { decide, grantEffectiveMode, type GateDecision, type GateQuestion, type GrantFacts } from './decide.js';
 import { HARDCODED } from './catalogue.js';
+import type { Limit } from './limits.js';
 import { GRANT_WORDS, HITL_MODES, RISK_LEVELS, type GrantWord, type HitlMode, type RiskLevel } from './vocabulary.js';
 
 const NOW = new Date('2026-05-01T12:00:00.000Z');
@@ -9,6 +10,8 @@ const BEFORE = new Date(NOW.getTime() - 1);
 
 const GRANTS = ['none', 'active', 'unexpired', 'expired', 'expires_now', 'revoked'] as const;
 const CONDITIONS = ['none', ...HITL_MODES, 'does_not_hold', 'cannot', 'cannot_block'] as const;
+/** What a limit says that is used up, of one that has room, and of a sum that is no amount beside a stricter limit. */
+const LIMITS = ['none', 'has_room', 'propose', 'escalate', 'block', 'no_amount'] as const;
 const TOKENS = ['any', 'has', 'lacks'] as const;
 const STATUSES = ['active', 'deactivated'] as const;
 
@@ -18,6 +21,7 @@ interface Case {
   risk: RiskLevel;
   grant: (typeof GRANTS)[number];
   condition: (typeof CONDITIONS)[number];
+  limit: (typeof LIMITS)[number];
   skipHitl: boolean;
   token: (typeof TOKENS)[number];
   status: (typeof STATUSES)[number];
@@ -28,20 +32,35 @@ function* everyCase(): Generator<Case> {
   for (const word of GRANT_WORDS) for (const hardcoded of [false, true]) for (const risk of RISK_LEVELS) {
     for (const grant of GRANTS) for (const condition of CONDITIONS) for (const skipHitl of [false, true]) {
       for (const token of TOKENS) for (const status of STATUSES) for (const stopped of [false, true]) {
-        yield { word, hardcoded, risk, grant, condition, skipHitl, token, status, stopped };
+        // Limits come last, so they are varied only where the checks before them are passed.
+        const limits = token === 'has' && status === 'active' && !stopped ? LIMITS : (['none'] as const);
+        for (const limit of limits) yield { word, hardcoded, risk, grant, condition, limit, skipHitl, token, status, stopped };
       }
     }
   }
 }
 
-function grantOf({ word, grant, condition }: Case): GrantFacts | undefined {
+function limitsOf(limit: Case['limit']): Limit[] {
+  switch (limit) {
+    case 'none':
+      return [];
+    case 'has_room':
+      return [{ max: 2, per: 'day', then: 'block' }];
+    case 'no_amount':
+      return [{ max: 9, per: 'day', then: 'propose', sum: 'input.missing' }, { max: 9, per: 'total', then: 'escalate' }];
+    default:
+      return [{ max: 1, per: 'day', then: limit }];
+  }
+}
+
+function grantOf({ word, grant, condition, limit }: Case): GrantFacts | undefined {
   if (grant === 'none') return undefined;
   const expiresAt = { unexpired: new Date(NOW.getTime() + 1), expired: BEFORE, expires_now: NOW }[grant as 'expired'];
   const when = { does_not_hold: 'input.n > 5', cannot: 'input.missing > 5',
     cannot_block: 'input.missing > 5' }[condition as 'cannot'] ?? 'input.n > 0';
   const hitlMode = { does_not_hold: 'block', cannot: 'escalate', cannot_block: 'block' }[condition as 'cannot'] ?? condition;
   return {
-    id: 'grt_1', version: 1, hitlMode: word, timeoutSeconds: 1800, timeoutAction: 'reject', limits: [],
+    id: 'grt_1', version: 1, hitlMode: word, timeoutSeconds: 1800, timeoutAction: 'reject', limits: limitsOf(limit),
     conditions: condition === 'none' ? [] : [{ when, hitlMode: hitlMode as HitlMode }],
     ...(expiresAt ? { expiresAt } : {}),
     ...(grant === 'revoked' ? { revokedAt: BEFORE } : {}),
@@ -56,6 +75,7 @@ function questionOf(one: Case): GateQuestion {
     ...(grant ? { grant } : {}),
     agent: { id: 'agt_1', riskLevel: one.risk, status: one.status, tags: [] },
     stops: one.stopped ? [{ id: 'stp_1' }] : [],
+    ...(one.limit === 'none' ? {} : { used: ['1', '1'] }),
     call: {
       capability, input: { n: 1 }, now: NOW, skipHitl: one.skipHitl,
       tokenCapabilities: one.token === 'any' ? 'any' : one.token === 'has' ? ['web.search', capability] : ['web.search',
@@ -71,6 +91,7 @@ const WORDS: Record<GrantWord, [ordinary: number, risky: number]> = {
 const CONDITION_RANK: Record<Case['condition'], number> = {
   none: 0, auto: 0, notify: 1, propose: 2, escalate: 3, block: 4, does_not_hold: 0, cannot: 3, cannot_block: 4,
 };
+const LIMIT_RANK: Record<Case['limit'], number> = { none: 0, has_room: 0, propose: 2, escalate: 3, block: 4, no_amount: 3 };
 function oracle(one: Case): string {
   const granted = one.grant === 'active' || one.grant === 'unexpired';
   if (one.token === 'lacks') return `refuse CAPABILITY_NOT_${granted ? 'IN_TOKEN' : 'GRANTED'} unrecorded`;
@@ -78,7 +99,7 @@ function oracle(one: Case): string {
   if (one.status !== 'active') return 'refuse AGENT_INACTIVE recorded';
   if (!granted) return 'refuse CAPABILITY_NOT_GRANTED recorded';
   const risky = one.risk === 'high' || one.risk === 'unacceptable' ? 1 : 0;
-  const rank = Math.max(one.hardcoded ? 3 : WORDS[one.word][risky], CONDITION_RANK[one.condition]);
+  const rank = Math.max(one.hardcoded ? 3 : WORDS[one.word][risky], CONDITION_RANK[one.condition], LIMIT_RANK[one.limit]);
   const effective = ['auto', 'notify', 'propose', 'escalate', 'block'][rank]!;
   if (rank === 4) return 'block block';
   if (rank <= 1) return `run ${effective} as ${effective}`;
@@ -118,7 +139,7 @@ describe('the gate, over the whole cross product', () => {
       seen.set(wanted, (seen.get(wanted) ?? 0) + 1);
     }
     expect(wrong.slice(0, 5)).toEqual([]);
-    expect(cases).toBe(8 * 2 * 4 * 6 * 9 * 2 * 3 * 2 * 2);
+    expect(cases).toBe(8 * 2 * 4 * 6 * 9 * 2 * (3 * 2 * 2 + LIMITS.length - 1));
     // Every outcome that the rules know did come up, so the oracle cannot have been trivially satisfied.
     expect([...seen.keys()].sort()).toEqual([
       'ask escalate', 'ask propose', 'block block',
@@ -134,7 +155,7 @@ describe('the gate, over the whole cross product', () => {
 });
 
 const CALM: Case = {
-  word: 'auto', hardcoded: false, risk: 'limited', grant: 'active', condition: 'none', skipHitl: false, token: 'has',
+  word: 'auto', hardcoded: false, risk: 'limited', grant: 'active', condition: 'none', limit: 'none', skipHitl: false, token: 'has',
     status: 'active', stopped: false,
 };
 
@@ -196,6 +217,34 @@ describe('the order of checks and what is told', () => {
       ({ when: 'true', hitlMode })) } });
     expect(decide(of('notify', 'block', 'propose'))).toMatchObject({ kind: 'block' });
     expect(decide(of('propose', 'notify'))).toMatchObject({ kind: 'ask', mode: 'propose' });
+  });
+
+  it('lets a limit end what neither grant nor condition would, a hardcoded capability too', () => {
+    expect(decide(questionOf({ ...CALM, hardcoded: true, limit: 'block' }))).toMatchObject({
+      kind: 'block', reason: 'capability blocked by policy', reasons: [{ rule: 'hardcoded' }, { rule: 'limit' }],
+    });
+    expect(decide(questionOf({ ...CALM, condition: 'escalate', limit: 'propose' }))).toMatchObject({
+      kind: 'ask', mode: 'escalate', reasons: [{ rule: 'grant_mode' }, { rule: 'condition' }, { rule: 'limit' }],
+    });
+    expect(decide(questionOf({ ...CALM, condition: 'propose', limit: 'escalate' }))).toMatchObject({ kind: 'ask', mode: 'escalate' });
+  });
+
+  it('counts what begins or waits, and nothing that is blocked, refused or without a limit', () => {
+    const usesOf = (one: Partial<Case>) => {
+      const decision = decide(questionOf({ ...CALM, ...one }));
+      return 'uses' in decision ? decision.uses.map(({ amount }) => amount) : 'none';
+    };
+    expect(usesOf({ limit: 'has_room' })).toEqual(['1']);
+    expect(usesOf({ limit: 'propose' })).toEqual(['1']);
+    expect(usesOf({ limit: 'no_amount' })).toEqual(['1']);
+    expect(usesOf({ limit: 'none' })).toEqual([]);
+    expect(usesOf({ limit: 'block' })).toBe('none');
+    expect(usesOf({ limit: 'has_room', status: 'deactivated' })).toBe('none');
+  });
+
+  it('takes a limit whose use nobody gave as used up', () => {
+    const { used: _unknown, ...question } = questionOf({ ...CALM, limit: 'has_room' });
+    expect(decide(question)).toMatchObject({ kind: 'block', reasons: [{ rule: 'grant_mode' }, { rule: 'limit' }] });
   });
 
   it('tells an agent with an old token what to do', () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
-import { evaluateAmount, type ConditionFacts } from './conditions.js';
+import { checkAmount, evaluateAmount, type ConditionFacts, type Position } from './conditions.js';
 import { strictest, type HitlMode } from './vocabulary.js';
 
 export const LIMITS_MAX = 10;
@@ -38,14 +38,33 @@ export interface LimitVerdict {
   readonly uses: readonly Use[];
 }
 
+/** Above any amount that is meant, and far below where doubles cease to be whole numbers. */
+export const LIMIT_MAX = 1e15;
+
+export type LimitCheck =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly member: 'max' | 'sum'; readonly message: string; readonly position?: Position };
+
+/** Whether a limit may be stored: a whole number of calls, or a sum that is CEL and can be a number. */
+export function checkLimit({ max, sum }: Limit): LimitCheck {
+  if (!(max >= 0 && max <= LIMIT_MAX)) return { ok: false, member: 'max', message: `must be a number from 0 to ${LIMIT_MAX}` };
+  if (sum === undefined) {
+    return Number.isInteger(max) ? { ok: true } : { ok: false, member: 'max', message: 'must be a whole number where calls are counted' };
+  }
+  const check = checkAmount(sum);
+  return check.ok ? check : { ...check, member: 'sum' };
+}
+
 /**
  * Compares a call with the limits of its grant. Exact: amounts are decimals, never added as doubles. A `sum` that is not a
- * finite number of at least 0 applies the strictest `then` of the grant's limits and adds nothing.
+ * finite number of at least 0 applies the strictest `then` of the grant's limits and adds nothing. A limit whose use is not
+ * known counts as used up.
+ *
+ * @param used for each limit, in its order, what is used up in its window, apart from this call
  */
 export function compareLimits(limits: readonly Limit[], used: UsedUp, facts: ConditionFacts): LimitVerdict {
   const reached: { mode: LimitMode; detail: string }[] = [];
   const uses = new Map<string, string>();
-  if (limits.length > 0) uses.set('', '1');
   limits.forEach((limit, index) => {
     const measure = measureOf(limit);
     const amount = limit.sum === undefined ? '1' : amountOf(limit.sum, facts);
@@ -55,7 +74,8 @@ export function compareLimits(limits: readonly Limit[], used: UsedUp, facts: Con
       return;
     }
     uses.set(measure, amount);
-    if (new Big(used[index] ?? 0).plus(amount).lte(limit.max)) return;
+    const before = used[index];
+    if (before !== undefined && new Big(before).plus(amount).lte(limit.max)) return;
     const what = limit.sum === undefined ? `${limit.max} calls` : `a sum of ${limit.max}`;
     const window = limit.per === 'total' ? 'in total' : `per ${limit.per}`;
     reached.push({ mode: limit.then, detail: `Limit ${index + 1} (${what} ${window}) is used up, so ${limit.then} applies.` });

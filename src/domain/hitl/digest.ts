@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { jcs } from '../audit/jcs.js';
 import type { JsonObject } from '../json.js';
 
@@ -24,4 +24,9 @@ export function actionDigest(governed: GovernedAction): string {
   const always = { agentId, capability, definition, hitlRequestId, input, nonce, runs };
   const covered = action === undefined ? always : { ...always, action };
   return createHash('sha256').update(jcs(covered), 'utf8').digest('hex');
+}
+
+/** Whether two digests are the same, in a time that does not tell how far they agree. */
+export function sameDigest(one: string, other: string): boolean {
+  return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }

@@ -1,3 +1,213 @@
+import type { Role } from '../access/access.js';
+import { HIGHEST_LEVEL, type EscalationLevel } from './transition.js';
+
 /** How strictly an organization parts those who ask from those who approve. */
 export const SEPARATIONS = ['standard', 'strict'] as const;
 export type SeparationOfDuties = (typeof SEPARATIONS)[number];
+
+/** Characters that a reason for breaking the glass has at least, white space at its ends left out. */
+export const BREAK_GLASS_REASON_MIN = 10;
+
+/** A place in the agent's team of this moment. Times are those from which it has stood. */
+export interface Membership {
+  readonly role: 'member' | 'lead';
+  readonly since: Date;
+  readonly roleSince: Date;
+}
+
+/** A user who decides. */
+export interface Person {
+  readonly kind: 'person';
+  readonly userId: string;
+  readonly email?: string;
+  readonly role: Role;
+  readonly accountSince: Date;
+  /** When the account, its address included, was last changed. */
+  readonly changedAt: Date;
+  readonly roleSince: Date;
+  /** Of the personal key that they came in with, where it was one. */
+  readonly keySince?: Date;
+  /** In the agent's team; absent where they are not. */
+  readonly membership?: Membership;
+}
+
+export type Decider = { readonly kind: 'root' } | Person;
+
+/** Who is behind an agent. */
+export interface AgentTies {
+  readonly ownerId?: string;
+  readonly registeredBy?: string;
+  readonly teamId?: string;
+}
+
+/** What of a request decides who may decide it. All but the level is frozen when it is made. */
+export interface RequestTies {
+  readonly level: EscalationLevel;
+  readonly createdAt: Date;
+  readonly separationOfDuties: SeparationOfDuties;
+  /** Users behind the action: ids, or e-mail addresses as an agent claimed them. */
+  readonly initiators: readonly string[];
+  /** Who vouched for the token of the call. */
+  readonly vouchedBy?: string;
+  readonly agent: AgentTies;
+}
+
+export interface OrganizationTies {
+  readonly separationOfDuties: SeparationOfDuties;
+  /** Nobody else could have decided: it has had one active user at most since the request was made. */
+  readonly hasSingleUser: boolean;
+  /**
+   * For a name (a user's id, or a folded e-mail address): the users who stand behind it, which are itself, whoever vouched for
+   * it, and so on. Two names whose lists meet are one person.
+   */
+  readonly selves: ReadonlyMap<string, readonly string[]>;
+}
+
+export interface DutyCommand {
+  readonly kind: 'approve' | 'reject' | 'escalate';
+  readonly breakGlass?: boolean;
+  readonly reason?: string;
+}
+
+export interface DutyQuestion {
+  readonly decider: Decider;
+  readonly request: RequestTies;
+  /** As it is now. */
+  readonly agent: AgentTies;
+  /** As it is now. */
+  readonly organization: OrganizationTies;
+  readonly command: DutyCommand;
+}
+
+export type DutyVerdict =
+  | {
+      readonly kind: 'may';
+      /** Only because the glass was broken. */
+      readonly breakGlass: boolean;
+      /** The highest level at which this decider may decide for this agent. */
+      readonly highestLevel: EscalationLevel;
+    }
+  | MayNot;
+
+export interface MayNot {
+  readonly kind: 'may_not';
+  readonly code: 'NOT_ELIGIBLE' | 'SELF_APPROVAL' | 'REASON_REQUIRED';
+  readonly detail: string;
+}
+
+/**
+ * Whether this decider may decide this request: by level (interface, section 3, escalation), then by separation of duties, which
+ * bars approving only: whoever is behind an action may always say no to it. Root is above both. An owner who is barred by
+ * separation of duties, and by nothing else, may break the glass with a reason.
+ */
+export function judgeDecider({ decider, request, agent, organization, command }: DutyQuestion): DutyVerdict {
+  const highestLevel = highestLevelOf(decider, agent);
+  if (highestLevel === undefined || highestLevel < request.level) return mayNot('NOT_ELIGIBLE', WHO_DECIDES[request.level]);
+  const may = { kind: 'may', breakGlass: false, highestLevel } as const;
+  if (decider.kind === 'root' || command.kind !== 'approve' || organization.hasSingleUser) return may;
+  const bar = separationBar(decider, request, agent, organization);
+  if (bar === undefined) return may;
+  if (command.breakGlass !== true || decider.role !== 'owner') return bar;
+  if ([...(command.reason ?? '').trim()].length >= BREAK_GLASS_REASON_MIN) return { ...may, breakGlass: true };
+  return mayNot('REASON_REQUIRED', `To decide nevertheless, say why, in at least ${BREAK_GLASS_REASON_MIN} characters.`);
+}
+
+/** The highest level at which somebody decides for this agent; undefined: at none. */
+export function highestLevelOf(decider: Decider, agent: AgentTies): EscalationLevel | undefined {
+  if (decider.kind === 'root') return HIGHEST_LEVEL;
+  switch (decider.role) {
+    case 'owner':
+    case 'admin':
+      return HIGHEST_LEVEL;
+    case 'member':
+      if (decider.membership?.role === 'lead') return 1;
+      return decider.membership || agent.ownerId === decider.userId ? 0 : undefined;
+    case 'viewer':
+      return undefined;
+  }
+}
+
+/** The stricter of two settings: a request keeps the one it was made under, and nobody loosens it afterwards. */
+export function stricterOf(one: SeparationOfDuties, other: SeparationOfDuties): SeparationOfDuties {
+  return one === 'strict' ? one : other;
+}
+
+/** How names of people are compared. Ids are lower case as they are made; an address is the same in any case. */
+export function foldPerson(name: string): string {
+  return name.trim().toLowerCase();
+}
+
+/** An e-mail address, as opposed to an id. */
+export function isAddress(name: string): boolean {
+  return name.includes('@');
+}
+
+/** Everybody who may not approve: by which tie, under the setting that holds. */
+export function barredFrom(
+  request: RequestTies,
+  agent: AgentTies,
+  separation: SeparationOfDuties,
+): readonly { readonly name: string; readonly because: string }[] {
+  const initiators = request.initiators.map((name) => ({ name, because: INITIATED_IT }));
+  if (separation === 'standard') return initiators;
+  // What the agent was when it asked and what it is now: handing it over meanwhile frees nobody.
+  const ties: [string | undefined, string][] = [
+    [request.agent.ownerId, OWNS_IT], [agent.ownerId, OWNS_IT],
+    [request.agent.registeredBy, REGISTERED_IT], [agent.registeredBy, REGISTERED_IT],
+    [request.vouchedBy, 'You vouched for the token that asked.'],
+  ];
+  return [...initiators, ...ties.flatMap(([name, because]) => (name === undefined ? [] : [{ name, because }]))];
+}
+
+const INITIATED_IT = 'It is your own action, or asked for on your behalf, or for an address that may have been yours.';
+const OWNS_IT = 'You own the agent, or did when it asked.';
+const REGISTERED_IT = 'You registered the agent.';
+
+const WHO_DECIDES = [
+  'At level 0 the owner of the agent and its team decide, and admins.',
+  'At level 1 the leads of the agent\'s team decide, and admins.',
+  'At level 2 admins and owners of the organization decide.',
+] as const satisfies Record<EscalationLevel, string>;
+
+function separationBar(decider: Person, request: RequestTies, agent: AgentTies, organization: OrganizationTies): MayNot | undefined {
+  const separation = stricterOf(request.separationOfDuties, organization.separationOfDuties);
+  const selves = separation === 'strict' ? organization.selves : new Map<string, readonly string[]>();
+  const barring = barredFrom(request, agent, separation).find(({ name }) => isSelf(decider, name, selves, request.createdAt));
+  if (barring) {
+    const counted = separation === 'strict' ? ' Whoever vouched for an account counts as one person with it.' : '';
+    return mayNot('SELF_APPROVAL', `${barring.because} Somebody else has to approve.${counted}`);
+  }
+  if (separation === 'standard') return undefined;
+  // Of members only those of the team are left: the agent's owner may not approve at all here.
+  const place = decider.role === 'member' ? decider.membership : undefined;
+  const younger = rightsBehind(decider, place, request.level).find(([, since]) => since.getTime() >= request.createdAt.getTime());
+  if (younger) return mayNot('NOT_ELIGIBLE', `Your ${younger[0]} is not older than the request.`);
+  if (place && request.agent.teamId !== agent.teamId) {
+    return mayNot('NOT_ELIGIBLE', 'The agent came to your team after it had asked.');
+  }
+  return undefined;
+}
+
+/** Oneself by id or address; and under `strict` anybody behind whom the same person stands. */
+function isSelf(decider: Person, name: string, selves: OrganizationTies['selves'], askedAt: Date): boolean {
+  const folded = foldPerson(name);
+  if (folded === foldPerson(decider.userId)) return true;
+  if (decider.email !== undefined && folded === foldPerson(decider.email)) return true;
+  // An address was claimed as it stood then: whoever has changed their account since may have had it.
+  if (isAddress(folded) && decider.changedAt.getTime() >= askedAt.getTime()) return true;
+  const mine = selves.get(foldPerson(decider.userId)) ?? [];
+  return (selves.get(folded) ?? []).some((id) => mine.includes(id));
+}
+
+/** The rights that this decision rests on, and since when they have stood. */
+function rightsBehind({ accountSince, roleSince, keySince }: Person, place: Membership | undefined, level: EscalationLevel) {
+  const rights: [string, Date][] = [['account', accountSince], ['role', roleSince]];
+  if (keySince) rights.push(['personal key', keySince]);
+  if (place) rights.push(['place in the team', place.since]);
+  if (place && level === 1) rights.push(['lead of the team', place.roleSince]);
+  return rights;
+}
+
+function mayNot(code: MayNot['code'], detail: string): MayNot {
+  return { kind: 'may_not', code, detail };
+}

@@ -24,7 +24,8 @@ export interface HitlState {
 }
 
 export type HitlCommand =
-  | { readonly kind: 'approve'; readonly note?: string }
+  /** `deciderLevel`: the highest level at which whoever approves may decide. `breakGlass`: though separation of duties barred it. */
+  | { readonly kind: 'approve'; readonly note?: string; readonly deciderLevel?: EscalationLevel; readonly breakGlass?: true }
   | { readonly kind: 'reject'; readonly note?: string }
   /** `toLevel` where the level is forced; otherwise one level up. */
   | { readonly kind: 'escalate'; readonly reason: string; readonly toLevel?: EscalationLevel; readonly by?: 'human' | 'system' }

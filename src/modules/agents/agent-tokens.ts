@@ -55,7 +55,9 @@ export class AgentTokens {
     const tokenId = randomUUID();
     const claims = {
       sub: agent.id, agent_id: agent.id, org_id: agent.organizationId, capabilities, iat: issuedAt, exp: expires,
-      iss: this.issuer, aud: AUDIENCE, jti: tokenId, epoch: agent.epoch, auth_time: vouching.at, vch: vouching.by,
+      iss: this.issuer, aud: AUDIENCE, jti: tokenId, epoch: agent.epoch,
+      // By the database's clock it may lie a moment ahead of ours.
+      auth_time: Math.min(vouching.at, issuedAt), vch: vouching.by,
     };
     const token = this.jwt.sign(claims, { secret: this.key as unknown as Buffer, algorithm: 'HS256' });
     return { token, tokenId, expiresAt: new Date(expires * 1000) };

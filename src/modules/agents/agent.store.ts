@@ -40,6 +40,20 @@ export class AgentStore {
     return agent;
   }
 
+  /** Also one that is removed: its credentials learn that it is out of service. */
+  async readAny(tx: Tx, { organizationId, id }: AgentPlace): Promise<AgentEntity> {
+    return tx.manager.getRepository(AgentEntity).findOneByOrFail({ organizationId, id });
+  }
+
+  /** How many agents, in service or not, belong to the team. Removed ones do not. */
+  async countOfTeam(tx: Tx, organizationId: string, teamId: string): Promise<number> {
+    const [row] = await tx.query<{ count: number }>(
+      `select count(*)::integer as count from agents where organization_id = $1 and team_id = $2 and status <> 'removed'`,
+      [organizationId, teamId],
+    );
+    return row!.count;
+  }
+
   async insert(tx: Tx, agent: AgentEntity): Promise<void> {
     await tx.manager.getRepository<object>(AgentEntity).insert(agent);
   }
@@ -47,6 +61,13 @@ export class AgentStore {
   async update(tx: Tx, agent: AgentEntity): Promise<void> {
     const { organizationId, id, ...rest } = agent;
     await tx.manager.getRepository<object>(AgentEntity).update({ organizationId, id }, rest);
+  }
+
+  /** Writes the agent as it is in another organization; what it could show in the old one for itself stays behind with nothing. */
+  async move(tx: Tx, { organizationId, id }: AgentPlace, moved: AgentEntity): Promise<void> {
+    await tx.manager.getRepository<object>(AgentEntity).update({ organizationId, id }, moved);
+    await tx.query('delete from refreshed_tokens where organization_id = $1 and agent_id = $2', [organizationId, id]);
+    await tx.query('delete from setup_tokens where organization_id = $1 and agent_id = $2', [organizationId, id]);
   }
 
   /** Marks a token as refreshed after its end. @returns false when that was done before */

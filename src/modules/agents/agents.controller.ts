@@ -62,7 +62,10 @@ export class AgentsController {
   }
 
   @Patch(':id')
-  @ApiOperation({ summary: 'Change what an agent is said to be', description: 'Members left out stay; `description: null` clears it.' })
+  @ApiOperation({
+    summary: 'Change what an agent is said to be',
+    description: 'Members left out stay; null clears description, owner and team.',
+  })
   @Access('agents.write')
   @Replies(200, AgentEnvelope)
   update(@PathParam('id', 'agt') id: string, @JsonBody(UpdateAgentDto) body: UpdateAgentDto, @Caller() caller: VerifiedCaller) {

@@ -1,6 +1,6 @@
 import { RISK_LEVELS, type RiskLevel } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
-import { FreeObject, NestedList, NotYet, OneOf, Text, TextList } from '../../platform/http/fields.js';
+import { FreeObject, NestedList, OneOf, Text, TextList } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pagination.js';
 import { NewGrantDto } from './grants.dto.js';
 
@@ -10,7 +10,12 @@ const tags = {
   maxItems: 50, maxLength: 100, optional: true, doc: 'Labels; conditions can read them as `agent.tags`.', example: ['eu', 'purchasing'],
 } as const;
 const metadata = { optional: true, doc: 'An object of your own, kept as it is.' } as const;
-const PEOPLE = 'people and teams are not available yet';
+const owner = {
+  min: 1, max: 100, optional: true, example: 'usr_…', doc: 'Who answers for it: a person of its organization.',
+} as const;
+const team = {
+  min: 1, max: 100, optional: true, example: 'team_…', doc: 'The team it belongs to: its grants are the agent\'s too.',
+} as const;
 
 export class RegisterAgentDto {
   @Text(name)
@@ -34,10 +39,10 @@ export class RegisterAgentDto {
   @NestedList(() => NewGrantDto, { maxItems: 100, optional: true, doc: 'Granted at once, so that the first token holds them.' })
   grants?: NewGrantDto[];
 
-  @NotYet(PEOPLE)
+  @Text({ ...owner, nullable: true })
   ownerId?: string;
 
-  @NotYet(PEOPLE)
+  @Text({ ...team, nullable: true })
   teamId?: string;
 }
 
@@ -54,11 +59,11 @@ export class UpdateAgentDto {
   @FreeObject(metadata)
   metadata?: JsonObject;
 
-  @NotYet(PEOPLE)
-  ownerId?: string;
+  @Text({ ...owner, clearable: true })
+  ownerId?: string | null;
 
-  @NotYet(PEOPLE)
-  teamId?: string;
+  @Text({ ...team, clearable: true })
+  teamId?: string | null;
 }
 
 export class RiskLevelDto {
@@ -85,6 +90,12 @@ export class AgentListQuery extends PageQuery {
 
   @OneOf(RISK_LEVELS, { optional: true, doc: 'Only agents of this risk level.' })
   riskLevel?: string;
+
+  @Text({ max: 100, optional: true, doc: 'Only agents of this owner.' })
+  ownerId?: string;
+
+  @Text({ max: 100, optional: true, doc: 'Only agents of this team.' })
+  teamId?: string;
 
   @Text({ max: 100, optional: true, doc: 'Root only: one organization.' })
   organizationId?: string;

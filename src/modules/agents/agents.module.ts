@@ -3,6 +3,8 @@ import { JwtModule } from '@nestjs/jwt';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
+import { TeamsModule } from '../teams/teams.module.js';
+import { AgentTies } from './agent-ties.js';
 import { AgentTokenSource } from './agent-token.source.js';
 import { AgentTokens } from './agent-tokens.js';
 import { AgentEntity } from './agent.entity.js';
@@ -14,14 +16,17 @@ import { GrantCapabilityService } from './grant-capability.service.js';
 import { GrantsController } from './grants.controller.js';
 import { GrantsQuery } from './grants.query.js';
 import { IssueTokenService } from './issue-token.service.js';
+import { NodesController } from './nodes.controller.js';
 import { RegisterAgentService } from './register-agent.service.js';
+import { SetupNodeService } from './setup-node.service.js';
+import { SetupTokenStore } from './setup-token.store.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([AgentEntity]), JwtModule.register({}), CapabilitiesModule, OrganizationsModule],
-  controllers: [AgentsController, GrantsController],
+  imports: [TypeOrmModule.forFeature([AgentEntity]), JwtModule.register({}), CapabilitiesModule, OrganizationsModule, TeamsModule],
+  controllers: [AgentsController, GrantsController, NodesController],
   providers: [
-    AgentTokens, AgentTokenSource, AgentStore, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService, GrantCapabilityService,
-    IssueTokenService,
+    AgentTokens, AgentTokenSource, AgentStore, AgentTies, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService,
+    GrantCapabilityService, IssueTokenService, SetupNodeService, SetupTokenStore,
   ],
   exports: [AgentStore, AgentsQuery, GrantCapabilityService],
 })

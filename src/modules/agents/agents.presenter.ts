@@ -12,6 +12,9 @@ export class AgentReply {
   @ApiProperty({ enum: ['active', 'deactivated'] }) status!: string;
   @ApiProperty({ type: String, isArray: true, description: 'Names of the capabilities it holds now.' }) capabilities!: string[];
   @ApiProperty({ type: String, isArray: true }) tags!: string[];
+  @ApiProperty({ required: false, example: 'usr_…', description: 'Who answers for it; stays when that account is closed.' })
+  ownerId?: string;
+  @ApiProperty({ required: false, example: 'team_…' }) teamId?: string;
   @ApiProperty({ type: Object, additionalProperties: true }) metadata!: JsonObject;
   @ApiProperty({ format: 'date-time' }) createdAt!: string;
   @ApiProperty({ format: 'date-time' }) updatedAt!: string;
@@ -47,6 +50,8 @@ export function presentAgent(agent: AgentRow): AgentReply {
     status: agent.status,
     capabilities: agent.capabilities,
     tags: agent.tags,
+    ...(agent.ownerId === null ? {} : { ownerId: agent.ownerId }),
+    ...(agent.teamId === null ? {} : { teamId: agent.teamId }),
     metadata: agent.metadata,
     createdAt: agent.createdAt.toISOString(),
     updatedAt: agent.updatedAt.toISOString(),

@@ -18,6 +18,8 @@ export interface AgentRow {
   tags: string[];
   metadata: JsonObject;
   capabilities: string[];
+  ownerId: string | null;
+  teamId: string | null;
   nodeLastSeen: Date | null;
   createdAt: Date;
   updatedAt: Date;
@@ -26,13 +28,16 @@ export interface AgentRow {
 export interface AgentFilter {
   status?: string;
   riskLevel?: string;
+  ownerId?: string;
+  teamId?: string;
   organizationId?: string;
 }
 
 const COLUMNS = `a.id, a.organization_id as "organizationId", a.name, a.description, a.risk_level as "riskLevel", a.status, a.tags,
-  a.metadata, a.node_last_seen as "nodeLastSeen", a.created_at as "createdAt", a.updated_at as "updatedAt",
-  array(select g.capability from capability_grants g
-        where g.organization_id = a.organization_id and g.agent_id = a.id and g.revoked_at is null
+  a.metadata, a.owner_id as "ownerId", a.team_id as "teamId", a.node_last_seen as "nodeLastSeen",
+  a.created_at as "createdAt", a.updated_at as "updatedAt",
+  array(select distinct g.capability from capability_grants g
+        where g.organization_id = a.organization_id and (g.agent_id = a.id or g.team_id = a.team_id) and g.revoked_at is null
           and (g.expires_at is null or g.expires_at > clock_timestamp()) order by 1) as capabilities`;
 
 @Injectable()
@@ -50,10 +55,13 @@ export class AgentsQuery {
 
   /** Newest first: ids sort by the time they were made. */
   async list(scope: Scope, filter: AgentFilter, page: PageRequest): Promise<Page<AgentRow>> {
-    const within = scopeCondition(scope, { organization: 'a.organization_id', agent: 'a.id' }, 4);
+    const within = scopeCondition(scope, { organization: 'a.organization_id', agent: 'a.id' }, 6);
     const where = `a.status <> 'removed' and ($1::text is null or a.status = $1) and ($2::text is null or a.risk_level = $2)
-      and ($3::text is null or a.organization_id = $3) and ${within.sql}`;
-    const parameters = [filter.status ?? null, filter.riskLevel ?? null, filter.organizationId ?? null, ...within.parameters];
+      and ($3::text is null or a.organization_id = $3) and ($4::text is null or a.owner_id = $4)
+      and ($5::text is null or a.team_id = $5) and ${within.sql}`;
+    const { status, riskLevel, organizationId, ownerId, teamId } = filter;
+    const wanted = [status, riskLevel, organizationId, ownerId, teamId].map((value) => value ?? null);
+    const parameters = [...wanted, ...within.parameters];
     return pageOf(this.dataSource, { columns: COLUMNS, from: 'agents a', where, parameters, id: 'a.id' }, page);
   }
 }

@@ -8,6 +8,7 @@ import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Problem } from '../../platform/http/problem.js';
 import type { Reply } from '../../platform/http/replies.js';
 import { GrantStore } from '../capabilities/grant.store.js';
+import { AgentTies } from './agent-ties.js';
 import type { AgentEntity } from './agent.entity.js';
 import { AgentStore } from './agent.store.js';
 import type { UpdateAgentDto } from './agents.dto.js';
@@ -17,28 +18,37 @@ import { raisedEpoch } from './issue-token.service.js';
 type Change = { next: Partial<AgentEntity>; event: AuditEvent };
 type Decide = (tx: Tx, agent: AgentEntity) => Promise<Change>;
 
+const CLEARABLE = ['description', 'ownerId', 'teamId'] as const;
+
 /** Changes of one agent, each under the lock of its chain and recorded there. */
 @Injectable()
 export class ChangeAgentService {
   constructor(
     private readonly work: UnitOfWork,
     private readonly agents: AgentStore,
+    private readonly ties: AgentTies,
     private readonly grants: GrantStore,
   ) {}
 
   update(agentId: string, wanted: UpdateAgentDto, caller: Caller): Promise<Reply<AgentEnvelope>> {
-    const { name, description, tags, metadata } = wanted;
+    const { name, description, tags, metadata, ownerId, teamId } = wanted;
     const set = {
       ...(name === undefined ? {} : { name }),
       ...(description === undefined || description === null ? {} : { description }),
       ...(tags === undefined ? {} : { tags }),
       ...(metadata === undefined ? {} : { metadata }),
+      ...(ownerId === undefined || ownerId === null ? {} : { ownerId }),
+      ...(teamId === undefined || teamId === null ? {} : { teamId }),
     };
-    const cleared = description === null ? ['description'] : [];
-    return this.change(agentId, caller, async () => ({
-      next: { ...set, ...(description === null ? { description: null } : {}) },
-      event: { type: 'agent.updated', metadata: { ...set, ...(cleared.length === 0 ? {} : { cleared }) } },
-    }));
+    const cleared = CLEARABLE.filter((member) => wanted[member] === null);
+    const emptied: Partial<AgentEntity> = Object.fromEntries(cleared.map((member) => [member, null]));
+    return this.change(agentId, caller, async (tx, agent) => {
+      await this.ties.assertWithin(tx, agent.organizationId, set);
+      return {
+        next: { ...set, ...emptied },
+        event: { type: 'agent.updated', metadata: { ...set, ...(cleared.length === 0 ? {} : { cleared }) } },
+      };
+    });
   }
 
   setRiskLevel(agentId: string, riskLevel: RiskLevel, caller: Caller): Promise<Reply<AgentEnvelope>> {
@@ -73,7 +83,7 @@ export class ChangeAgentService {
       const changed = { ...agent, ...next, updatedAt: await tx.now() };
       await this.agents.update(tx, changed);
       tx.record(chain, event);
-      const capabilities = await this.grants.namesOf(tx, place.organizationId, place.id);
+      const capabilities = await this.grants.namesOf(tx, place.organizationId, place.id, changed.teamId);
       return tx.reply(200, { agent: presentAgent({ ...changed, capabilities }) });
     });
   }

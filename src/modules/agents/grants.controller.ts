@@ -12,7 +12,7 @@ import { AgentStore } from './agent.store.js';
 import { GrantCapabilityService } from './grant-capability.service.js';
 import { GrantListQuery, GrantSettingsDto, GrantToDto, NewGrantDto } from './grants.dto.js';
 import { GrantEnvelope, GrantListReply } from './grants.presenter.js';
-import { GrantsQuery } from './grants.query.js';
+import { type GrantFilter, GrantsQuery } from './grants.query.js';
 
 const DEFAULT_LIMIT = 500;
 const GRANT_CODES = ['INVALID_CONDITION', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED'] as const;
@@ -28,7 +28,7 @@ export class GrantsController {
 
   @Post('capabilities/grant')
   @ApiOperation({
-    summary: 'Grant a capability to an agent',
+    summary: 'Grant a capability to an agent or a team',
     description: 'Granting again keeps the id and raises the version; what is left out returns to its default.',
   })
   @Access('grants.write')
@@ -36,7 +36,7 @@ export class GrantsController {
   @Replies(201, GrantEnvelope, ...GRANT_CODES)
   @Replies(200, GrantEnvelope)
   grantTo(@JsonBody(GrantToDto) body: GrantToDto, @Caller() caller: VerifiedCaller) {
-    return this.granting.grant(body.agentId, body, caller);
+    return this.granting.grantTo(body, caller);
   }
 
   @Post('agents/:id/capabilities')
@@ -53,7 +53,7 @@ export class GrantsController {
   }
 
   @Patch('agents/:id/capabilities/:capability')
-  @ApiOperation({ summary: 'Change a grant', description: 'Members left out stay. Takes effect on the very next call.' })
+  @ApiOperation({ summary: 'Change an agent\'s own grant', description: 'Members left out stay. Takes effect on the very next call.' })
   @Access('grants.write')
   @Replies(200, GrantEnvelope, 'INVALID_CONDITION')
   configure(
@@ -66,7 +66,10 @@ export class GrantsController {
   }
 
   @Get('agents/:id/capabilities')
-  @ApiOperation({ summary: 'What an agent holds', description: 'Active grants only.' })
+  @ApiOperation({
+    summary: 'What an agent holds',
+    description: 'Active grants only: for each capability the one that counts, its own or its team\'s.',
+  })
   @Access('grants.read')
   @Replies(200, GrantListReply)
   async ofAgent(@PathParam('id', 'agt') id: string, @QueryParams(PageQuery) query: PageQuery, @Caller() caller: VerifiedCaller) {
@@ -90,7 +93,7 @@ export class GrantsController {
     return this.granting.revoke(id, caller);
   }
 
-  private async list(filter: { capability?: string; agentId?: string }, page: PageQuery, caller: VerifiedCaller): Promise<GrantListReply> {
+  private async list(filter: GrantFilter, page: PageQuery, caller: VerifiedCaller): Promise<GrantListReply> {
     const { rows, total, nextCursor } = await this.grants.list(caller.scope, filter, pageRequest(page, DEFAULT_LIMIT));
     return { grants: rows, total, ...(nextCursor ? { nextCursor } : {}) };
   }

@@ -1,8 +1,11 @@
 import { CONDITIONS_MAX, CONDITION_LENGTH_MAX } from '../../domain/gate/conditions.js';
 import {
+  LIMIT_MAX, LIMIT_MODES, LIMIT_PERIODS, LIMITS_MAX, type LimitMode, type LimitPeriod,
+} from '../../domain/gate/limits.js';
+import {
   GRANT_WORDS, HITL_MODES, type GrantWord, type HitlMode, type TimeoutAction,
 } from '../../domain/gate/vocabulary.js';
-import { Integer, NestedList, NotYet, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
+import { Decimal, Integer, NestedList, NotYet, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pagination.js';
 
 const LATER = 'nothing obeys it yet';
@@ -23,6 +26,23 @@ export class ConditionDto {
   reason?: string;
 }
 
+export class LimitDto {
+  @Decimal({ min: 0, max: LIMIT_MAX, example: 100, doc: 'How many calls, or with `sum` how much of it. A whole number for calls.' })
+  max!: number;
+
+  @OneOf(LIMIT_PERIODS, { doc: 'In which time: a window that slides, or `total` for ever.' })
+  per!: LimitPeriod;
+
+  @Text({
+    min: 1, max: CONDITION_LENGTH_MAX, optional: true, example: 'input.amount',
+    doc: 'What is summed instead of counting calls: a CEL expression that answers a number, over what conditions read.',
+  })
+  sum?: string;
+
+  @OneOf(LIMIT_MODES, { doc: 'The mode of what goes past it, if it is stricter than the grant\'s.' })
+  then!: LimitMode;
+}
+
 /** What can be said of a grant besides its capability. */
 export class GrantSettingsDto {
   @OneOf(GRANT_WORDS, { optional: true, doc: 'Default: the mode of the catalogue at that moment.', example: 'propose' })
@@ -40,8 +60,11 @@ export class GrantSettingsDto {
   @Timestamp({ optional: true, clearable: true, doc: 'From then on the grant is none. Default: never.' })
   expiresAt?: Date | null;
 
-  @NotYet(LATER)
-  limits?: unknown;
+  @NestedList(() => LimitDto, {
+    maxItems: LIMITS_MAX, optional: true,
+    doc: 'How often, or how much, before another mode applies. Counted from when a limit is set; of a team, for all its agents together.',
+  })
+  limits?: LimitDto[];
 
   @NotYet(LATER)
   quorum?: unknown;
@@ -56,10 +79,10 @@ export class NewGrantDto extends GrantSettingsDto {
 }
 
 export class GrantToDto extends NewGrantDto {
-  @Text({ min: 1, max: 100, doc: 'The agent.' })
-  agentId!: string;
+  @Text({ min: 1, max: 100, optional: true, doc: 'The agent. Either this or `teamId`.' })
+  agentId?: string;
 
-  @NotYet('teams are not available yet')
+  @Text({ min: 1, max: 100, optional: true, doc: 'The team: each of its agents holds the capability, unless it has a grant of its own.' })
   teamId?: string;
 }
 
@@ -67,6 +90,9 @@ export class GrantListQuery extends PageQuery {
   @Text({ max: 200, optional: true, doc: 'Who holds this capability.' })
   capability?: string;
 
-  @Text({ max: 100, optional: true, doc: 'What this agent holds.' })
+  @Text({ max: 100, optional: true, doc: 'What this agent holds: for each capability the grant that counts, its own or its team\'s.' })
   agentId?: string;
+
+  @Text({ max: 100, optional: true, doc: 'What this team holds.' })
+  teamId?: string;
 }

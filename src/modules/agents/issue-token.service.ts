@@ -41,14 +41,18 @@ export class IssueTokenService {
     });
   }
 
-  async issueWithin(tx: Tx, agent: AgentEntity, occasion: 'registration' | 'issued', actorId: string) {
-    const capabilities = await this.grants.namesOf(tx, agent.organizationId, agent.id);
-    const vouching: Vouching = { at: Math.floor(Date.now() / 1000), by: actorId };
+  /** @param vouching who stands behind the token, and since when; the actor at this moment unless somebody did before */
+  async issueWithin(tx: Tx, agent: AgentEntity, occasion: Occasion, actorId: string, vouching: Vouching = vouchedNow(actorId)) {
+    const capabilities = await this.grants.namesOf(tx, agent.organizationId, agent.id, agent.teamId);
     const issued = this.tokens.issue(agent, capabilities, vouching);
-    tx.record(agentChain(agent.organizationId, agent.id), {
-      type: 'auth.agent_jwt_issued',
-      metadata: { epoch: agent.epoch, expiresAt: issued.expiresAt.toISOString(), jti: issued.tokenId, occasion, capabilities },
-    });
+    tx.record(
+      agentChain(agent.organizationId, agent.id),
+      {
+        type: 'auth.agent_jwt_issued',
+        metadata: { epoch: agent.epoch, expiresAt: issued.expiresAt.toISOString(), jti: issued.tokenId, occasion, capabilities },
+      },
+      { actorId },
+    );
     return { issued, capabilities };
   }
 
@@ -68,7 +72,7 @@ export class IssueTokenService {
         throw new Problem('UNAUTHENTICATED', 'Nobody has vouched for this agent for too long. Ask an admin for a new token.');
       }
       if (now >= principal.expiresAt) await this.spendLate(tx, principal);
-      const current = await this.grants.namesOf(tx, place.organizationId, place.id);
+      const current = await this.grants.namesOf(tx, place.organizationId, place.id, agent.teamId);
       const changed = !sameSet(current, principal.capabilities);
       if (changed && !sameSet(current, acknowledged ?? principal.capabilities)) {
         throw new Problem('CAPABILITIES_CHANGED', 'Repeat with {"capabilities": <currentCapabilities>} to get a token that holds them.', {
@@ -108,6 +112,12 @@ export class IssueTokenService {
     const first = tokenId !== undefined && (await this.agents.spendToken(tx, { organizationId, id: agentId }, tokenId, until));
     if (!first) throw new Problem('UNAUTHENTICATED', LATE);
   }
+}
+
+type Occasion = 'registration' | 'issued' | 'activation';
+
+function vouchedNow(by: string): Vouching {
+  return { at: Math.floor(Date.now() / 1000), by };
 }
 
 /** By time as well as by one, so that a rolled-back database never hands out an epoch that was used before. */

@@ -6,6 +6,7 @@ import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Problem } from '../../platform/http/problem.js';
 import type { Reply } from '../../platform/http/replies.js';
 import { OrganizationsQuery } from '../organizations/organizations.query.js';
+import { AgentTies } from './agent-ties.js';
 import type { AgentEntity } from './agent.entity.js';
 import { AgentStore } from './agent.store.js';
 import type { RegisterAgentDto } from './agents.dto.js';
@@ -20,6 +21,7 @@ export class RegisterAgentService {
     private readonly work: UnitOfWork,
     private readonly organizations: OrganizationsQuery,
     private readonly agents: AgentStore,
+    private readonly ties: AgentTies,
     private readonly grants: GrantCapabilityService,
     private readonly tokens: IssueTokenService,
   ) {}
@@ -36,6 +38,7 @@ export class RegisterAgentService {
     const id = newId('agt');
     const chain = agentChain(organizationId, id);
     return this.work.run({ chains: [chain], creates: [chain] }, async (tx) => {
+      await this.ties.assertWithin(tx, organizationId, wanted);
       const now = await tx.now();
       const agent: AgentEntity = {
         organizationId,
@@ -47,8 +50,8 @@ export class RegisterAgentService {
         tags: wanted.tags ?? [],
         metadata: wanted.metadata ?? {},
         epoch: 0,
-        ownerId: null,
-        teamId: null,
+        ownerId: wanted.ownerId ?? null,
+        teamId: wanted.teamId ?? null,
         registeredBy: caller.actorId,
         nodeLastSeen: null,
         createdAt: now,
@@ -62,6 +65,8 @@ export class RegisterAgentService {
           riskLevel: agent.riskLevel,
           ...(agent.description === null ? {} : { description: agent.description }),
           ...(agent.tags.length === 0 ? {} : { tags: agent.tags }),
+          ...(agent.ownerId === null ? {} : { ownerId: agent.ownerId }),
+          ...(agent.teamId === null ? {} : { teamId: agent.teamId }),
           ...(wanted.metadata === undefined ? {} : { metadata: wanted.metadata }),
         },
       });

@@ -95,7 +95,8 @@ const READ: NamedStatement = {
       (select root_key_hash from instance) as root_key_hash,
       o.separation_of_duties, s.ids as stops,
       a.name, a.risk_level, a.status, a.tags, a.epoch, a.owner_id, a.team_id, a.registered_by,
-      g.limits, g.team_id as grant_team_id, g.id as grant_id, g.version as grant_version, g.hitl_mode, g.conditions, g.expires_at, g.timeout_seconds, g.timeout_action,
+      g.limits, g.team_id as grant_team_id, g.id as grant_id, g.version as grant_version, g.hitl_mode, g.conditions,
+      g.expires_at, g.timeout_seconds, g.timeout_action,
       d.name is not null as defined, d.input_schema, d.connector,
       k.fingerprint as key_fingerprint, k.execution_id as key_execution_id
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) with ordinality

@@ -25,29 +25,34 @@ const WINDOW_SECONDS: Readonly<Record<LimitPeriod, number | null>> = { minute: 6
 /** Longer than any request can stay open: only what can no longer be given back is forgotten. */
 const KEPT_DAYS = 120;
 
-// One statement, so one snapshot: the revision is that of the very uses that were added up.
+// One statement, so one snapshot: the revision is that of the very uses that were added up. `statement_timestamp()`, since an
+// index is not asked by a clock that moves: with `clock_timestamp()` each minute's window reads all that was ever used.
 const READ: NamedStatement = {
-  name: 'grant-usage-1',
+  name: 'grant-usage-2',
   text: `
     select u.revision,
-      (coalesce(case when i.seconds is null
+      coalesce(case when i.seconds is null
         then (select t.amount from grant_totals t
               where t.organization_id = i.organization_id and t.grant_id = i.grant_id and t.measure = i.measure)
+           - coalesce((select w.amount from grant_uses w
+                       where w.organization_id = i.organization_id and w.execution_id = i.without and w.grant_id = i.grant_id
+                         and w.measure = i.measure), 0)
         else (select sum(w.amount) from grant_uses w
               where w.organization_id = i.organization_id and w.grant_id = i.grant_id and w.measure = i.measure
-                and w.used_at > clock_timestamp() - make_interval(secs => i.seconds)) end, 0)
-      - coalesce((select w.amount from grant_uses w
-                  where w.organization_id = i.organization_id and w.execution_id = i.without and w.grant_id = i.grant_id
-                    and w.measure = i.measure
-                    and (i.seconds is null or w.used_at > clock_timestamp() - make_interval(secs => i.seconds))), 0))::text as used
+                and w.used_at > statement_timestamp() - make_interval(secs => i.seconds)
+                and w.execution_id is distinct from i.without) end, 0)::text as used
     from unnest($1::text[], $2::text[], $3::text[], $4::double precision[], $5::text[]) with ordinality
            as i(organization_id, grant_id, measure, seconds, without, n)
-    join lateral (select revision from grant_usage where organization_id = i.organization_id and grant_id = i.grant_id limit 1) u on true
+    left join lateral (select revision from grant_usage
+      where organization_id = i.organization_id and grant_id = i.grant_id limit 1) u on true
     order by i.n`,
 };
 
+/** No row has it: a grant that somebody's hand in the database left without one commits nothing, and stops nobody else. */
+const NO_ROW = -1;
+
 interface Row {
-  revision: string;
+  revision: string | null;
   used: string;
 }
 
@@ -61,11 +66,22 @@ export class GrantUsageStore {
     janitor.register(forgetOldUses);
   }
 
+  /** Calls under one grant are asked for once: all of them were read with the same limits. */
   async read(wanted: readonly UsageWanted[]): Promise<Usage[]> {
-    return usagesFrom(wanted, await this.statements.run<Row>(READ, parametersOf(wanted)));
+    const distinct = new Map(wanted.map((one) => [`${one.organizationId} ${one.grantId}`, one]));
+    const usages = usagesFrom([...distinct.values()], await this.statements.run<Row>(READ, parametersOf([...distinct.values()])));
+    const byGrant = new Map([...distinct.keys()].map((key, i) => [key, usages[i]!]));
+    return wanted.map((one) => byGrant.get(`${one.organizationId} ${one.grantId}`)!);
   }
 
+  /**
+   * Behind the lock of the usage row: two approvals at once, of two agents of a team, would otherwise each be compared with
+   * what was used before the other.
+   */
   async readWithin(tx: Tx, wanted: UsageWanted): Promise<Usage> {
+    await tx.query('select from grant_usage where organization_id = $1 and grant_id = $2 for update', [
+      wanted.organizationId, wanted.grantId,
+    ]);
     return usagesFrom([wanted], await tx.query<Row & Record<string, unknown>>(READ.text, parametersOf([wanted])))[0]!;
   }
 
@@ -74,32 +90,48 @@ export class GrantUsageStore {
     await tx.query('insert into grant_usage (organization_id, grant_id) values ($1, $2) on conflict do nothing', [organizationId, grantId]);
   }
 
-  /** Counts an execution under a grant, after the heads: for an approved one whose grant is no longer the one it was asked under. */
-  async add(tx: Tx, organizationId: string, grantId: string, executionId: string, uses: readonly Use[]): Promise<void> {
+  /**
+   * Counts an execution that begins after it waited: from this moment on, for its windows, and under the grant that lets it
+   * begin, wherever it had its share until now.
+   */
+  async begin(tx: Tx, organizationId: string, grantId: string, executionId: string, uses: readonly Use[]): Promise<void> {
+    const held = await this.heldBy(tx, organizationId, executionId);
+    if (held.length === 0 && uses.length === 0) return;
+    await this.touch(tx, organizationId, uses.length === 0 ? held : [...held, grantId]);
+    await this.remove(tx, organizationId, executionId);
     if (uses.length === 0) return;
-    await this.touch(tx, organizationId, [grantId]);
-    const parameters = [organizationId, grantId, executionId, uses.map((use) => use.measure), uses.map((use) => use.amount)];
+    const amounts = [uses.map((use) => use.measure), uses.map((use) => use.amount)];
     await tx.query(
       `insert into grant_uses (organization_id, grant_id, execution_id, measure, amount)
        select $1, $2, $3, * from unnest($4::text[], $5::numeric[])`,
-      parameters,
+      [organizationId, grantId, executionId, ...amounts],
     );
     await tx.query(
       `insert into grant_totals as t (organization_id, grant_id, measure, amount)
        select $1, $2, u.measure, u.amount from unnest($3::text[], $4::numeric[]) as u(measure, amount) order by 3
        on conflict (organization_id, grant_id, measure) do update set amount = t.amount + excluded.amount`,
-      [organizationId, grantId, ...parameters.slice(3)],
+      [organizationId, grantId, ...amounts],
     );
   }
 
   /** What was rejected, timed out or cancelled gives its share back. */
   async giveBack(tx: Tx, organizationId: string, executionId: string): Promise<void> {
-    const held = await tx.query<{ grant_id: string }>(
+    const held = await this.heldBy(tx, organizationId, executionId);
+    if (held.length === 0) return;
+    await this.touch(tx, organizationId, held);
+    await this.remove(tx, organizationId, executionId);
+  }
+
+  /** Under which grants an execution has a share. It stays as it is while the head of the execution's agent is held. */
+  private async heldBy(tx: Tx, organizationId: string, executionId: string): Promise<string[]> {
+    const rows = await tx.query<{ grant_id: string }>(
       'select distinct grant_id from grant_uses where organization_id = $1 and execution_id = $2',
       [organizationId, executionId],
     );
-    if (held.length === 0) return;
-    await this.touch(tx, organizationId, held.map((row) => row.grant_id));
+    return rows.map((row) => row.grant_id);
+  }
+
+  private async remove(tx: Tx, organizationId: string, executionId: string): Promise<void> {
     await tx.query(
       `with gone as (
          delete from grant_uses where organization_id = $1 and execution_id = $2 returning grant_id, measure, amount)
@@ -133,13 +165,11 @@ function parametersOf(wanted: readonly UsageWanted[]): unknown[] {
 
 function usagesFrom(wanted: readonly UsageWanted[], rows: readonly Row[]): Usage[] {
   let next = 0;
-  const usages = wanted.map(({ limits }) => {
+  return wanted.map(({ limits }) => {
     const mine = rows.slice(next, next + limits.length);
     next += limits.length;
-    return { revision: Number(mine[0]?.revision), used: mine.map((row) => row.used) };
+    return { revision: Number(mine[0]?.revision ?? NO_ROW), used: mine.map((row) => row.used) };
   });
-  if (next !== rows.length) throw new Error('a grant with limits has no usage row');
-  return usages;
 }
 
 const forgetOldUses: Sweep = async (manager, limit) => {

@@ -3,17 +3,45 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, IsNull } from 'typeorm';
 import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { Problem } from '../../platform/http/problem.js';
 import { GrantEntity } from './grant.entity.js';
 
 const ALIVE = 'g.revoked_at is null and (g.expires_at is null or g.expires_at > clock_timestamp())';
+
+/** Who a grant is of: an agent, or a team and so every agent of it. */
+export type Holder =
+  | { readonly organizationId: string; readonly agentId: string }
+  | { readonly organizationId: string; readonly teamId: string };
+
+export interface TeamPlace {
+  organizationId: string;
+  teamId: string;
+}
 
 @Injectable()
 export class GrantStore {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   /** The one grant that is not revoked; it may have run out. */
-  async unrevoked(tx: Tx, organizationId: string, agentId: string, capability: string): Promise<GrantEntity | null> {
-    return tx.manager.getRepository(GrantEntity).findOneBy({ organizationId, agentId, capability, revokedAt: IsNull() });
+  async unrevoked(tx: Tx, holder: Holder, capability: string): Promise<GrantEntity | null> {
+    return tx.manager.getRepository(GrantEntity).findOneBy({ ...holder, capability, revokedAt: IsNull() });
+  }
+
+  /** @throws Problem NOT_FOUND, also for a team of another organization */
+  async teamPlace(scope: Scope, teamId: string): Promise<TeamPlace> {
+    const within = scopeCondition(scope, { organization: 't.organization_id' }, 2);
+    const [row] = (await this.dataSource.query(
+      `select t.organization_id as "organizationId", t.id as "teamId" from teams t where t.id = $1 and ${within.sql}`,
+      [teamId, ...within.parameters],
+    )) as TeamPlace[];
+    if (!row) throw noSuchTeam();
+    return row;
+  }
+
+  /** Holds the team against its removal until this work ends. @throws Problem NOT_FOUND once it is gone */
+  async holdTeam(tx: Tx, { organizationId, teamId }: TeamPlace): Promise<void> {
+    const rows = await tx.query('select id from teams where organization_id = $1 and id = $2 for key share', [organizationId, teamId]);
+    if (rows.length === 0) throw noSuchTeam();
   }
 
   async find(scope: Scope, id: string): Promise<GrantEntity | null> {
@@ -35,16 +63,25 @@ export class GrantStore {
     await tx.manager.getRepository(GrantEntity).update({ organizationId, id }, rest);
   }
 
-  /** Every grant of the agent that is not revoked. */
+  /** Ends every grant of the team that is not revoked. @returns them as they were */
+  async revokeOfTeam(tx: Tx, organizationId: string, teamId: string, actorId: string): Promise<GrantEntity[]> {
+    const grants = await tx.manager.getRepository(GrantEntity).findBy({ organizationId, teamId, revokedAt: IsNull() });
+    const revokedAt = await tx.now();
+    for (const grant of grants) await this.update(tx, { ...grant, revokedAt, revokedBy: actorId });
+    return grants;
+  }
+
+  /** Every grant of the agent's own that is not revoked. */
   async ofAgent(tx: Tx, organizationId: string, agentId: string): Promise<GrantEntity[]> {
     return tx.manager.getRepository(GrantEntity).findBy({ organizationId, agentId, revokedAt: IsNull() });
   }
 
-  /** Names of the capabilities that the agent holds at this moment, sorted. */
-  async namesOf(tx: Tx, organizationId: string, agentId: string): Promise<string[]> {
+  /** Names of the capabilities that the agent holds at this moment, itself or by its team, sorted. */
+  async namesOf(tx: Tx, organizationId: string, agentId: string, teamId: string | null): Promise<string[]> {
     const rows = await tx.query<{ capability: string }>(
-      `select g.capability from capability_grants g where g.organization_id = $1 and g.agent_id = $2 and ${ALIVE} order by 1`,
-      [organizationId, agentId],
+      `select distinct g.capability from capability_grants g
+       where g.organization_id = $1 and (g.agent_id = $2 or g.team_id = $3) and ${ALIVE} order by 1`,
+      [organizationId, agentId, teamId],
     );
     return rows.map((row) => row.capability);
   }
@@ -56,4 +93,8 @@ export class GrantStore {
     );
     return rows.length > 0;
   }
+}
+
+function noSuchTeam(): Problem {
+  return new Problem('NOT_FOUND', 'There is no such team.');
 }

@@ -55,6 +55,15 @@ export class ExecutionStore {
     return new Date(now.getTime() + seconds * 1000);
   }
 
+  /** Of an agent: what waits for a person, or was approved and has not begun. */
+  async waiting(tx: Tx, organizationId: string, agentId: string): Promise<string[]> {
+    const rows = await tx.query<{ id: string }>(
+      `select id from executions where organization_id = $1 and agent_id = $2 and status = 'pending_hitl' order by id`,
+      [organizationId, agentId],
+    );
+    return rows.map((row) => row.id);
+  }
+
   /** Executions that a crash left behind: their lease is over. */
   async abandoned(limit: number): Promise<ExecutionPlace[]> {
     return (await this.dataSource.query(

@@ -63,12 +63,12 @@ export class ReportExecutionService {
   private async append(id: string, caller: Caller, tell: Tell): Promise<Reply<ExecutionEnvelope>> {
     const place = await this.executions.place(caller.scope, id);
     const chain = agentChain(place.organizationId, place.agentId);
-    return this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
+    return this.work.run({ chains: [chain], leavesFacts: true, evenIfClosed: true }, async (tx) => {
       const execution = await this.executions.read(tx, place);
       const { next, event } = tell(execution, await tx.now());
       const told = { ...execution, ...next };
       await this.executions.move(tx, execution.status, told);
-      tx.record(chain, event);
+      tx.record(tx.chainNow(chain), event);
       return tx.reply(200, { execution: presentExecution(told) });
     });
   }

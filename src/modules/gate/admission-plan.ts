@@ -5,6 +5,7 @@ import { type PreparedEntry, prepareEntry } from '../../domain/audit/entry.js';
 import type { GateDecision } from '../../domain/gate/decide.js';
 import type { Use } from '../../domain/gate/limits.js';
 import { actionDigest } from '../../domain/hitl/digest.js';
+import { onBehalfOf } from '../../domain/hitl/on-behalf-of.js';
 import { HIGHEST_LEVEL, opening } from '../../domain/hitl/transition.js';
 import { newId } from '../../domain/ids.js';
 import type { JsonObject } from '../../domain/json.js';
@@ -12,7 +13,6 @@ import { type Effect, notify } from '../../platform/outbox/effects.js';
 import type { Facts } from '../authority/facts.query.js';
 import type { ExecutionRuntime } from '../executions/execution.entity.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
-import { onBehalfOf } from './execute-call.js';
 
 /** Seconds after the runtime's deadline before recovery may call an execution abandoned. */
 export const LEASE_GRACE_SECONDS = 30;

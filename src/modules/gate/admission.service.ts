@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { AuthJournal } from '../../platform/auth/auth-journal.js';
 import { currentOrigin } from '../../platform/auth/call-context.js';
+import { CallerCheck } from '../../platform/auth/caller-check.js';
 import type { AgentPrincipal, Caller, RootPrincipal } from '../../platform/auth/principal.js';
 import { Batcher } from '../../platform/database/batcher.js';
 import { Problem } from '../../platform/http/problem.js';
@@ -25,6 +26,7 @@ export class AdmissionService {
     @Inject(AdmissionBatch) batch: AdmissionBatch,
     private readonly agents: AgentStore,
     private readonly journal: AuthJournal,
+    private readonly callers: CallerCheck,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.lanes = new Batcher({
@@ -81,9 +83,12 @@ export class AdmissionService {
   }
 
   /** An agent acts for itself; root says for whom. */
-  private async placeOf(call: ExecuteCall, { principal, scope }: Caller): Promise<{ organizationId: string; agentId: string }> {
+  private async placeOf(call: ExecuteCall, caller: Caller): Promise<{ organizationId: string; agentId: string }> {
+    const { principal, scope } = caller;
     if (principal.kind === 'agent') {
       if (call.forAgentId !== undefined && call.forAgentId !== principal.agentId) {
+        // This call never gets to the commit that judges its token: a dead one learns nothing but that.
+        await this.callers.assertHolds(caller);
         throw new Problem('FORBIDDEN', 'An agent acts for itself; leave agentId out.');
       }
       return { organizationId: principal.organizationId, agentId: principal.agentId };

@@ -99,10 +99,10 @@ export class CloseExecutionService {
    */
   private async recordLate(execution: StartedExecution, closed: Closed): Promise<Closed> {
     const chain = agentChain(execution.organizationId, execution.agentId);
-    return this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
+    return this.work.run({ chains: [chain], leavesFacts: true, evenIfClosed: true }, async (tx) => {
       const kept = await this.executions.read(tx, { organizationId: execution.organizationId, id: execution.executionId });
       if (kept.auditId === closed.auditId) return closed;
-      tx.record(chain, {
+      tx.record(tx.chainNow(chain), {
         type: 'execution.reported',
         capability: execution.capability,
         metadata: {

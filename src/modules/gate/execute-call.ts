@@ -55,12 +55,6 @@ export function readExecuteCall(body: JsonValue): ExecuteCall {
   };
 }
 
-/** The person for whom the agent says it acts: a user's id or e-mail address. A claim, shown as one. */
-export function onBehalfOf(context: JsonObject | undefined): string | undefined {
-  const named = context?.['on_behalf_of'] ?? context?.['onBehalfOf'];
-  return typeof named === 'string' ? named : undefined;
-}
-
 function checkPerson(context: JsonObject, errors: FieldError[]): void {
   const found: FieldError[] = [];
   const person = pick(context, 'on_behalf_of', 'onBehalfOf', found);

@@ -9,11 +9,12 @@ import type { EffectHandler } from '../../platform/outbox/outbox.worker.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { ExecutionStore } from '../executions/execution.store.js';
-import { obstacleTo } from '../hitl/decide-request.service.js';
 import type { HitlRequestEntity } from '../hitl/hitl-request.entity.js';
 import { LicenceService } from '../hitl/licence.service.js';
 import { HitlRequestStore } from '../hitl/hitl-request.store.js';
+import { obstacleTo } from '../hitl/obstacle.js';
 import type { StartedExecution } from './admission-item.js';
+import { wasHeldSince } from '../organizations/stop-holds.query.js';
 import { LEASE_GRACE_SECONDS } from './admission-plan.js';
 import { RunExecutionService } from './run-execution.service.js';
 
@@ -38,14 +39,17 @@ export class ExecutionWorker implements EffectHandler {
   async handle({ organizationId, payload }: OutboxRow): Promise<void> {
     const place = await this.executions.place(scopeOfOrganization(organizationId), payload.executionId as string);
     const chain = agentChain(organizationId, place.agentId);
-    const started = await this.work.run({ chains: [chain], judges: [organizationId], leavesFacts: true }, async (tx) => {
+    const plan = { chains: [chain], judges: [organizationId], leavesFacts: true, evenIfClosed: true } as const;
+    const started = await this.work.run(plan, async (tx) => {
       const execution = await this.executions.read(tx, place);
       if (execution.status !== 'pending_hitl') return undefined;
       const request = await this.requests.read(tx, { organizationId, id: execution.hitlRequestId! });
       if (request.status !== 'approved') return undefined;
       const wanted = { organizationId, agentId: place.agentId, capability: execution.capability };
       const facts = await this.facts.readWithin(tx, wanted, execution.id);
-      const obstacle = obstacleTo(request, facts);
+      // A stop ends what was approved before it, also one that was lifted meanwhile: nobody approved it with that in mind.
+      if (await wasHeldSince(tx, place, request.decidedAt!)) return this.cancel(tx, execution, request, 'stopped');
+      const obstacle = obstacleTo(request, facts, request.deciderLevel);
       if (obstacle !== undefined) return this.cancel(tx, execution, request, obstacle.code);
       // The server was started with another runtime meanwhile, under which the agent does the work itself.
       if (!this.licences.isReceipt(request, facts)) return this.start(tx, execution, request, facts);
@@ -73,6 +77,7 @@ export class ExecutionWorker implements EffectHandler {
         ...(execution.flagged ? { flagged: true } : {}),
       },
     });
+    await this.licences.count(tx, request, facts);
     const now = await tx.now();
     await this.executions.move(tx, 'pending_hitl', {
       ...execution, status: 'running', runtime, startedAt: now, grantId: facts.grant!.id, grantVersion: facts.grant!.version,
@@ -95,6 +100,7 @@ export class ExecutionWorker implements EffectHandler {
       capability: execution.capability,
       metadata: { executionId: execution.id, hitlId: request.id, reason, ...(execution.flagged ? { flagged: true } : {}) },
     });
+    await this.licences.withdraw(tx, request);
     await this.executions.move(tx, 'pending_hitl', { ...execution, status: 'cancelled', reason, auditId, closedAt: await tx.now() });
     return undefined;
   }

@@ -55,7 +55,8 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
 
   private async close(place: ExecutionPlace): Promise<void> {
     const chain = agentChain(place.organizationId, place.agentId);
-    await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
+    // No agent leaves while something of it runs, so a closed segment has nothing to close: somebody else was first.
+    await this.work.run({ chains: [chain], leavesFacts: true, evenIfClosed: true }, async (tx) => {
       const execution = await this.executions.read(tx, place);
       const now = await tx.now();
       // Read again under the locks: the runtime's own answer may have come in meanwhile.

@@ -1,28 +1,18 @@
-import { timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { agentChain } from '../../domain/audit/chain.js';
-import { jcs } from '../../domain/audit/jcs.js';
-import { decide, type GateDecision } from '../../domain/gate/decide.js';
-import { actionDigest } from '../../domain/hitl/digest.js';
-import type { HitlCommand } from '../../domain/hitl/transition.js';
-import { isOpen } from '../../domain/hitl/transition.js';
-import { type JsonObject, isJsonObject } from '../../domain/json.js';
+import { HIGHEST_LEVEL, type HitlCommand, isOpen } from '../../domain/hitl/transition.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Problem } from '../../platform/http/problem.js';
 import { runExecution } from '../../platform/outbox/effects.js';
 import { Waiters } from '../../platform/wake/waiters.js';
-import { type Facts, FactsQuery } from '../authority/facts.query.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore, type RequestPlace } from './hitl-request.store.js';
+import { assertShown, type Decision, JudgeDecisionService } from './judge-decision.service.js';
 import { LicenceService } from './licence.service.js';
 import { MoveRequestService, refusalOf } from './move-request.service.js';
-
-export interface Decision {
-  note?: string;
-  expectedDigest?: string;
-}
+import { ESCALATION_NEEDED, type Obstacle, obstacleTo } from './obstacle.js';
 
 /** Approves, rejects and cancels. Exactly one command ends a request; whoever comes later learns the state. */
 @Injectable()
@@ -30,8 +20,8 @@ export class DecideRequestService {
   constructor(
     private readonly work: UnitOfWork,
     private readonly requests: HitlRequestStore,
+    private readonly judging: JudgeDecisionService,
     private readonly moving: MoveRequestService,
-    private readonly facts: FactsQuery,
     private readonly licences: LicenceService,
     private readonly waiters: Waiters,
   ) {}
@@ -40,24 +30,20 @@ export class DecideRequestService {
    * Approves the stored bytes, after asking the gate anew: what the grant, the agent and the definition allow now counts,
    * not what they allowed when the request was made.
    *
-   * @throws Problem NOT_EXECUTABLE when it may no longer run; the request is then cancelled
+   * @throws Problem NOT_EXECUTABLE when it may no longer run (the request is then cancelled), or needs somebody of a higher level
    */
-  async approve(id: string, { note, expectedDigest }: Decision, caller: Caller): Promise<void> {
+  async approve(id: string, decision: Decision, caller: Caller): Promise<void> {
     const place = await this.requests.place(caller.scope, id);
     const refused = await this.within(place, async (tx) => {
-      const request = await this.requests.read(tx, place);
-      assertShown(request, expectedDigest);
-      const wanted = { ...place, agentId: request.agentId, capability: request.capability };
-      const facts = await this.facts.readWithin(tx, wanted, request.executionId);
-      const obstacle = isOpen(request.status) ? obstacleTo(request, facts) : undefined;
-      // A window that is over answers before the gate does.
-      if (obstacle !== undefined && request.expiresAt > facts.now) {
-        const { decidedAt } = await this.end(tx, request, { kind: 'cancel', by: 'system' }, 'system', obstacle.code);
-        const refused: RefusedApproval = { hitlRequestId: place.id, detail: obstacle.detail, decidedAt: decidedAt!.toISOString() };
-        tx.reply(409, refused);
-        return refused;
-      }
-      const approved = await this.end(tx, request, { kind: 'approve', ...(note === undefined ? {} : { note }) }, caller.actorId);
+      const { request, facts, may } = await this.judging.judge(tx, place, 'approve', decision, caller);
+      const obstacle = obstacleTo(request, facts, may.highestLevel);
+      if (obstacle !== undefined) return this.refuse(tx, request, obstacle);
+      const approved = await this.end(
+        tx,
+        request,
+        { kind: 'approve', deciderLevel: may.highestLevel, ...noteOf(decision), ...(may.breakGlass ? { breakGlass: true } : {}) },
+        caller.actorId,
+      );
       if (this.licences.isReceipt(request, facts)) await this.licences.give(tx, approved, facts);
       else tx.enqueue(runExecution(place.organizationId, request.executionId));
       return undefined;
@@ -66,33 +52,46 @@ export class DecideRequestService {
     if (refused) throw notExecutable(refused);
   }
 
-  async reject(id: string, { note, expectedDigest }: Decision, caller: Caller): Promise<void> {
+  async reject(id: string, decision: Decision, caller: Caller): Promise<void> {
     const place = await this.requests.place(caller.scope, id);
     await this.within(place, async (tx) => {
-      const request = await this.requests.read(tx, place);
-      assertShown(request, expectedDigest);
-      await this.end(tx, request, { kind: 'reject', ...(note === undefined ? {} : { note }) }, caller.actorId);
+      const { request } = await this.judging.judge(tx, place, 'reject', decision, caller);
+      await this.end(tx, request, { kind: 'reject', ...noteOf(decision) }, caller.actorId);
     });
     this.wake(place);
   }
 
-  async cancel(id: string, { note, expectedDigest }: Decision, caller: Caller): Promise<void> {
+  /** Withdraws the question: by the agent that asked, or an administrator; the access table says who. */
+  async cancel(id: string, decision: Decision, caller: Caller): Promise<void> {
     const place = await this.requests.place(caller.scope, id);
     await this.within(place, async (tx) => {
       const request = await this.requests.read(tx, place);
-      assertShown(request, expectedDigest);
-      await this.end(tx, request, { kind: 'cancel', ...(note === undefined ? {} : { note }) }, caller.actorId);
+      // By the clock alone the window may be over: while a stop holds, it stands still, which the move knows.
+      if (isOpen(request.status)) assertShown(request, decision.expectedDigest);
+      await this.end(tx, request, { kind: 'cancel', ...noteOf(decision) }, caller.actorId);
     });
     this.wake(place);
   }
 
   private within<Result>(place: RequestPlace, story: (tx: Tx) => Promise<Result>): Promise<Result> {
     const chains = [agentChain(place.organizationId, place.agentId)];
-    return this.work.run({ chains, judges: [place.organizationId], leavesFacts: true }, async (tx) => {
+    // Of an agent that has left every request is ended, and whoever decides on one is told so.
+    return this.work.run({ chains, judges: [place.organizationId], leavesFacts: true, evenIfClosed: true }, async (tx) => {
       // The kept answer is a note of what was decided; a replay shows the request as it then stands.
       tx.reply(200, { hitlRequestId: place.id });
       return story(tx);
     });
+  }
+
+  /** What may no longer run ends here; what somebody of a higher level may still approve goes to them. */
+  private async refuse(tx: Tx, request: HitlRequestEntity, { code, detail }: Obstacle): Promise<RefusedApproval> {
+    const command: HitlCommand = code === ESCALATION_NEEDED
+      ? { kind: 'escalate', reason: detail, toLevel: HIGHEST_LEVEL, by: 'system' }
+      : { kind: 'cancel', by: 'system' };
+    const { id, status, decidedBy, decidedAt } = await this.end(tx, request, command, 'system', code);
+    const refused: RefusedApproval = { detail, request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } };
+    tx.reply(409, refused);
+    return refused;
   }
 
   private async end(tx: Tx, request: HitlRequestEntity, command: HitlCommand, actorId: string, cause?: string): Promise<HitlRequestEntity> {
@@ -107,100 +106,15 @@ export class DecideRequestService {
   }
 }
 
-/** @throws Problem HITL_DIGEST_MISMATCH when the reviewer was shown another action than the one that stands */
-function assertShown(request: HitlRequestEntity, expected: string | undefined): void {
-  if (expected === undefined || sameText(expected, request.digest)) return;
-  const { id, status, decidedBy, decidedAt } = request;
-  throw new Problem('HITL_DIGEST_MISMATCH', 'Look at the request again: it is not the action that you were shown.', {
-    members: { request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } },
-  });
-}
+const noteOf = ({ note }: Decision) => (note === undefined ? {} : { note });
 
-export interface Obstacle {
-  /** A code for the audit entry. */
-  code: string;
-  detail: string;
-}
-
-/** Why an action that was asked about may not run any more, if so. Asked at approval, and again when it begins. */
-export function obstacleTo(request: HitlRequestEntity, facts: Facts): Obstacle | undefined {
-  const input = canonicalObject(request.input);
-  const context = request.context === null ? undefined : canonicalObject(request.context);
-  if (!input || context === null || !hasItsDigest(request, input)) {
-    return { code: 'digest_mismatch', detail: 'What is stored is not what was asked about.' };
-  }
-  if (facts.definition?.digest !== request.definition) {
-    return { code: 'definition_changed', detail: 'The definition of the capability has changed since.' };
-  }
-  if (!facts.agent) return { code: 'agent_inactive', detail: 'The agent is gone.' };
-  const decision = decide({
-    definition: facts.definition,
-    agent: facts.agent,
-    stops: facts.stops,
-    ...(facts.usage ? { used: facts.usage.used } : {}),
-    call: {
-      capability: request.capability,
-      input,
-      now: facts.now,
-      tokenCapabilities: 'any',
-      ...(context ? { context } : {}),
-    },
-    ...(facts.grant ? { grant: facts.grant } : {}),
-  });
-  return obstacleIn(decision, request);
-}
-
-/** An approval satisfies the mode that it was asked under and milder ones. */
-function obstacleIn(decision: GateDecision, request: HitlRequestEntity): Obstacle | undefined {
-  switch (decision.kind) {
-    case 'refuse':
-      return { code: decision.code.toLowerCase(), detail: decision.detail };
-    case 'invalid':
-      return { code: 'invalid_input', detail: 'The input no longer fits the capability.' };
-    case 'block':
-      return { code: 'blocked', detail: 'The capability is blocked by policy now.' };
-    case 'ask':
-      return decision.mode === 'escalate' && request.hitlMode === 'propose' && request.escalationLevel < 2 && request.decidedBy === 'system'
-        ? { code: 'escalation_needed', detail: 'It now needs a decision of an admin.' }
-        : undefined;
-    case 'run':
-      return undefined;
-  }
-}
-
-function hasItsDigest(request: HitlRequestEntity, input: JsonObject): boolean {
-  const { action, agentId, capability, definition, nonce, runs } = request;
-  const digest = actionDigest({
-    agentId, capability, definition, hitlRequestId: request.id, input, nonce, runs, ...(action === null ? {} : { action }),
-  });
-  return sameText(digest, request.digest);
-}
-
-/** What the text says, if it is the canonical text of an object: only then are the bytes that run the bytes that were hashed. */
-function canonicalObject(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) && jcs(value) === text ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-function sameText(a: string, b: string): boolean {
-  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
-}
-
-/** An approval that came too late for its action: as the idempotency record keeps it. */
+/** An approval that changed something else than it asked for: as the idempotency record keeps it. */
 export interface RefusedApproval {
-  hitlRequestId: string;
   detail: string;
-  decidedAt: string;
+  request: { id: string; status: string; decidedBy: string | null; decidedAt: string | null };
 }
 
 /** @param headers of a replay */
-export function notExecutable({ hitlRequestId: id, detail, decidedAt }: RefusedApproval, headers: Record<string, string> = {}): Problem {
-  return new Problem('NOT_EXECUTABLE', `${detail} The request is cancelled.`, {
-    headers,
-    members: { request: { id, status: 'cancelled', decidedBy: 'system', decidedAt } },
-  });
+export function notExecutable({ detail, request }: RefusedApproval, headers: Record<string, string> = {}): Problem {
+  return new Problem('NOT_EXECUTABLE', `${detail} The request is ${request.status}.`, { headers, members: { request } });
 }

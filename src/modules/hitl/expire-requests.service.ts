@@ -91,7 +91,8 @@ export class ExpireRequestsService {
   }
 
   private async timeOut(place: RequestPlace, trigger: 'window' | 'manual', actorId: string): Promise<TimeoutAction | undefined> {
-    const plan = { chains: [agentChain(place.organizationId, place.agentId)], judges: [place.organizationId], leavesFacts: true } as const;
+    const chains = [agentChain(place.organizationId, place.agentId)];
+    const plan = { chains, judges: [place.organizationId], leavesFacts: true, evenIfClosed: true } as const;
     const action = await this.work.run(plan, async (tx) => {
       const request = await this.requests.read(tx, place);
       const moved = await this.moving.move(tx, request, { kind: 'timeout', trigger }, actorId);

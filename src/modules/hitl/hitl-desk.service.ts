@@ -6,10 +6,11 @@ import { Problem } from '../../platform/http/problem.js';
 import type { PageRequest } from '../../platform/http/pagination.js';
 import { reply } from '../../platform/http/replies.js';
 import { Waiters } from '../../platform/wake/waiters.js';
-import { type Decision, DecideRequestService, notExecutable, type RefusedApproval } from './decide-request.service.js';
+import { DecideRequestService, notExecutable, type RefusedApproval } from './decide-request.service.js';
 import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { presentRequest, presentRequestSnake } from './hitl.presenter.js';
 import { HitlRequestsQuery, type RequestRow } from './hitl-requests.query.js';
+import type { Decision } from './judge-decision.service.js';
 
 /** How long an approval's answer waits for its action when the caller does not say. */
 const APPROVAL_WAIT_SECONDS = 2;

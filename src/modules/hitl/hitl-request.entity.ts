@@ -110,6 +110,10 @@ export class HitlRequestEntity {
   @Column('boolean', { name: 'break_glass' })
   breakGlass!: boolean;
 
+  /** The highest level at which whoever approved it could decide; null where nobody did, or time. */
+  @Column('integer', { name: 'decider_level', nullable: true })
+  deciderLevel!: EscalationLevel | null;
+
   @Column('text', { name: 'escalated_to', nullable: true })
   escalatedTo!: string | null;
 

@@ -32,6 +32,7 @@ const COLUMNS = `q.organization_id as "organizationId", q.id, q.agent_id as "age
   q.escalation_level as "escalationLevel", q.escalated_to as "escalatedTo", q.escalated_at as "escalatedAt",
   q.separation_of_duties as "separationOfDuties", q.initiators, q.agent_owner_id as "agentOwnerId",
   q.agent_registered_by as "agentRegisteredBy", q.vouched_by as "vouchedBy", q.team_id as "teamId", q.break_glass as "breakGlass",
+  q.decider_level as "deciderLevel",
   q.escalation_reason as "escalationReason", q.decision_outcome as "decisionOutcome", q.decision_by as "decisionBy",
   q.decided_by as "decidedBy", q.decided_at as "decidedAt", q.note, q.decision_entry_id as "decisionEntryId",
   e.status as "executionStatus", e.runtime as "executionRuntime", e.reason as "executionReason", e.output as "executionOutput",

@@ -86,11 +86,12 @@ export class HitlController {
     summary: 'Approve a request',
     description:
       'What was shown is what runs: send its `actionDigest` as `expectedDigest`. Waits 2 seconds for the ' +
-      'outcome unless `?wait=` says otherwise.',
+      'outcome unless `?wait=` says otherwise. Level 0 is for the owner of the agent, its team, and admins; level 1 for leads of ' +
+      'that team and admins; level 2 for admins. Whoever is behind the action may not approve it.',
   })
   @Access('hitl.decide')
   @Idempotent('hitl.approve')
-  @Replies(200, RequestEnvelope, ...DECISION_CODES)
+  @Replies(200, RequestEnvelope, 'STOPPED', 'NOT_ELIGIBLE', 'SELF_APPROVAL', 'REASON_REQUIRED', ...DECISION_CODES)
   approve(
     @PathParam('id', 'hitl') id: string,
     @QueryParams(RequestWaitQuery) query: RequestWaitQuery,
@@ -101,10 +102,10 @@ export class HitlController {
   }
 
   @Post(':id/reject')
-  @ApiOperation({ summary: 'Reject a request', description: 'The action does not run.' })
+  @ApiOperation({ summary: 'Reject a request', description: 'The action does not run. Whoever is behind the action may do so too.' })
   @Access('hitl.decide')
   @Idempotent('hitl.reject')
-  @Replies(200, RequestEnvelope, ...DECISION_CODES)
+  @Replies(200, RequestEnvelope, 'STOPPED', 'NOT_ELIGIBLE', ...DECISION_CODES)
   reject(
     @PathParam('id', 'hitl') id: string,
     @QueryParams(FormQuery) query: FormQuery,
@@ -135,7 +136,7 @@ export class HitlController {
   })
   @Access('hitl.timeout')
   @Idempotent('hitl.timeout')
-  @Replies(200, TimeoutReply, ...DECISION_CODES)
+  @Replies(200, TimeoutReply, 'STOPPED', ...DECISION_CODES)
   async timeout(@PathParam('id', 'hitl') id: string, @QueryParams(FormQuery) query: FormQuery, @Caller() caller: VerifiedCaller) {
     const { action, replayed } = await this.expiry.trigger(id, caller);
     const body = { ...(await this.desk.envelope(id, query, caller)), action };

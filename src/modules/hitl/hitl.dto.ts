@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../domain/json.js';
 import { HITL_STATUSES } from '../../domain/hitl/transition.js';
-import { FreeObject, Integer, NotYet, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
+import { Flag, FreeObject, Integer, NotYet, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pagination.js';
 
 const LATER = 'it is not available yet';
@@ -51,8 +51,11 @@ export class ApprovalDto extends DecisionDto {
   @NotYet(LATER)
   editedInput?: unknown;
 
-  @NotYet(LATER)
-  breakGlass?: unknown;
+  @Flag({
+    optional: true,
+    doc: 'An owner whom separation of duties bars decides nevertheless, with a note of 10 characters or more. Admins are told.',
+  })
+  breakGlass?: boolean;
 }
 
 /** As the documentation shows it; the gate reads it as it reads executions. */

@@ -1,10 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { onBehalfOf } from '../../domain/hitl/on-behalf-of.js';
 import { HITL_STATUSES } from '../../domain/hitl/transition.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
 import { ANY_JSON } from '../../platform/http/any-json.js';
 import { ErrorReply } from '../executions/executions.presenter.js';
 import type { ExecutionError } from '../executions/execution.entity.js';
 import type { RequestRow } from './hitl-requests.query.js';
+
+const CLAIMED = 'For whom the agent says that it acts: a claim of its own.';
+const BROKEN = 'An owner approved it though separation of duties barred them.';
 
 export class RequestExecutionReply {
   @ApiProperty({ example: 'exec_…' }) id!: string;
@@ -24,6 +28,7 @@ export class RequestReply {
   @ApiProperty({ required: false }) action?: string;
   @ApiProperty({ type: Object, additionalProperties: true }) payload!: JsonObject;
   @ApiProperty({ type: Object, required: false, additionalProperties: true }) context?: JsonObject;
+  @ApiProperty({ required: false, description: CLAIMED }) onBehalfOf?: string;
   @ApiProperty({ enum: ['propose', 'escalate'] }) hitlMode!: string;
   @ApiProperty({ enum: HITL_STATUSES }) status!: string;
   @ApiProperty({ enum: ['service', 'caller'], description: 'Who acts once it is approved.' }) runs!: string;
@@ -38,6 +43,7 @@ export class RequestReply {
   @ApiProperty({ required: false }) rejectedBy?: string;
   @ApiProperty({ format: 'date-time', required: false }) rejectedAt?: string;
   @ApiProperty({ required: false, description: "The reviewer's comment." }) comment?: string;
+  @ApiProperty({ required: false, description: BROKEN }) breakGlass?: boolean;
   @ApiProperty({ type: Object, required: false, description: 'How it ended: outcome, note, and by whom.' }) decision?: JsonObject;
   @ApiProperty({ type: RequestExecutionReply, required: false }) execution?: RequestExecutionReply;
 }
@@ -64,6 +70,7 @@ export class RequestSnakeReply {
   @ApiProperty({ enum: ['service', 'caller'] }) runs!: string;
   @ApiProperty({ type: Object, additionalProperties: true }) input!: JsonObject;
   @ApiProperty({ type: Object, additionalProperties: true }) context!: JsonObject;
+  @ApiProperty({ required: false, description: CLAIMED }) on_behalf_of?: string;
   @ApiProperty() action_digest!: string;
   @ApiProperty() flagged!: boolean;
   @ApiProperty({ type: Object, isArray: true }) reasons!: JsonValue[];
@@ -72,6 +79,7 @@ export class RequestSnakeReply {
   @ApiProperty({ type: Object, nullable: true }) decision!: JsonObject | null;
   @ApiProperty({ type: String, nullable: true }) decided_by!: string | null;
   @ApiProperty({ type: String, format: 'date-time', nullable: true }) decided_at!: string | null;
+  @ApiProperty({ required: false, description: BROKEN }) break_glass?: boolean;
   @ApiProperty({ type: 'integer' }) escalation_level!: number;
   @ApiProperty({ type: String, nullable: true }) escalated_to!: string | null;
   @ApiProperty({ format: 'date-time', required: false }) escalated_at?: string;
@@ -81,6 +89,8 @@ export class RequestSnakeReply {
 
 export function presentRequest(row: RequestRow): RequestReply {
   const decided = row.decidedAt?.toISOString();
+  const context = row.context === null ? undefined : (JSON.parse(row.context) as JsonObject);
+  const claimed = onBehalfOf(context);
   return {
     id: row.id,
     agentId: row.agentId,
@@ -88,7 +98,8 @@ export function presentRequest(row: RequestRow): RequestReply {
     capability: row.capability,
     ...(row.action === null ? {} : { action: row.action }),
     payload: JSON.parse(row.input) as JsonObject,
-    ...(row.context === null ? {} : { context: JSON.parse(row.context) as JsonObject }),
+    ...(context ? { context } : {}),
+    ...(claimed === undefined ? {} : { onBehalfOf: claimed }),
     hitlMode: row.hitlMode,
     status: row.status,
     runs: row.runs,
@@ -101,6 +112,7 @@ export function presentRequest(row: RequestRow): RequestReply {
     ...(row.status === 'approved' ? { approvedBy: row.decidedBy!, approvedAt: decided! } : {}),
     ...(row.status === 'rejected' ? { rejectedBy: row.decidedBy!, rejectedAt: decided! } : {}),
     ...(row.note === null ? {} : { comment: row.note }),
+    ...(row.breakGlass ? { breakGlass: true } : {}),
     ...(row.decisionOutcome === null ? {} : { decision: decisionOf(row)! }),
     ...(row.status === 'approved' ? { execution: executionOf(row) } : {}),
   };
@@ -109,6 +121,8 @@ export function presentRequest(row: RequestRow): RequestReply {
 export function presentRequestSnake(row: RequestRow): RequestSnakeReply {
   const execution = executionOf(row);
   const { durationMs, ...rest } = execution;
+  const context = row.context === null ? {} : (JSON.parse(row.context) as JsonObject);
+  const claimed = onBehalfOf(context);
   return {
     id: row.id,
     agent_id: row.agentId,
@@ -119,7 +133,8 @@ export function presentRequestSnake(row: RequestRow): RequestSnakeReply {
     status: row.status,
     runs: row.runs,
     input: JSON.parse(row.input) as JsonObject,
-    context: row.context === null ? {} : (JSON.parse(row.context) as JsonObject),
+    context,
+    ...(claimed === undefined ? {} : { on_behalf_of: claimed }),
     action_digest: row.digest,
     flagged: row.flagged,
     reasons: row.reasons as unknown as JsonValue[],
@@ -128,6 +143,7 @@ export function presentRequestSnake(row: RequestRow): RequestSnakeReply {
     decision: decisionOf(row),
     decided_by: row.decidedBy,
     decided_at: row.decidedAt?.toISOString() ?? null,
+    ...(row.breakGlass ? { break_glass: true } : {}),
     escalation_level: row.escalationLevel,
     escalated_to: row.escalatedTo,
     ...(row.escalatedAt ? { escalated_at: row.escalatedAt.toISOString() } : {}),

@@ -1,9 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { agentChain } from '../../domain/audit/chain.js';
+import { compareLimits } from '../../domain/gate/limits.js';
 import type { JsonObject } from '../../domain/json.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import type { Tx } from '../../platform/database/tx.js';
 import type { Facts } from '../authority/facts.query.js';
+import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 
@@ -15,6 +17,7 @@ import type { HitlRequestEntity } from './hitl-request.entity.js';
 export class LicenceService {
   constructor(
     private readonly executions: ExecutionStore,
+    private readonly usage: GrantUsageStore,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
 
@@ -23,9 +26,31 @@ export class LicenceService {
     return this.config.runtimePrimary === 'connector' && facts.definition?.connector === undefined;
   }
 
+  /**
+   * Counts what begins now under the grant that lets it begin. While it waited it had its share as of the moment of asking,
+   * under the grant of then: the grant may be another one now, its limits may be, and so may the hour.
+   */
+  async count(tx: Tx, request: HitlRequestEntity, { grant, agent, usage, now }: Facts): Promise<void> {
+    if (!grant || !agent || (usage === undefined && grant.id === request.grantId)) return;
+    const { uses } = compareLimits(grant.limits, usage?.used ?? [], {
+      input: JSON.parse(request.input) as JsonObject,
+      agent,
+      capability: request.capability,
+      now,
+      ...(request.context === null ? {} : { context: JSON.parse(request.context) as JsonObject }),
+    });
+    await this.usage.begin(tx, request.organizationId, grant.id, request.executionId, uses);
+  }
+
+  /** What was approved and does not begin gives its share back. */
+  async withdraw(tx: Tx, request: HitlRequestEntity): Promise<void> {
+    await this.usage.giveBack(tx, request.organizationId, request.executionId);
+  }
+
   async give(tx: Tx, request: HitlRequestEntity, facts: Facts): Promise<void> {
     const chain = agentChain(request.organizationId, request.agentId);
     const execution = await this.executions.read(tx, { organizationId: request.organizationId, id: request.executionId });
+    await this.count(tx, request, facts);
     const now = await tx.now();
     const common = {
       executionId: execution.id,

@@ -3,15 +3,19 @@ import type { AuditEvent } from '../../domain/audit/catalogue.js';
 import { agentChain } from '../../domain/audit/chain.js';
 import { isHardcoded } from '../../domain/gate/catalogue.js';
 import type { Accepted, HitlCommand, HitlEvent, HitlState, Refused } from '../../domain/hitl/transition.js';
-import { transition } from '../../domain/hitl/transition.js';
+import { isOpen, transition } from '../../domain/hitl/transition.js';
+import type { JsonObject } from '../../domain/json.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
 import { newId } from '../../domain/ids.js';
 import { notify } from '../../platform/outbox/effects.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
 import { ExecutionStore } from '../executions/execution.store.js';
+import { holdOver } from '../organizations/stop-holds.query.js';
+import { resumedEnd } from './frozen-clock.store.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore } from './hitl-request.store.js';
+import { type Held, stopped } from './held.js';
 
 export interface Moved {
   request: HitlRequestEntity;
@@ -31,8 +35,12 @@ export class MoveRequestService {
   ) {}
 
   /** @param cause stands in the entry of a cancellation: a code */
-  async move(tx: Tx, request: HitlRequestEntity, command: HitlCommand, actorId: string, cause = 'asked'): Promise<Moved | Refused> {
+  async move(tx: Tx, found: HitlRequestEntity, command: HitlCommand, actorId: string, cause = 'asked'): Promise<Moved | Refused | Held> {
     const now = await tx.now();
+    const hold = isOpen(found.status) ? await holdOver(tx, found) : undefined;
+    if (hold && command.kind !== 'cancel') return { kind: 'refused', code: 'STOPPED', stops: hold.stops };
+    // Cancelling works while a stop holds, and the window stands still meanwhile.
+    const request = hold ? { ...found, expiresAt: resumedEnd(found, hold, now) } : found;
     const accepted = transition(stateOf(request), command, now);
     if (accepted.kind === 'refused') return accepted;
     const { decision, status, level, expiresAt } = accepted.next;
@@ -43,6 +51,8 @@ export class MoveRequestService {
       status,
       escalationLevel: level,
       expiresAt,
+      ...(status === 'escalated' ? { escalatedAt: now, escalationReason: whyEscalated(command) } : {}),
+      ...(command.kind === 'approve' ? { deciderLevel: command.deciderLevel ?? null, breakGlass: isBreakGlass(command) } : {}),
       ...(decision
         ? {
             decisionOutcome: decision.outcome,
@@ -54,7 +64,7 @@ export class MoveRequestService {
           }
         : {}),
     };
-    const bySomebody = command.kind !== 'timeout' && !('by' in command && command.by === 'system');
+    const bySomebody = command.kind !== 'timeout' && !('by' in command && command.by === 'system') && !hold;
     if (!(await this.requests.move(tx, request, next, bySomebody))) {
       // The window closed between reading the clock and writing.
       return { kind: 'refused', code: 'HITL_EXPIRED' };
@@ -66,7 +76,11 @@ export class MoveRequestService {
     if (decision) tx.countOpenRequests(chain, -1);
     for (const effect of accepted.effects) {
       if (effect.kind === 'cancel') await this.cancelExecution(tx, next, effect.reason, now);
-      if (effect.kind === 'notify') tx.enqueue(notify(request.organizationId, effect.event, { hitlRequestId: request.id }));
+      if (effect.kind === 'notify') {
+        // Of a broken glass every admin is told, loudly.
+        const loudly: JsonObject = isBreakGlass(command) ? { priority: 'high', breakGlass: true } : {};
+        tx.enqueue(notify(request.organizationId, effect.event, { hitlRequestId: request.id, ...loudly }));
+      }
     }
     return { request: next, accepted };
   }
@@ -95,7 +109,7 @@ export function stateOf(request: HitlRequestEntity): HitlState {
 }
 
 /** A refused transition as the caller learns it, with the state that stands. */
-export function refusalOf(refused: Refused, request: HitlRequestEntity): Problem {
+export function refusalOf(refused: Refused | Held, request: HitlRequestEntity): Problem {
   const { id, status, decidedBy, decidedAt } = request;
   const members = { request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } };
   switch (refused.code) {
@@ -107,6 +121,8 @@ export function refusalOf(refused: Refused, request: HitlRequestEntity): Problem
       return new Problem(refused.code, 'Admins are the last to ask.', { members });
     case 'NOT_DUE':
       return new Problem('CONFLICT', 'The time to decide is not over yet.', { members });
+    case 'STOPPED':
+      return stopped(refused.stops);
   }
 }
 
@@ -117,7 +133,10 @@ function entryOf(event: HitlEvent, request: HitlRequestEntity, command: HitlComm
   const comment = note === null ? {} : { comment: note };
   switch (event.type) {
     case 'hitl.approved':
-      return { type: event.type, capability, metadata: { hitlId, digest: request.digest, ...comment } };
+      return {
+        type: event.type, capability,
+        metadata: { hitlId, digest: request.digest, ...comment, ...(isBreakGlass(command) ? { breakGlass: true } : {}) },
+      };
     case 'hitl.rejected':
       return { type: event.type, capability, metadata: { hitlId, ...comment } };
     case 'hitl.cancelled':
@@ -128,7 +147,15 @@ function entryOf(event: HitlEvent, request: HitlRequestEntity, command: HitlComm
       return {
         type: event.type,
         capability,
-        metadata: { hitlId, reason: command.kind === 'escalate' ? command.reason : 'nobody decided in time', level: accepted.next.level },
+        metadata: { hitlId, reason: whyEscalated(command), level: accepted.next.level },
       };
   }
+}
+
+function whyEscalated(command: HitlCommand): string {
+  return command.kind === 'escalate' ? command.reason : 'nobody decided in time';
+}
+
+function isBreakGlass(command: HitlCommand): boolean {
+  return command.kind === 'approve' && command.breakGlass === true;
 }

@@ -1,15 +1,23 @@
-import { Controller, Delete } from '@nestjs/common';
+import { Controller, Delete, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
+import { Idempotent } from '../../platform/http/idempotent.js';
+import { JsonBody } from '../../platform/http/json-body.js';
 import { PathParam } from '../../platform/http/path-param.js';
 import { Replies } from '../../platform/http/replies.js';
+import { AgentEnvelope } from '../agents/agents.presenter.js';
+import { TransferDto } from './lifecycle.dto.js';
 import { RemoveAgentService } from './remove-agent.service.js';
+import { TransferAgentService } from './transfer-agent.service.js';
 
 @ApiTags('Agents')
 @Controller('api/v1/agents')
 export class LifecycleController {
-  constructor(private readonly removal: RemoveAgentService) {}
+  constructor(
+    private readonly removal: RemoveAgentService,
+    private readonly transfers: TransferAgentService,
+  ) {}
 
   @Delete(':id')
   @ApiOperation({
@@ -20,5 +28,19 @@ export class LifecycleController {
   @Replies(204, null)
   remove(@PathParam('id', 'agt') id: string, @Caller() caller: VerifiedCaller) {
     return this.removal.remove(id, caller);
+  }
+
+  @Post(':id/transfer')
+  @ApiOperation({
+    summary: 'Move an agent to another organization',
+    description:
+      'Its chain goes on there. Its grants are revoked, its open requests and what was approved and has not begun are cancelled, its ' +
+      'owner and team cleared, its tokens dead. 409 while an action of it runs, or a stop holds it here or there.',
+  })
+  @Access('agents.transfer')
+  @Idempotent('agents.transfer')
+  @Replies(200, AgentEnvelope, 'CONFLICT', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
+  transfer(@PathParam('id', 'agt') id: string, @JsonBody(TransferDto) body: TransferDto, @Caller() caller: VerifiedCaller) {
+    return this.transfers.transfer(id, body, caller);
   }
 }

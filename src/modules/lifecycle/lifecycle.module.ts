@@ -2,13 +2,21 @@ import { Module } from '@nestjs/common';
 import { AgentsModule } from '../agents/agents.module.js';
 import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { HitlModule } from '../hitl/hitl.module.js';
+import { OrganizationsModule } from '../organizations/organizations.module.js';
+import { TeamsModule } from '../teams/teams.module.js';
 import { LifecycleController } from './lifecycle.controller.js';
 import { RemoveAgentService } from './remove-agent.service.js';
+import { RemoveTeamService } from './remove-team.service.js';
+import { StopAgentsService } from './stop-agents.service.js';
+import { StopsController } from './stops.controller.js';
+import { TeamLifecycleController } from './team-lifecycle.controller.js';
+import { TransferAgentService } from './transfer-agent.service.js';
+import { TransferObstaclesQuery } from './transfer-obstacles.query.js';
 
-/** What concerns an agent and everything that hangs on it at once. */
+/** What ends or moves an agent, or ends a team, with everything that hangs on it at once. */
 @Module({
-  imports: [AgentsModule, CapabilitiesModule, HitlModule],
-  controllers: [LifecycleController],
-  providers: [RemoveAgentService],
+  imports: [AgentsModule, CapabilitiesModule, HitlModule, OrganizationsModule, TeamsModule],
+  controllers: [LifecycleController, StopsController, TeamLifecycleController],
+  providers: [RemoveAgentService, RemoveTeamService, StopAgentsService, TransferAgentService, TransferObstaclesQuery],
 })
 export class LifecycleModule {}

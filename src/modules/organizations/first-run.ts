@@ -53,9 +53,10 @@ async function setUp(dataSource: DataSource, config: CompleteConfig): Promise<Fi
   await asService('cli', () =>
     work.run({ chains, creates: chains }, async (tx) => {
       const now = await tx.now();
-      await tx.query('insert into organizations (id, name, created_at, updated_at) values ($1, $2, $3, $3)', [
-        organizationId, FIRST_ORGANIZATION_NAME, now,
-      ]);
+      await tx.query(
+        'insert into organizations (id, name, separation_of_duties, created_at, updated_at) values ($1, $2, $3, $4, $4)',
+        [organizationId, FIRST_ORGANIZATION_NAME, config.separationOfDuties, now],
+      );
       await tx.query(
         'insert into instance (name, first_organization_id, root_key_hash, secret_fingerprints) values ($1, $2, $3, $4)',
         [name, organizationId, hashRootKey(rootKey), JSON.stringify(fingerprintsOf(config))],
@@ -67,7 +68,11 @@ async function setUp(dataSource: DataSource, config: CompleteConfig): Promise<Fi
       });
       tx.record(organizationChain(organizationId), {
         type: 'admin.organization_created',
-        metadata: { organizationId, name: FIRST_ORGANIZATION_NAME },
+        metadata: {
+          organizationId,
+          name: FIRST_ORGANIZATION_NAME,
+          settings: { separationOfDuties: config.separationOfDuties },
+        },
       });
     }),
   );

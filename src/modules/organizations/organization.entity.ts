@@ -1,4 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { SeparationOfDuties } from '../../domain/hitl/duties.js';
 
 @Entity('organizations')
 export class OrganizationEntity {
@@ -7,6 +8,12 @@ export class OrganizationEntity {
 
   @Column('text')
   name!: string;
+
+  @Column('text', { name: 'tenant_id', nullable: true })
+  tenantId!: string | null;
+
+  @Column('text', { name: 'separation_of_duties' })
+  separationOfDuties!: SeparationOfDuties;
 
   @Column('timestamptz', { name: 'created_at' })
   createdAt!: Date;

@@ -1,13 +1,34 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { ActiveUsersQuery } from './active-users.query.js';
+import { ChangeOrganizationService } from './change-organization.service.js';
+import { ChangeUserService } from './change-user.service.js';
 import { OrganizationEntity } from './organization.entity.js';
+import { OrganizationStore } from './organization.store.js';
+import { OrganizationsController } from './organizations.controller.js';
 import { OrganizationsQuery } from './organizations.query.js';
+import { PersonalKeyEntity } from './personal-key.entity.js';
 import { PersonalKeySource } from './personal-key.source.js';
+import { PersonalKeyStore } from './personal-key.store.js';
+import { PersonalKeysController } from './personal-keys.controller.js';
+import { PersonalKeysQuery } from './personal-keys.query.js';
+import { PersonalKeysService } from './personal-keys.service.js';
 import { RootKeySource } from './root-key.source.js';
+import { StopStore } from './stop.store.js';
+import { StopsQuery } from './stops.query.js';
+import { UserEntity } from './user.entity.js';
+import { UserStore } from './user.store.js';
+import { UsersController } from './users.controller.js';
+import { UsersQuery } from './users.query.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([OrganizationEntity])],
-  providers: [OrganizationsQuery, RootKeySource, PersonalKeySource],
-  exports: [OrganizationsQuery],
+  imports: [TypeOrmModule.forFeature([OrganizationEntity, UserEntity, PersonalKeyEntity])],
+  controllers: [OrganizationsController, UsersController, PersonalKeysController],
+  providers: [
+    OrganizationsQuery, ActiveUsersQuery, OrganizationStore, ChangeOrganizationService, UsersQuery, UserStore, ChangeUserService,
+    PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource, StopStore,
+    StopsQuery,
+  ],
+  exports: [OrganizationsQuery, ActiveUsersQuery, StopStore, StopsQuery],
 })
 export class OrganizationsModule {}

@@ -1,8 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import type { Scope } from '../../platform/auth/scope.js';
+import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import { pageOf } from '../../platform/database/paged.js';
+import type { Page, PageRequest } from '../../platform/http/pagination.js';
 import { Problem } from '../../platform/http/problem.js';
+import type { OrganizationEntity } from './organization.entity.js';
+
+const COLUMNS = `o.id, o.name, o.tenant_id as "tenantId", o.separation_of_duties as "separationOfDuties", o.created_at as "createdAt",
+  o.updated_at as "updatedAt"`;
 
 @Injectable()
 export class OrganizationsQuery {
@@ -26,5 +32,19 @@ export class OrganizationsQuery {
     const rows = reached ? await this.dataSource.query<unknown[]>('select 1 from organizations where id = $1', [named]) : [];
     if (rows.length === 0) throw new Problem('NOT_FOUND', 'There is no such organization.');
     return named;
+  }
+
+  async find(scope: Scope, id: string): Promise<OrganizationEntity | undefined> {
+    const within = scopeCondition(scope, { organization: 'o.id' }, 2);
+    const [row] = (await this.dataSource.query(`select ${COLUMNS} from organizations o where o.id = $1 and ${within.sql}`, [
+      id, ...within.parameters,
+    ])) as OrganizationEntity[];
+    return row;
+  }
+
+  async list(scope: Scope, page: PageRequest): Promise<Page<OrganizationEntity>> {
+    const within = scopeCondition(scope, { organization: 'o.id' }, 1);
+    const source = { columns: COLUMNS, from: 'organizations o', where: within.sql, parameters: within.parameters, id: 'o.id' };
+    return pageOf<OrganizationEntity>(this.dataSource, source, page);
   }
 }

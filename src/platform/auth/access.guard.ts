@@ -4,6 +4,8 @@ import { ACCESS, type AccessKey, type Permission, reachOf } from '../../domain/a
 import { Problem } from '../http/problem.js';
 import { requestContext } from '../http/request-context.js';
 import { StatementsOnPool } from '../database/statements-on-pool.js';
+import { AddressLimit } from '../rate-limit/address-limit.js';
+import { PrincipalLimit } from '../rate-limit/principal-limit.js';
 import { ACCESS_KEY, type AuthenticatedRequest } from './access.decorator.js';
 import { AuthJournal } from './auth-journal.js';
 import { shownCredentials } from './bearer.js';
@@ -12,7 +14,7 @@ import { type Caller, kindOf } from './principal.js';
 
 /**
  * The one door, locked by default: global, so that no path spelling and no forgotten decorator opens a route. Verifies
- * who calls, then looks the route's key up in the access table.
+ * who calls, counts the call, then looks the route's key up in the access table.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -21,15 +23,20 @@ export class AccessGuard implements CanActivate {
     @Inject(CredentialSources) private readonly sources: CredentialSources,
     private readonly pool: StatementsOnPool,
     private readonly journal: AuthJournal,
+    private readonly addresses: AddressLimit,
+    private readonly principals: PrincipalLimit,
   ) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const key = this.reflector.get<AccessKey | undefined>(ACCESS_KEY, context.getHandler());
     if (key === undefined) throw new Error(`${context.getClass().name}.${context.getHandler().name} declares no access`);
     const permission: Permission = ACCESS[key];
-    if (permission.who.anonymous) return true;
-
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    if (permission.who.anonymous) {
+      // Nobody looks at a credential here, so showing one must not be a way around.
+      await this.addresses.take(request);
+      return true;
+    }
     const caller = await this.identify(request, permission);
     request.caller = caller;
     const store = requestContext.getStore();
@@ -37,6 +44,8 @@ export class AccessGuard implements CanActivate {
       store.caller = caller;
       store.actorId = caller.actorId;
     }
+    // Before anything is written and before the table refuses: whoever calls too often must not fill the log either.
+    if (this.principals.on) await this.principals.canActivate(context);
     if (caller.principal.kind === 'root') await this.journal.rootKeyUsed(request);
     const kind = kindOf(caller.principal);
     if (kind === 'system' || reachOf(key, kind) === 'denied') {
@@ -45,7 +54,7 @@ export class AccessGuard implements CanActivate {
     return true;
   }
 
-  /** @throws Problem UNAUTHENTICATED, or AGENT_INACTIVE for a genuine token of an agent that is out of service */
+  /** @throws Problem UNAUTHENTICATED, AGENT_INACTIVE for a genuine token of an agent that is out of service, RATE_LIMITED */
   private async identify(request: AuthenticatedRequest, { hot, late }: Permission): Promise<Caller> {
     const shown = shownCredentials(request);
     if (shown.malformed !== undefined) return this.refuse(request, shown.malformed);
@@ -71,6 +80,7 @@ export class AccessGuard implements CanActivate {
   }
 
   private async refuse(request: AuthenticatedRequest, reason: string): Promise<never> {
+    await this.addresses.take(request);
     await this.journal.failed(request, reason);
     throw new Problem('UNAUTHENTICATED', `This credential does not hold: ${reason}.`);
   }

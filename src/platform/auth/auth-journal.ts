@@ -84,7 +84,7 @@ export class AuthJournal implements BeforeApplicationShutdown {
     // Who came in is not what the call does: it hangs neither on the caller's credential nor on an idempotency key.
     const { caller: _caller, idempotency: _key, ...context } = requestContext.getStore() ?? SERVICE;
     await requestContext.run({ ...context, recorded: 0 }, () =>
-      this.work.run({ chains: [platformChain()], leavesFacts: true }, async (tx) => {
+      this.work.run({ chains: [platformChain()], leavesFacts: true, urgent: true }, async (tx) => {
         tx.record(platformChain(), event, { actorId });
       }),
     );

@@ -81,7 +81,7 @@ export const AGENTS = {
   AGENT_REFRESH_WINDOW: withDefault('0', duration(0, YEAR), 'How long after its expiry a token may still be refreshed.'),
   AGENT_SESSION_MAX: withDefault('30d', duration(60, 10 * YEAR), 'Longest chain of refreshes without somebody vouching again.'),
   HITL_MAX_PENDING_PER_AGENT: withDefault('1000', integer(1, 1e6), 'Open requests that one agent may have.'),
-  SEPARATION_OF_DUTIES: withDefault('standard', oneOf(['off', 'standard', 'strict']), 'Setting of new organizations.'),
+  SEPARATION_OF_DUTIES: withDefault('standard', oneOf(['standard', 'strict']), 'Setting of new organizations.'),
 } as const;
 
 export const RUNTIMES = {
@@ -167,7 +167,7 @@ export type VariableName = keyof Environment;
 
 /** Read and checked, and obeyed by nothing yet: the parts that they are for are not built. Said in `.env.example` and at start. */
 export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
-  'RATE_LIMIT_ANONYMOUS', 'RATE_LIMIT_PRINCIPAL', 'INTERNAL_API_KEY', 'SEPARATION_OF_DUTIES',
+  'INTERNAL_API_KEY',
   ...(Object.keys(AUDIT) as (keyof typeof AUDIT)[]),
   ...(Object.keys(NOTIFICATIONS) as (keyof typeof NOTIFICATIONS)[]),
   ...(Object.keys(MODELS) as (keyof typeof MODELS)[]),

@@ -39,7 +39,7 @@ const FORM = /^[\x21-\x7e]{1,255}$/;
 export class IdempotencyKeys {
   private readonly secret: Buffer;
 
-  constructor(@Inject(CONFIG) config: CompleteConfig) {
+  constructor(@Inject(CONFIG) config: Pick<CompleteConfig, 'encryptionKey'>) {
     this.secret = createHmac('sha256', config.encryptionKey).update('countersign idempotency v1').digest();
   }
 

@@ -12,8 +12,16 @@ export interface Plan {
    * Organizations of which this work changes what all their agents share (definitions, teams and their grants, settings, stops;
    * people's roles and keys). Their revision rises, so that decisions in flight are taken again; and the answer waits until
    * those that had begun have ended. So does the answer of a replay: the first call may have died before it had waited.
+   * `all`: of every organization there is, those included that are made while this work runs.
    */
-  changesShared?: readonly string[];
+  changesShared?: readonly string[] | 'all';
+  /** Waits for its heads with little patience: a frozen server's open transaction before it is ended (silent-holders.ts). */
+  urgent?: true;
   /** What the locked chains' agents are decided by stays as it is, so that decisions in flight need not be taken again. */
   leavesFacts?: true;
+  /**
+   * For what may concern an agent that has left: where its segment here is closed, its organization's chain is locked in its
+   * place, instead of saying that there is no such thing. `tx.chainNow` tells which of the two it is.
+   */
+  evenIfClosed?: true;
 }

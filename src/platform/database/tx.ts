@@ -1,6 +1,6 @@
 import type { EntityManager, QueryRunner } from 'typeorm';
 import type { AuditEvent } from '../../domain/audit/catalogue.js';
-import { type ChainRef, isAgentChain } from '../../domain/audit/chain.js';
+import { type ChainRef, isAgentChain, organizationChain } from '../../domain/audit/chain.js';
 import { type PreparedEntry, prepareEntry } from '../../domain/audit/entry.js';
 import { newId } from '../../domain/ids.js';
 import type { JsonObject } from '../../domain/json.js';
@@ -9,6 +9,7 @@ import { type Reply, reply } from '../http/replies.js';
 import type { Effect } from '../outbox/effects.js';
 import { APPEND_ENTRIES, entryColumns, subjectColumns } from './chain-writer.js';
 import type { KeptAnswer } from './idempotency.js';
+import { moveHead } from './locks.js';
 import type { Plan } from './plan.js';
 
 export interface RecordOptions {
@@ -23,13 +24,17 @@ export interface RecordOptions {
 export class Tx {
   answered?: KeptAnswer;
   private readonly entries: PreparedEntry[] = [];
+  /** Of the entries: those that were written before the end. */
+  private written = 0;
   private readonly openRequests: { chain: ChainRef; change: number }[] = [];
   private readonly effects: Effect[] = [];
+  private changed: readonly string[] = [];
 
   /** Made by the unit of work alone. */
   constructor(
     private readonly runner: QueryRunner,
     private readonly plan: Plan,
+    private readonly closed: readonly ChainRef[],
   ) {}
 
   /** TypeORM's manager on this transaction; for stores. */
@@ -70,6 +75,24 @@ export class Tx {
     return id;
   }
 
+  /** The chain for entries about an agent here: its own, or its organization's once the agent has left (`evenIfClosed`). */
+  chainNow(chain: ChainRef): ChainRef {
+    const left = this.closed.some((one) => one.organizationId === chain.organizationId && one.chain === chain.chain);
+    return left ? organizationChain(chain.organizationId) : chain;
+  }
+
+  /**
+   * Goes on with an agent's chain in another organization: `out` ends the segment here, behind everything that was recorded
+   * so far, and `in` continues it there. Neither names the other organization. What is recorded afterwards belongs there.
+   */
+  async moveChain(from: ChainRef, to: ChainRef, reason?: string): Promise<void> {
+    const why = reason === undefined ? {} : { reason };
+    this.record(from, { type: 'agent.transferred', metadata: { direction: 'out', ...why } });
+    await this.writeEntries();
+    const { seq, hash } = await moveHead((sql, parameters) => this.query(sql, parameters), from, to);
+    this.record(to, { type: 'agent.transferred', metadata: { direction: 'in', fromSeq: seq, fromHash: hash, ...why } });
+  }
+
   /** Hands an effect to the outbox: it happens after the commit, if the commit happens. */
   enqueue(effect: Effect): void {
     this.effects.push(effect);
@@ -90,15 +113,14 @@ export class Tx {
     return reply(status, body);
   }
 
+  /** The organizations whose shared facts this work changed. For the unit of work, which then passes their barriers. */
+  get changedShared(): readonly string[] {
+    return this.changed;
+  }
+
   /** Writes what was collected: outbox rows, revisions, and last the entries. For the unit of work. */
   async flush(): Promise<void> {
-    if (this.plan.changesShared && this.plan.changesShared.length > 0) {
-      await this.query(
-        `update organizations o set revision = o.revision + 1
-         from (select id from organizations where id = any ($1) order by id for no key update) changed where o.id = changed.id`,
-        [this.plan.changesShared],
-      );
-    }
+    await this.raiseShared(this.plan.changesShared ?? []);
     if (!this.plan.leavesFacts && this.plan.chains.length > 0) {
       await this.query(
         `update audit_heads set revision = revision + 1
@@ -121,8 +143,24 @@ export class Tx {
         ],
       );
     }
-    if (this.entries.length > 0) {
-      await this.query(APPEND_ENTRIES, [...entryColumns(this.entries), ...subjectColumns(this.entries)]);
-    }
+    await this.writeEntries();
+  }
+
+  private async writeEntries(): Promise<void> {
+    const entries = this.entries.slice(this.written);
+    this.written = this.entries.length;
+    if (entries.length > 0) await this.query(APPEND_ENTRIES, [...entryColumns(entries), ...subjectColumns(entries)]);
+  }
+  private async raiseShared(shared: readonly string[] | 'all'): Promise<void> {
+    if (shared.length === 0) return;
+    // An organization that is being made would be missed, and with it what its first agents are just deciding by.
+    if (shared === 'all') await this.query('lock table organizations in share row exclusive mode');
+    const raised = await this.query<{ id: string }>(
+      `update organizations o set revision = o.revision + 1
+       from (select id from organizations where $1::text[] is null or id = any ($1) order by id for no key update) changed
+       where o.id = changed.id returning o.id`,
+      [shared === 'all' ? null : shared],
+    );
+    this.changed = raised.map(({ id }) => id);
   }
 }

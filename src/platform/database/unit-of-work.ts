@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type QueryRunner } from 'typeorm';
+import { PLATFORM_ORGANIZATION } from '../../domain/audit/chain.js';
 import { CredentialSources } from '../auth/credential-source.js';
 import type { Caller } from '../auth/principal.js';
 import { Problem } from '../http/problem.js';
@@ -10,6 +11,7 @@ import { Tx } from './tx.js';
 import { IdempotencyKeys, Replayed } from './idempotency.js';
 import { lockHeads, passBarriers, shareBarrier } from './locks.js';
 import type { Plan } from './plan.js';
+import { outwaitSilent } from './silent-holders.js';
 
 const ATTEMPTS = 3;
 const DEADLOCK = '40P01';
@@ -46,16 +48,16 @@ export class UnitOfWork {
     const runner = this.dataSource.createQueryRunner();
     let tx: Tx;
     let result: Result;
-    const shared = plan.changesShared ?? [];
     try {
       await runner.startTransaction();
       const context = requestContext.getStore();
       const claim = context?.idempotency;
       if (claim) await this.keys.claim(runner, claim);
-      await shareBarrier(runner, [...(plan.judges ?? []), ...organizationOfUser(context?.caller)]);
-      await lockHeads(runner, plan);
+      await shareBarrier(runner, [...(plan.judges ?? []), ...barrierOf(context?.caller)]);
+      const lock = () => lockHeads(runner, plan);
+      const closed = await (plan.urgent ? outwaitSilent(this.dataSource, runner, lock) : lock());
       await this.recheckCredential(runner);
-      tx = new Tx(runner, plan);
+      tx = new Tx(runner, plan, closed);
       result = await story(tx);
       await tx.flush();
       if (claim && tx.answered) await this.keys.keep(runner, claim, tx.answered);
@@ -63,13 +65,13 @@ export class UnitOfWork {
       if (context) context.recorded += tx.recorded;
     } catch (error) {
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-      if (error instanceof Replayed) await passBarriers(this.dataSource, shared);
+      if (error instanceof Replayed) await passBarriers(this.dataSource, plan.changesShared ?? []);
       throw error;
     } finally {
       await runner.release();
     }
     if (tx.enqueued > 0) this.bell.ring();
-    await passBarriers(this.dataSource, shared);
+    await passBarriers(this.dataSource, tx.changedShared);
     return result;
   }
 
@@ -83,11 +85,12 @@ export class UnitOfWork {
 }
 
 /**
- * A person's rights are shared facts: whoever takes them away waits at the barrier, so that nothing they had begun commits
- * after that answer.
+ * A person's rights are shared facts, and so is the root key: whoever takes them away waits at the barrier, so that nothing
+ * they had begun commits after that answer.
  */
-function organizationOfUser(caller: Caller | undefined): string[] {
-  return caller?.principal.kind === 'user' ? [caller.principal.organizationId] : [];
+function barrierOf(caller: Caller | undefined): string[] {
+  if (caller?.principal.kind === 'user') return [caller.principal.organizationId];
+  return caller?.principal.kind === 'root' ? [PLATFORM_ORGANIZATION] : [];
 }
 
 function isWorthAnotherAttempt(error: unknown): boolean {

@@ -45,10 +45,12 @@ describe('isConnectionError', () => {
     ['a refused connection to each of two addresses', new AggregateError([driver('ECONNREFUSED'), driver('ECONNREFUSED')])],
     ['a reset', failed('ECONNRESET')],
     ['an administrator’s shutdown', failed('57P01')],
+    ['a transaction ended for its silence', failed('25P03')],
     ['a starting database', driver('57P03')],
     ['class 08', failed('08006')],
     ['too many connections', driver('53300')],
     ['pg’s words', new Error('Connection terminated unexpectedly')],
+    ['TypeORM’s words', new Error('Query runner already released. Cannot run queries anymore.')],
     ['the pool’s words', new Error('timeout exceeded when trying to connect')],
     ['a cause', new Error('story', { cause: driver('ECONNREFUSED') })],
   ])('%s', (_what, error) => {

@@ -6,6 +6,8 @@ import { Problem } from './problem.js';
 const CONNECTION_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN',
   '57P01', '57P02', '57P03', '53300',
+  // It ended our transaction because we had been silent in it for too long: this process was starved, or frozen.
+  '25P03',
   // It refuses us altogether: takes no connections, is gone, or no longer knows our name.
   '55000', '3D000', '28000', '28P01',
 ]);
@@ -14,8 +16,9 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
 // 42501: the right to write the log was withdrawn. Nothing runs that cannot be recorded.
 const BUSY_CODES: ReadonlySet<string> = new Set(['42501', '57014', '55P03', '40001', '40P01', '53000', '53100', '53200', '25006']);
 
-/** pg and its pool put these in words only. */
-const CONNECTION_WORDS = /Connection terminated|Query read timeout|timeout exceeded when trying to connect|encountered a connection error/;
+/** pg, its pool and TypeORM put these in words only; a runner whose connection the database ended counts as released. */
+const CONNECTION_WORDS =
+  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|encountered a connection error|runner already released/;
 
 /** Whether an error means that the connection to the database failed or could not be made. */
 export function isConnectionError(error: unknown): boolean {

@@ -121,6 +121,7 @@ function addProblems(operation: Operation, path: string, declared: readonly Prob
     if (code === 'BODY_TOO_LARGE' || code === 'UNSUPPORTED_MEDIA_TYPE') return operation.requestBody !== undefined;
     // A body may name what is not there, too.
     if (code === 'NOT_FOUND') return path.includes('{') || operation.requestBody !== undefined;
+    if (code === 'RATE_LIMITED') return !path.startsWith('/health');
     return code === 'VALIDATION_FAILED' ? hasInput : true;
   });
   const byStatus = new Map<number, ProblemCode[]>();
@@ -132,9 +133,22 @@ function addProblems(operation: Operation, path: string, declared: readonly Prob
     operation.responses[status] = {
       description: codes.map((code) => `\`${code}\` ${PROBLEMS[code].title}`).join('; '),
       content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      ...(codes.includes('RATE_LIMITED') ? { headers: RATE_HEADERS } : {}),
     };
   }
 }
+
+const RATE_HEADERS = {
+  'Retry-After': { description: 'Seconds until the window ends.', schema: { type: 'integer', minimum: 1 } },
+  RateLimit: {
+    description: 'Which limit, calls that are left, and seconds until its window ends. Every counted answer says it.',
+    schema: { type: 'string', example: '"principal";r=0;t=42' },
+  },
+  'RateLimit-Policy': {
+    description: 'Which limit, calls in a window, and its length in seconds.',
+    schema: { type: 'string', example: '"principal";q=6000;w=60' },
+  },
+} as const;
 
 function problemSchema(): Schema {
   return {

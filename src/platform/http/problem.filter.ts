@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
 import type { JsonObject } from '../../domain/json.js';
 import { PROBLEMS, type ProblemCode } from '../../domain/problems.js';
+import type { AddressLimit } from '../rate-limit/address-limit.js';
 import { problemFrom } from './failure.js';
 import type { Problem } from './problem.js';
 import { contextOf } from './request-context.js';
@@ -18,13 +19,26 @@ export const answeredCode = new WeakMap<object, ProblemCode>();
  */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
-  constructor(private readonly logger: Logger) {}
+  constructor(
+    private readonly logger: Logger,
+    private readonly addresses?: AddressLimit,
+  ) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
     const problem = problemFrom(error);
+    // Unknown paths and addresses that cannot be read never reach the guard: a made-up credential must not be a way around.
+    if (problem.status < 500 && this.addresses?.concerns(request)) {
+      this.addresses.take(request).then(
+        () => this.answer(problem, error, request, response),
+        (limited: unknown) => this.answer(problemFrom(limited), limited, request, response),
+      );
+    } else this.answer(problem, error, request, response);
+  }
+
+  private answer(problem: Problem, error: unknown, request: Request, response: Response): void {
     if (problem.status >= 500) {
       this.logger[problem.code === 'INTERNAL' ? 'error' : 'warn'](
         { err: error, requestId: contextOf(request)?.requestId, code: problem.code },

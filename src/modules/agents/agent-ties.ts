@@ -1,0 +1,29 @@
+import { Injectable } from '@nestjs/common';
+import type { Tx } from '../../platform/database/tx.js';
+import { ActiveUsersQuery } from '../organizations/active-users.query.js';
+import { TeamStore } from '../teams/team.store.js';
+
+/** Whom an agent is to belong to; null or left out: nobody new. */
+export interface WantedTies {
+  ownerId?: string | null;
+  teamId?: string | null;
+}
+
+/** An agent's owner and team are of its own organization. The owner may close their account later: the agent keeps the name. */
+@Injectable()
+export class AgentTies {
+  constructor(
+    private readonly users: ActiveUsersQuery,
+    private readonly teams: TeamStore,
+  ) {}
+
+  /**
+   * Holds the team until this work ends, so that it is not removed meanwhile.
+   *
+   * @throws Problem NOT_FOUND in the same words for what is not there and what is another organization's
+   */
+  async assertWithin(tx: Tx, organizationId: string, { ownerId, teamId }: WantedTies): Promise<void> {
+    if (typeof ownerId === 'string') await this.users.assertActive(tx, organizationId, ownerId);
+    if (typeof teamId === 'string') await this.teams.hold(tx, { organizationId, id: teamId });
+  }
+}

@@ -1,0 +1,84 @@
+import { Injectable } from '@nestjs/common';
+import type { Role } from '../../domain/access/access.js';
+import { foldPerson, type Membership, type Person } from '../../domain/hitl/duties.js';
+import type { UserPrincipal } from '../../platform/auth/principal.js';
+import type { Tx } from '../../platform/database/tx.js';
+
+/** For whose agents, and since when, somebody decides. */
+export interface DeciderWanted {
+  organizationId: string;
+  /** The agent's team of now. */
+  teamId?: string;
+  /** When the request was made. */
+  since: Date;
+}
+
+interface Row {
+  email: string | null;
+  role: Role;
+  role_since: Date;
+  created_at: Date;
+  updated_at: Date;
+  place: Membership['role'] | null;
+  place_since: Date;
+  place_role_since: Date;
+  company: number;
+}
+
+// An owner acts in every organization of their tenant, so people are looked for there.
+const HOUSE = `
+  house as (
+    select $1::text as id
+    union select other.id from organizations here join organizations other on other.tenant_id = here.tenant_id where here.id = $1)`;
+
+const PERSON = `
+  with ${HOUSE}
+  select u.email, u.role, u.role_since, u.created_at, u.updated_at,
+    m.role as place, m.since as place_since, m.role_since as place_role_since,
+    (select count(*)::integer from users c
+     where (c.organization_id = $1 or (c.role = 'owner' and c.organization_id in (select id from house)))
+       and (c.ended_at is null or c.ended_at > $3)) as company
+  from users u left join team_members m on m.organization_id = $1 and m.team_id = $2 and m.user_id = u.id
+  where u.organization_id = $4 and u.id = $5`;
+
+// An address was claimed as it stood when the request was made: an account that was changed since may have had it.
+// `union` ends a circle of people who vouched for one another. Root, who is nobody's colleague, is no link between people.
+const SELVES = `
+  with recursive ${HOUSE},
+  up (name, id) as (
+    select n.name, u.id from unnest($2::text[]) as n(name)
+    join users u on u.organization_id in (select id from house) 
+      and (u.id = n.name or u.email_folded = n.name or (n.name like '%@%' and u.updated_at >= $3))
+    union
+    select up.name, u.vouched_by from up join users u on u.id = up.id and u.organization_id in (select id from house)
+    where starts_with(u.vouched_by, 'usr_'))
+  select name, array_agg(id) as ids from up group by name`;
+
+/** What the rules of deciding ask about people, inside a unit of work that judges by the organization. No tables of its own. */
+@Injectable()
+export class DeciderQuery {
+  async read(tx: Tx, { userId, organizationId: home, credential }: UserPrincipal, wanted: DeciderWanted) {
+    const { organizationId, teamId = null, since } = wanted;
+    // The unit of work has just found this account alive, and rows of people are never deleted.
+    const [row] = (await tx.query<Row>(PERSON, [organizationId, teamId, since, home, userId])) as [Row];
+    const person: Person = {
+      kind: 'person',
+      userId,
+      role: row.role,
+      accountSince: row.created_at,
+      changedAt: row.updated_at,
+      roleSince: row.role_since,
+      keySince: credential.createdAt,
+      ...(row.email === null ? {} : { email: row.email }),
+      ...(row.place === null ? {} : { membership: { role: row.place, since: row.place_since, roleSince: row.place_role_since } }),
+    };
+    return { person, hasSingleUser: row.company <= 1 };
+  }
+
+  /** For each name (a user's id, or an address): the users who stand behind it, those who vouched for it included. */
+  async selves(tx: Tx, organizationId: string, names: readonly string[], since: Date): Promise<Map<string, readonly string[]>> {
+    const folded = [...new Set(names.map(foldPerson))];
+    const rows = await tx.query<{ name: string; ids: string[] }>(SELVES, [organizationId, folded, since]);
+    return new Map(rows.map(({ name, ids }) => [name, ids]));
+  }
+}

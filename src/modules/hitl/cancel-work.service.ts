@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import { agentChain } from '../../domain/audit/chain.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Waiters } from '../../platform/wake/waiters.js';
+import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
+import { ExecutionStore } from '../executions/execution.store.js';
+import { HitlRequestStore } from './hitl-request.store.js';
+import { MoveRequestService } from './move-request.service.js';
+
+/** Ends what an agent has before people, and what they approved and has not begun. In the caller's unit of work, under its head. */
+@Injectable()
+export class CancelWorkService {
+  constructor(
+    private readonly requests: HitlRequestStore,
+    private readonly moving: MoveRequestService,
+    private readonly executions: ExecutionStore,
+    private readonly usage: GrantUsageStore,
+    private readonly waiters: Waiters,
+  ) {}
+
+  /**
+   * @param cause a code for the entries
+   * @returns ids to announce after the commit
+   */
+  async openRequests(tx: Tx, organizationId: string, agentId: string, cause: string): Promise<string[]> {
+    const open = await this.requests.openOf(tx, organizationId, agentId);
+    for (const place of open) {
+      await this.moving.move(tx, await this.requests.read(tx, place), { kind: 'cancel', by: 'system' }, 'system', cause);
+    }
+    return open.flatMap(({ id, executionId }) => [id, executionId]);
+  }
+
+  /**
+   * The requests stay approved; what was approved does not begin. Asked after the open ones have ended, which hold executions too.
+   *
+   * @returns ids to announce after the commit
+   */
+  async approved(tx: Tx, organizationId: string, agentId: string, reason: string): Promise<string[]> {
+    const waiting = await this.executions.waiting(tx, organizationId, agentId);
+    for (const id of waiting) {
+      const execution = await this.executions.read(tx, { organizationId, id });
+      const { capability, flagged, hitlRequestId } = execution;
+      const auditId = tx.record(
+        agentChain(organizationId, agentId),
+        {
+          type: 'execution.cancelled',
+          capability,
+          metadata: {
+            executionId: id, reason,
+            ...(hitlRequestId === null ? {} : { hitlId: hitlRequestId }),
+            ...(flagged ? { flagged } : {}),
+          },
+        },
+        { actorId: 'system' },
+      );
+      await this.usage.giveBack(tx, organizationId, id);
+      await this.executions.move(tx, 'pending_hitl', { ...execution, status: 'cancelled', reason, auditId, closedAt: await tx.now() });
+    }
+    return waiting;
+  }
+
+  /** Tells whoever waits for these requests and executions to look again. */
+  announce(ids: readonly string[]): void {
+    for (const id of ids) this.waiters.wake(id);
+  }
+}

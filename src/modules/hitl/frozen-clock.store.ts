@@ -1,0 +1,53 @@
+import { Injectable } from '@nestjs/common';
+import type { Tx } from '../../platform/database/tx.js';
+import type { Hold } from '../organizations/stop-holds.query.js';
+
+/** Whose requests were held: one agent's, an organization's, everyone's. */
+export interface HeldScope {
+  organizationId: string | null;
+  agentId: string | null;
+}
+
+// Parameters 1 and 2 in every statement here: organization and agent, or null for all of them.
+const OPEN_IN_SCOPE = `q.status in ('pending', 'escalated')
+  and ($1::text is null or q.organization_id = $1) and ($2::text is null or q.agent_id = $2)`;
+
+/** The windows of open requests stand still while a stop holds their agent, and go on when the last one is lifted. */
+@Injectable()
+export class FrozenClockStore {
+  /**
+   * Moves the end of each open request in the scope by the time during which at least one stop has held it, where none does
+   * any more. A window that had run out before stays over.
+   *
+   * @param now when the stop was lifted, as its row says
+   */
+  async resume(tx: Tx, { organizationId, agentId }: HeldScope, now: Date): Promise<void> {
+    // However many they are: a stop that cannot be lifted would be worse than one that takes its time.
+    await tx.query('set local statement_timeout = 0');
+    await tx.query(
+      `select count(*) from (
+         select from hitl_requests q where ${OPEN_IN_SCOPE} order by q.organization_id, q.id for update) locked`,
+      [organizationId, agentId],
+    );
+    await tx.query(
+      `update hitl_requests q set expires_at = q.expires_at + ($3::timestamptz - greatest(held.since, q.created_at))
+       from (
+         select a.organization_id, a.agent_id, (
+           select lower(times.held) from (
+             select unnest(range_agg(tstzrange(s.made_at, coalesce(s.lifted_at, 'infinity')))) as held from stops s
+             where s.organization_id in (a.organization_id, 'org_platform') and (s.agent_id is null or s.agent_id = a.agent_id)) times
+           where upper(times.held) = $3) as since
+         from (select distinct q.organization_id, q.agent_id from hitl_requests q where ${OPEN_IN_SCOPE}) a) held
+       where ${OPEN_IN_SCOPE} and q.organization_id = held.organization_id and q.agent_id = held.agent_id
+         and held.since is not null and q.expires_at > greatest(held.since, q.created_at) and q.created_at < $3`,
+      [organizationId, agentId, now],
+    );
+  }
+}
+
+/** When a held request's window would end if the stop were lifted now. */
+export function resumedEnd(request: { createdAt: Date; expiresAt: Date }, { since }: Hold, now: Date): Date {
+  const frozenAt = Math.max(since.getTime(), request.createdAt.getTime());
+  if (request.expiresAt.getTime() <= frozenAt) return request.expiresAt;
+  return new Date(request.expiresAt.getTime() + Math.max(0, now.getTime() - frozenAt));
+}

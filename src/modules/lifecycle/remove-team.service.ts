@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { organizationChain } from '../../domain/audit/chain.js';
+import type { Caller } from '../../platform/auth/principal.js';
+import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { Problem } from '../../platform/http/problem.js';
+import type { Reply } from '../../platform/http/replies.js';
+import { AgentStore } from '../agents/agent.store.js';
+import { GrantStore } from '../capabilities/grant.store.js';
+import { TeamStore } from '../teams/team.store.js';
+
+/** Ends a team that no agent belongs to, with its grants and its memberships. */
+@Injectable()
+export class RemoveTeamService {
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly teams: TeamStore,
+    private readonly agents: AgentStore,
+    private readonly grants: GrantStore,
+  ) {}
+
+  async remove(teamId: string, caller: Caller): Promise<Reply<undefined>> {
+    const place = await this.teams.place(caller.scope, teamId);
+    const { organizationId, id } = place;
+    const chain = organizationChain(organizationId);
+    return this.work.run({ chains: [chain], changesShared: [organizationId] }, async (tx) => {
+      // The row first: an agent that is joining holds it, and one that comes later finds it gone.
+      await this.teams.lockToRemove(tx, place);
+      const agents = await this.agents.countOfTeam(tx, organizationId, id);
+      if (agents > 0) throw new Problem('CONFLICT', `${belonging(agents)} to this team; move or remove them first.`);
+      const revoked = await this.grants.revokeOfTeam(tx, organizationId, id, caller.actorId);
+      for (const { id: grantId, version, capability } of revoked) {
+        const metadata = { grantId, version, teamId: id, capability, reason: 'team_deleted' };
+        tx.record(chain, { type: 'capability.revoked', capability, metadata });
+      }
+      await this.teams.remove(tx, place);
+      tx.record(chain, { type: 'admin.team_changed', metadata: { teamId: id, change: 'deleted' } });
+      return tx.reply(204, undefined);
+    });
+  }
+}
+
+function belonging(agents: number): string {
+  return agents === 1 ? '1 agent belongs' : `${agents} agents belong`;
+}

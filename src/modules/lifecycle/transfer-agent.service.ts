@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { agentChain } from '../../domain/audit/chain.js';
+import type { Caller } from '../../platform/auth/principal.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { Problem } from '../../platform/http/problem.js';
+import type { Reply } from '../../platform/http/replies.js';
+import { type AgentPlace, AgentStore } from '../agents/agent.store.js';
+import { type AgentEnvelope, presentAgent } from '../agents/agents.presenter.js';
+import { GrantCapabilityService } from '../agents/grant-capability.service.js';
+import { raisedEpoch } from '../agents/issue-token.service.js';
+import { CancelWorkService } from '../hitl/cancel-work.service.js';
+import { OrganizationsQuery } from '../organizations/organizations.query.js';
+import type { TransferDto } from './lifecycle.dto.js';
+import { TransferObstaclesQuery } from './transfer-obstacles.query.js';
+
+/**
+ * Moves an agent to another organization. It takes along what it is and its chain, and leaves what it might do and what was
+ * asked of people there: from the commit on it has no rights anywhere, until somebody of the new organization gives it some.
+ */
+@Injectable()
+export class TransferAgentService {
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly organizations: OrganizationsQuery,
+    private readonly agents: AgentStore,
+    private readonly obstacles: TransferObstaclesQuery,
+    private readonly granting: GrantCapabilityService,
+    private readonly cancelling: CancelWorkService,
+  ) {}
+
+  async transfer(agentId: string, { organizationId: named, reason }: TransferDto, caller: Caller): Promise<Reply<AgentEnvelope>> {
+    const place = await this.agents.place(caller.scope, agentId);
+    const target = await this.organizations.choose(caller.scope, named);
+    const { organizationId, id } = place;
+    const chain = agentChain(organizationId, id);
+    const ended: string[] = [];
+    // Stops are shared facts of both, so whoever makes one waits for this, and this for whoever has made one.
+    const reply = await this.work.run({ chains: [chain], judges: [organizationId, target] }, async (tx) => {
+      ended.length = 0;
+      const agent = await this.agents.read(tx, place);
+      await this.assertFree(tx, place, target);
+      await this.granting.revokeAllWithin(tx, organizationId, id, caller.actorId, 'transferred');
+      ended.push(...(await this.cancelling.openRequests(tx, organizationId, id, 'agent_transferred')));
+      ended.push(...(await this.cancelling.approved(tx, organizationId, id, 'agent_transferred')));
+      const moved = {
+        ...agent,
+        organizationId: target,
+        ownerId: null,
+        teamId: null,
+        // Its node, too, has to be set up anew.
+        nodeLastSeen: null,
+        epoch: await raisedEpoch(tx, agent.epoch),
+        updatedAt: await tx.now(),
+      };
+      await this.agents.move(tx, place, moved);
+      await tx.moveChain(chain, agentChain(target, id), reason);
+      return tx.reply(200, { agent: presentAgent({ ...moved, capabilities: [] }) });
+    });
+    this.cancelling.announce(ended);
+    return reply;
+  }
+
+  /** @throws Problem CONFLICT */
+  private async assertFree(tx: Tx, { organizationId, id }: AgentPlace, target: string): Promise<void> {
+    if (organizationId === target) throw new Problem('CONFLICT', 'The agent belongs to this organization already.');
+    if (await this.obstacles.isStopped(tx, id, [organizationId, target])) {
+      throw new Problem('CONFLICT', 'A stop is in force for the agent, here or there: it stays until that is lifted.');
+    }
+    if (await this.obstacles.isRunning(tx, organizationId, id)) {
+      throw new Problem('CONFLICT', 'An action of the agent is running: transfer it when that has ended.');
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { organizationChain } from '../../domain/audit/chain.js';
+import { newId } from '../../domain/ids.js';
+import type { Caller } from '../../platform/auth/principal.js';
+import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { Problem } from '../../platform/http/problem.js';
+import type { Reply } from '../../platform/http/replies.js';
+import type { OrganizationEntity } from './organization.entity.js';
+import { OrganizationStore } from './organization.store.js';
+import type { MakeOrganizationDto, UpdateOrganizationDto } from './organizations.dto.js';
+import { type OrganizationEnvelope, presentOrganization } from './organizations.presenter.js';
+import { OrganizationsQuery } from './organizations.query.js';
+import { sharedChange } from './shared-change.js';
+
+/** Makes organizations, and changes their names and settings. */
+@Injectable()
+export class ChangeOrganizationService {
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly query: OrganizationsQuery,
+    private readonly organizations: OrganizationStore,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+  ) {}
+
+  make(wanted: MakeOrganizationDto, caller: Caller): Promise<Reply<OrganizationEnvelope>> {
+    const id = newId('org');
+    const chain = organizationChain(id);
+    return this.work.run({ chains: [chain], creates: [chain] }, async (tx) => {
+      const tenantId = await this.tenantFor(tx, wanted.tenantId, caller);
+      const now = await tx.now();
+      const { separationOfDuties } = this.config;
+      const organization = { id, name: wanted.name, tenantId, separationOfDuties, createdAt: now, updatedAt: now };
+      await this.organizations.insert(tx, organization);
+      tx.record(chain, {
+        type: 'admin.organization_created',
+        metadata: {
+          organizationId: id,
+          name: organization.name,
+          ...(tenantId === null ? {} : { tenantId }),
+          settings: { separationOfDuties },
+        },
+      });
+      return tx.reply(201, { organization: presentOrganization(organization) });
+    });
+  }
+
+  async update(id: string, wanted: UpdateOrganizationDto, caller: Caller): Promise<Reply<OrganizationEnvelope>> {
+    const organizationId = await this.query.choose(caller.scope, id);
+    return this.work.run(sharedChange(organizationId), async (tx) => {
+      const former = await this.organizations.read(tx, caller.scope, organizationId);
+      const separationOfDuties = wanted.settings?.separationOfDuties;
+      if (separationOfDuties !== undefined && separationOfDuties !== former.separationOfDuties) assertMaySetDuties(caller);
+      const set = {
+        ...(wanted.name === undefined ? {} : { name: wanted.name }),
+        ...(separationOfDuties === undefined ? {} : { separationOfDuties }),
+      };
+      const changed: OrganizationEntity = { ...former, ...set, updatedAt: await tx.now() };
+      await this.organizations.update(tx, changed);
+      tx.record(organizationChain(organizationId), {
+        type: 'admin.organization_updated',
+        metadata: {
+          organizationId,
+          ...(wanted.name === undefined ? {} : { name: wanted.name }),
+          ...(separationOfDuties === undefined ? {} : { settings: { separationOfDuties } }),
+        },
+      });
+      return tx.reply(200, { organization: presentOrganization(changed) });
+    });
+  }
+
+  /**
+   * Root says which tenant, if any; an owner's organization belongs to the tenant of their own.
+   *
+   * @throws Problem FORBIDDEN for an owner outside of any tenant; NOT_FOUND for a tenant that is not there or not theirs
+   */
+  private async tenantFor(tx: Tx, named: string | undefined, { principal, scope }: Caller): Promise<string | null> {
+    if (principal.kind !== 'user') {
+      if (named === undefined || (await this.organizations.hasTenant(tx, named))) return named ?? null;
+      throw new Problem('NOT_FOUND', NO_TENANT);
+    }
+    const { tenantId } = await this.organizations.read(tx, scope, principal.organizationId);
+    if (tenantId === null) {
+      throw new Problem('FORBIDDEN', 'Your organization belongs to no tenant: only root makes organizations beside it.');
+    }
+    if (named !== undefined && named !== tenantId) throw new Problem('NOT_FOUND', NO_TENANT);
+    return tenantId;
+  }
+}
+
+const NO_TENANT = 'There is no such tenant.';
+
+/** @throws Problem FORBIDDEN: who loosens it might approve their own next */
+function assertMaySetDuties({ principal }: Caller): void {
+  if (principal.kind === 'user' && principal.role !== 'owner') {
+    throw new Problem('FORBIDDEN', 'Only an owner changes separationOfDuties.');
+  }
+}

@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+import { type Fate, leavesNoOwner, refusalToChange, refusalToClose, refusalToMake } from '../../domain/access/rank.js';
+import { organizationChain } from '../../domain/audit/chain.js';
+import { newId } from '../../domain/ids.js';
+import type { Caller } from '../../platform/auth/principal.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { Problem } from '../../platform/http/problem.js';
+import type { Reply } from '../../platform/http/replies.js';
+import { OrganizationsQuery } from './organizations.query.js';
+import { PersonalKeyStore } from './personal-key.store.js';
+import { actorOf, assertRank } from './rank-check.js';
+import { sharedChange } from './shared-change.js';
+import type { UserEntity } from './user.entity.js';
+import { UserStore } from './user.store.js';
+import type { MakeUserDto, UpdateUserDto } from './users.dto.js';
+import { type UserEnvelope, presentUser } from './users.presenter.js';
+
+/**
+ * Accounts of people. All changes of one organization's accounts stand in line at its chain's head, so that who is above
+ * whom, and who is the last owner, are judged one change after the other.
+ */
+@Injectable()
+export class ChangeUserService {
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly organizations: OrganizationsQuery,
+    private readonly users: UserStore,
+    private readonly keys: PersonalKeyStore,
+  ) {}
+
+  async make(wanted: MakeUserDto, caller: Caller): Promise<Reply<UserEnvelope>> {
+    const organizationId = await this.organizations.choose(caller.scope, wanted.organizationId);
+    const { email, name, avatarUrl, role = 'viewer' } = wanted;
+    assertRank(refusalToMake(actorOf(caller), role));
+    return this.work.run(sharedChange(organizationId), async (tx) => {
+      const now = await tx.now();
+      const user: UserEntity = {
+        organizationId,
+        id: newId('usr'),
+        email,
+        emailFolded: folded(email),
+        name: name ?? null,
+        avatarUrl: avatarUrl ?? null,
+        role,
+        roleSince: now,
+        status: 'active',
+        vouchedBy: null,
+        createdAt: now,
+        updatedAt: now,
+        endedAt: null,
+      };
+      await this.users.insert(tx, user);
+      tx.record(organizationChain(organizationId), {
+        type: 'admin.user_created',
+        metadata: {
+          userId: user.id,
+          email,
+          ...(name === undefined ? {} : { name }),
+          ...(avatarUrl === undefined ? {} : { avatarUrl }),
+          role,
+          occasion: 'made',
+        },
+      });
+      return tx.reply(201, { user: presentUser(user) });
+    });
+  }
+
+  async update(userId: string, wanted: UpdateUserDto, caller: Caller): Promise<Reply<UserEnvelope>> {
+    const place = await this.users.place(caller.scope, userId);
+    return this.work.run(sharedChange(place.organizationId), async (tx) => {
+      const user = await this.users.readActive(tx, place);
+      assertRank(refusalToChange(actorOf(caller), user, wanted.role));
+      if (wanted.role !== undefined) await this.assertOwnerStays(tx, user, wanted.role);
+      const now = await tx.now();
+      const changed: UserEntity = {
+        ...user,
+        email: wanted.email ?? user.email,
+        emailFolded: wanted.email === undefined ? user.emailFolded : folded(wanted.email),
+        name: wanted.name === undefined ? user.name : wanted.name,
+        avatarUrl: wanted.avatarUrl === undefined ? user.avatarUrl : wanted.avatarUrl,
+        role: wanted.role ?? user.role,
+        roleSince: (wanted.role ?? user.role) === user.role ? user.roleSince : now,
+        updatedAt: now,
+      };
+      await this.users.update(tx, changed);
+      tx.record(organizationChain(place.organizationId), {
+        type: 'admin.user_updated',
+        metadata: { userId, ...changesOf(wanted) },
+      });
+      return tx.reply(200, { user: presentUser(changed) });
+    });
+  }
+
+  /** The account ends, and every key of it with it; the profile stays, so that what they did still has a name. */
+  async close(userId: string, caller: Caller): Promise<Reply<undefined>> {
+    const place = await this.users.place(caller.scope, userId);
+    return this.work.run(sharedChange(place.organizationId), async (tx) => {
+      const user = await this.users.readActive(tx, place);
+      assertRank(refusalToClose(actorOf(caller), user));
+      await this.assertOwnerStays(tx, user, 'closed');
+      const now = await tx.now();
+      await this.users.update(tx, { ...user, status: 'deleted', endedAt: now, updatedAt: now });
+      await this.keys.revokeAll(tx, place, caller.actorId);
+      tx.record(organizationChain(place.organizationId), { type: 'admin.user_deleted', metadata: { userId } });
+      return tx.reply(204, undefined);
+    });
+  }
+
+  /** @throws Problem CONFLICT when the organization's last owner would go */
+  private async assertOwnerStays(tx: Tx, user: UserEntity, fate: Fate): Promise<void> {
+    if (leavesNoOwner(user, fate, await this.users.otherOwners(tx, user))) {
+      throw new Problem('CONFLICT', 'This is the last owner of the organization: make another one first.');
+    }
+  }
+}
+
+const folded = (email: string): string => email.toLowerCase();
+
+function changesOf({ email, name, avatarUrl, role }: UpdateUserDto) {
+  const cleared = [...(name === null ? ['name'] : []), ...(avatarUrl === null ? ['avatarUrl'] : [])];
+  return {
+    ...(email === undefined ? {} : { email }),
+    ...(name === undefined || name === null ? {} : { name }),
+    ...(avatarUrl === undefined || avatarUrl === null ? {} : { avatarUrl }),
+    ...(role === undefined ? {} : { role }),
+    ...(cleared.length === 0 ? {} : { cleared }),
+  };
+}

@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Problem } from '../../platform/http/problem.js';
+
+/** Where a team stands: enough to lock its organization's chain before anything of it is read. */
+export interface TeamPlace {
+  organizationId: string;
+  id: string;
+}
+
+export interface Team extends TeamPlace {
+  name: string;
+  description: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+const COLUMNS = `organization_id as "organizationId", id, name, description,
+  created_at as "createdAt", updated_at as "updatedAt"`;
+
+/**
+ * Rows of teams. Whoever changes one holds the head of its organization's chain; an agent that joins holds the head of its own
+ * chain only, so it and the team's removal meet at the team's row.
+ */
+@Injectable()
+export class TeamStore {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  /** @throws Problem NOT_FOUND, also for a team of another organization */
+  async place(scope: Scope, id: string): Promise<TeamPlace> {
+    const within = scopeCondition(scope, { organization: 't.organization_id' }, 2);
+    const [row] = (await this.dataSource.query(
+      `select t.organization_id as "organizationId", t.id from teams t where t.id = $1 and ${within.sql}`,
+      [id, ...within.parameters],
+    )) as TeamPlace[];
+    if (!row) throw absent();
+    return row;
+  }
+
+  /** The team as it stands under its organization's head. @throws Problem NOT_FOUND once it is gone */
+  async read(tx: Tx, { organizationId, id }: TeamPlace): Promise<Team> {
+    const [team] = await tx.query<Team>(`select ${COLUMNS} from teams where organization_id = $1 and id = $2`, [
+      organizationId, id,
+    ]);
+    if (!team) throw absent();
+    return team;
+  }
+
+  /** Keeps the team from being removed until this work ends; others may join it meanwhile. @throws Problem NOT_FOUND */
+  async hold(tx: Tx, { organizationId, id }: TeamPlace): Promise<void> {
+    const rows = await tx.query('select id from teams where organization_id = $1 and id = $2 for key share', [
+      organizationId, id,
+    ]);
+    if (rows.length === 0) throw absent();
+  }
+
+  /** Waits for everyone who holds the team, and keeps others from it: whoever belongs to it now can be counted. */
+  async lockToRemove(tx: Tx, { organizationId, id }: TeamPlace): Promise<void> {
+    const rows = await tx.query('select id from teams where organization_id = $1 and id = $2 for update', [organizationId, id]);
+    if (rows.length === 0) throw absent();
+  }
+
+  async insert(tx: Tx, team: Team): Promise<void> {
+    await tx.query(
+      `insert into teams (organization_id, id, name, description, created_at, updated_at) values ($1, $2, $3, $4, $5, $6)`,
+      [team.organizationId, team.id, team.name, team.description, team.createdAt, team.updatedAt],
+    );
+  }
+
+  async update(tx: Tx, { organizationId, id, name, description, updatedAt }: Team): Promise<void> {
+    await tx.query(`update teams set name = $3, description = $4, updated_at = $5 where organization_id = $1 and id = $2`, [
+      organizationId, id, name, description, updatedAt,
+    ]);
+  }
+
+  /** With its memberships. */
+  async remove(tx: Tx, { organizationId, id }: TeamPlace): Promise<void> {
+    await tx.query('delete from team_members where organization_id = $1 and team_id = $2', [organizationId, id]);
+    await tx.query('delete from teams where organization_id = $1 and id = $2', [organizationId, id]);
+  }
+}
+
+function absent(): Problem {
+  return new Problem('NOT_FOUND', 'There is no such team.');
+}

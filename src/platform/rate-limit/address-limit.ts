@@ -1,0 +1,70 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { NextFunction, Request, Response } from 'express';
+import type { Logger } from 'pino';
+import { CONFIG, type CompleteConfig } from '../config/config.js';
+import { contextOf } from '../http/request-context.js';
+import { LOGGER } from '../logging/token.js';
+import { LeasedQuotas } from './leased-quotas.js';
+import { QuotaStore } from './quota.store.js';
+import { limited, showRate, WINDOW_SECONDS } from './rate-headers.js';
+import { addressSubject } from './subjects.js';
+
+const REMEMBERED_ADDRESSES = 10_000;
+
+/** Never limited: what watches a server must not be told that it is busy. */
+const HEALTH = /^\/health(?:\/|$)/i;
+/** Answered before anybody looks at a credential. */
+const DOCUMENTATION = /^\/(?:docs(?:\/|$)|openapi\.json\/?$)/;
+
+/**
+ * How often an address may call without a good credential. A call that shows none counts when it comes in; one that does
+ * counts when it turns out that the credential is not good, or that nobody looked at it. So a good credential passes
+ * from any address, however much others have called from there.
+ */
+@Injectable()
+export class AddressLimit {
+  private readonly limit: number;
+  private readonly quotas: LeasedQuotas | undefined;
+  // A call counts once, wherever it is refused in the end.
+  private readonly counted = new WeakSet<Request>();
+
+  constructor(@Inject(CONFIG) config: CompleteConfig, store: QuotaStore, @Inject(LOGGER) logger: Logger) {
+    this.limit = config.rateLimitAnonymous;
+    if (this.limit === 0) return;
+    this.quotas = new LeasedQuotas(store, {
+      limit: this.limit,
+      windowSeconds: WINDOW_SECONDS,
+      remembered: REMEMBERED_ADDRESSES,
+      onAway: (error) => logger.warn({ err: error }, 'calls of addresses are not limited: their quota cannot be read'),
+    });
+  }
+
+  /** Stands in front of everything that answers. */
+  readonly onArrival = (request: Request, _: Response, next: NextFunction): void => {
+    if (showsCredential(request) && !DOCUMENTATION.test(request.path)) return next();
+    this.take(request).then(() => next(), next);
+  };
+
+  /**
+   * Counts a call that has shown no good credential.
+   * @throws Problem RATE_LIMITED
+   */
+  async take(request: Request): Promise<void> {
+    if (this.quotas === undefined || this.counted.has(request) || HEALTH.test(request.path)) return;
+    this.counted.add(request);
+    const verdict = await this.quotas.take(addressSubject(contextOf(request)?.address));
+    // Nobody can count it. To refuse an unknown caller needs no database, and neither does the documentation.
+    if (verdict === undefined) return;
+    if (request.res?.headersSent === false) showRate(request.res, 'address', this.limit, verdict);
+    if (!verdict.allowed) throw limited('address', this.limit, verdict.endsInMs);
+  }
+
+  /** Whether a refusal still has to be counted: nobody verified who called, and it was not counted before. */
+  concerns(request: Request): boolean {
+    return this.quotas !== undefined && contextOf(request)?.caller === undefined && !this.counted.has(request);
+  }
+}
+
+function showsCredential({ headers }: Request): boolean {
+  return headers.authorization !== undefined || headers['x-api-key'] !== undefined;
+}

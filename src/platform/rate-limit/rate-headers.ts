@@ -1,0 +1,30 @@
+import type { ServerResponse } from 'node:http';
+import { Problem } from '../http/problem.js';
+import type { Verdict } from './leased-quotas.js';
+
+/** Windows are minutes: each begins with the first call after the last one ended. */
+export const WINDOW_SECONDS = 60;
+
+/** Names of the two limits, as the headers and the counts know them. */
+export type Policy = 'address' | 'principal';
+
+/** Calls in a window, calls left and seconds until it ends, as draft-ietf-httpapi-ratelimit-headers has them. */
+export function showRate(response: ServerResponse, policy: Policy, limit: number, { remaining, endsInMs }: Verdict): void {
+  response.setHeader('RateLimit-Policy', `"${policy}";q=${limit};w=${WINDOW_SECONDS}`);
+  response.setHeader('RateLimit', `"${policy}";r=${remaining};t=${seconds(endsInMs)}`);
+}
+
+const DETAILS: Readonly<Record<Policy, (limit: number, wait: number) => string>> = {
+  principal: (limit, wait) => `A credential may make ${limit} calls a minute. Call again in ${wait} s.`,
+  address: (limit, wait) =>
+    `An address may make ${limit} calls a minute that show no good credential. Send one, or call again in ${wait} s.`,
+};
+
+export function limited(policy: Policy, limit: number, endsInMs: number): Problem {
+  const wait = seconds(endsInMs);
+  return new Problem('RATE_LIMITED', DETAILS[policy](limit, wait), { headers: { 'Retry-After': String(wait) } });
+}
+
+function seconds(milliseconds: number): number {
+  return Math.max(1, Math.ceil(milliseconds / 1_000));
+}

@@ -1,0 +1,61 @@
+import { asRoot, type Client } from './actors.js';
+import { anAgent, type BuiltAgent } from './builders.js';
+import type { TestServer } from './server.js';
+
+/** Puts agents into a team, or out of any, past the API, as that does it: their facts have changed, which their heads say. */
+export async function moveToTeam(server: TestServer, agentIds: readonly string[], teamId: string | null): Promise<void> {
+  await server.sql(
+    `with moved as (update agents set team_id = $2 where id = any ($1) returning organization_id, id)
+     update audit_heads h set revision = h.revision + 1 from moved where h.organization_id = moved.organization_id and h.chain = moved.id`,
+    [agentIds, teamId],
+  );
+}
+
+/** Agents of a team, each with a token that holds what the team does. */
+export async function teamMates(server: TestServer, teamId: string, count: number): Promise<BuiltAgent[]> {
+  const made = await Promise.all(Array.from({ length: count }, () => anAgent(server).create()));
+  await moveToTeam(server, made.map(({ id }) => id), teamId);
+  return Promise.all(made.map(async (agent) => {
+    const token = (await asRoot(server).post(`/api/v1/agents/${agent.id}/token`)).expect(200).text('token');
+    return { ...agent, token, client: asRoot(server).with({ authorization: `Bearer ${token}` }) };
+  }));
+}
+
+export interface Ended {
+  readonly status: string;
+  readonly executionId?: string;
+  readonly hitlRequestId?: string;
+}
+
+/**
+ * One call, asked for again while it is turned away under load: then nothing of it happened.
+ *
+ * @param key makes it one call, however often it is sent
+ */
+export async function execute(client: Client, capability: string, input: object, key?: string): Promise<Ended> {
+  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+  for (let attempt = 0; ; attempt++) {
+    const reply = await client.post<Ended>('/api/v1/execute', { capability, input }, { headers });
+    if (reply.status === 200 || reply.status === 202) return reply.body;
+    if (![409, 503].includes(reply.status) || attempt === 40) reply.expect(200);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** How often each status came up. */
+export function tally(all: readonly { readonly status: string }[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of all) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+export const callLimit = (max: number, then: string, per = 'hour') => ({ max, per, then });
+export const sumLimit = (max: number, then: string, per = 'day') => ({ max, per, sum: 'input.amount', then });
+
+/** Uses whose grant's total says something else than they add up to, of the whole installation: there must be none. */
+export function wrongTotals(server: TestServer): Promise<Record<string, unknown>[]> {
+  return server.sql(
+    `select * from (select organization_id, grant_id, measure, sum(amount) as amount from grant_uses group by 1, 2, 3) u
+     full join grant_totals t using (organization_id, grant_id, measure) where coalesce(u.amount, 0) <> coalesce(t.amount, 0)`,
+  );
+}
