@@ -1,4 +1,4 @@
-import { isCelError, isCelUint, parse, plan, type CelInput } from '@bufbuild/cel';
+import { isCelError, isCelUint, parse, plan, type CelInput, unparse } from '@bufbuild/cel';
 import type { JsonObject, JsonValue } from '../json.js';
 import { BoundedCache } from './bounded-cache.js';
 import { checkTree, ConditionProblem, type Ast } from './condition-check.js';
@@ -40,7 +40,7 @@ export type ConditionVerdict = 'holds' | 'does_not_hold' | { readonly cannot: st
 type Run = (facts: Record<string, CelInput>) => unknown;
 
 type Planned =
-  | { readonly ok: true; readonly run: Run; readonly readsNow: boolean; readonly ast: Ast }
+  | { readonly ok: true; readonly run: Run; readonly readsNow: boolean; readonly ast: Ast; readonly spelling: string }
   | { readonly ok: false; readonly position: Position; readonly message: string };
 
 const plans = new BoundedCache<string, Planned>(2_000);
@@ -86,6 +86,12 @@ export function evaluateAmount(source: string, facts: ConditionFacts): string | 
   return String(number);
 }
 
+/** One spelling for expressions that differ in white space and brackets alone, so that these are known as the same. */
+export function spellingOf(source: string): string {
+  const planned = planOf(source, 'amount');
+  return planned.ok ? planned.spelling : source;
+}
+
 function answerOf(planned: Extract<Planned, { ok: true }>, facts: ConditionFacts): unknown {
   const { input, context, agent, capability, now } = facts;
   const bindings: Record<string, CelInput> = Object.assign(Object.create(null) as Record<string, CelInput>, {
@@ -118,14 +124,25 @@ function makePlan(source: string, wanted: Wanted): Planned {
     return { ok: false, ...syntaxProblem(source, problem) };
   }
   try {
+    // Before the check, which wraps macros in its meter.
+    const spelling = spelled(ast, source);
     const { variables } = checkTree(ast.expr, wanted);
     const run = plan(conditionEnvironment, ast) as Run;
-    return { ok: true, run, readsNow: variables.has('now'), ast };
+    return { ok: true, run, readsNow: variables.has('now'), ast, spelling };
   } catch (problem) {
     if (problem instanceof ConditionProblem) {
       return { ok: false, position: positionAt(source, offsetOf(ast, problem.node)), message: problem.message };
     }
     return { ok: false, position: positionAt(source, 0), message: 'this cannot be evaluated' };
+  }
+}
+
+function spelled(ast: Ast, source: string): string {
+  try {
+    return unparse(ast);
+  } catch {
+    // Macros cannot be written back: these are known by their own text, without the white space outside of quotes.
+    return source.replace(/("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|\s+/g, (_, quoted: string | undefined) => quoted ?? '');
   }
 }
 

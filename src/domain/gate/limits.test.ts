@@ -170,3 +170,20 @@ describe('what may be stored as a limit', () => {
     expect(checkLimit(sum(1, 'block', 'input.a + user.b'))).toMatchObject({ member: 'sum', position: { line: 1, column: 11 } });
   });
 });
+
+describe('a measure', () => {
+  const measure = (sum: string) => measureOf({ max: 1, per: 'total', sum, then: 'block' });
+
+  test.each([
+    ['input.amount', 'input.amount '], ['input.amount + 1', 'input . amount+1'], ['input.a * (2)', 'input.a*2'],
+    ['input.items.map(i, i.n).size()', 'input.items.map( i , i.n ).size( )'],
+  ])('is the same for %s and %s', (one, other) => {
+    expect(measure(one)).toBe(measure(other));
+  });
+
+  test('differs where the expression does', () => {
+    const measures = ['input.amount', 'input.amounts', 'input.amount + 0.0', 'input.items.map(i, i.n).size()', 'input.items.size()'].map(measure);
+    expect(new Set(measures).size).toBe(measures.length);
+    expect(measureOf({ max: 1, per: 'total', then: 'block' })).toBe('');
+  });
+});

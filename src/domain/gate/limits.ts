@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import Big from 'big.js';
-import { checkAmount, evaluateAmount, type ConditionFacts, type Position } from './conditions.js';
+import { checkAmount, evaluateAmount, type ConditionFacts, type Position, spellingOf } from './conditions.js';
 import { strictest, type HitlMode } from './vocabulary.js';
 
 export const LIMITS_MAX = 10;
@@ -26,9 +26,9 @@ export interface Use {
 /** What limits are compared with, apart from this call: for each limit, in its order, what is used up in its window. */
 export type UsedUp = readonly string[];
 
-/** Under which name uses are counted: the number of calls has none, a sum goes by its expression. */
+/** Under which name uses are counted: the number of calls has none, a sum goes by its expression, however that is spaced. */
 export function measureOf({ sum }: Limit): string {
-  return sum === undefined ? '' : createHash('sha256').update(sum).digest('hex');
+  return sum === undefined ? '' : createHash('sha256').update(spellingOf(sum)).digest('hex');
 }
 
 export interface LimitVerdict {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { jcs } from '../../domain/audit/jcs.js';
+import { namesAccount } from '../../domain/access/person.js';
 import { type JsonObject, type JsonValue, isJsonObject } from '../../domain/json.js';
 import { type FieldError, Problem } from '../../platform/http/problem.js';
 import { invalid } from '../../platform/http/read-members.js';
@@ -19,8 +20,6 @@ export interface ExecuteCall {
 const CAPABILITY_MAX = 200;
 const ACTION_MAX = 500;
 const ID_MAX = 100;
-/** The longest e-mail address (RFC 5321). */
-const PERSON_MAX = 254;
 
 /**
  * Reads the body of `POST /execute`. Written by hand, with the rules and errors of the DTO readers: the one route on
@@ -58,9 +57,10 @@ export function readExecuteCall(body: JsonValue): ExecuteCall {
 function checkPerson(context: JsonObject, errors: FieldError[]): void {
   const found: FieldError[] = [];
   const person = pick(context, 'on_behalf_of', 'onBehalfOf', found);
-  const isPerson = typeof person === 'string' && person.trim() !== '' && person.length <= PERSON_MAX;
+  // In another form it would name nobody, and so keep nobody from approving.
+  const isPerson = typeof person === 'string' && namesAccount(person);
   if (person !== undefined && person !== null && !isPerson) {
-    const message = `must be a user's id or e-mail address, of at most ${PERSON_MAX} characters`;
+    const message = 'must be the id of a user, or their e-mail address alone: local-part@domain, in plain ASCII';
     found.push({ pointer: named(context, 'on_behalf_of', 'onBehalfOf'), message });
   }
   errors.push(...found.map(({ pointer, message }) => ({ pointer: `/context${pointer}`, message })));

@@ -1,15 +1,13 @@
 import { ROLES, type Role } from '../../domain/access/access.js';
+import { EMAIL_ADDRESS, EMAIL_ADDRESS_MAX } from '../../domain/access/person.js';
 import { OneOf, Text } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pagination.js';
 
-/** The form that browsers take for an address (WHATWG HTML, "valid e-mail address"): plain ASCII, so that two do not look alike. */
-const ADDRESS =
-  /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 /** Without a user part, which would be a password that everybody sees. */
 const HTTPS_URL = /^https:\/\/[A-Za-z0-9.-]+(?::\d{1,5})?(?:[/?#][\x21-\x7e]*)?$/;
 
 const email = {
-  min: 3, max: 254, pattern: ADDRESS, patternMeans: 'an e-mail address of at most 254 characters', example: 'ada@example.com',
+  min: 3, max: EMAIL_ADDRESS_MAX, pattern: EMAIL_ADDRESS, patternMeans: 'an e-mail address of at most 254 characters', example: 'ada@example.com',
   doc: 'Unique among the active accounts of an organization, whatever its case.',
 } as const;
 const name = { min: 1, max: 200, singleLine: true, optional: true, doc: 'Shown to people.', example: 'Ada Lovelace' } as const;
