@@ -125,7 +125,7 @@ function makePlan(source: string, wanted: Wanted): Planned {
   }
   try {
     // Before the check, which wraps macros in its meter.
-    const spelling = spelled(ast, source);
+    const spelling = unparse(ast);
     const { variables } = checkTree(ast.expr, wanted);
     const run = plan(conditionEnvironment, ast) as Run;
     return { ok: true, run, readsNow: variables.has('now'), ast, spelling };
@@ -134,15 +134,6 @@ function makePlan(source: string, wanted: Wanted): Planned {
       return { ok: false, position: positionAt(source, offsetOf(ast, problem.node)), message: problem.message };
     }
     return { ok: false, position: positionAt(source, 0), message: 'this cannot be evaluated' };
-  }
-}
-
-function spelled(ast: Ast, source: string): string {
-  try {
-    return unparse(ast);
-  } catch {
-    // Macros cannot be written back: these are known by their own text, without the white space outside of quotes.
-    return source.replace(/("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|\s+/g, (_, quoted: string | undefined) => quoted ?? '');
   }
 }
 
