@@ -177,7 +177,7 @@ describe('a measure', () => {
   test.each([
     ['input.amount', 'input.amount '], ['input.amount + 1', 'input . amount+1'], ['input.a * (2)', 'input.a*2'],
     ['input.items.map(i, i.n).size()', 'input.items.map( i , i.n ) .size()'],
-  ] as const)('is the same for %s and %s', (one, other) => {
+  ])('is the same for %s and %s', (one: string, other: string) => {
     expect(measure(one)).toBe(measure(other));
   });
 
