@@ -25,7 +25,8 @@ export class ShareAndLimitGrants20261122000300 implements MigrationInterface {
         revision        bigint not null default 0,
         primary key (organization_id, grant_id)
       ) with (fillfactor = 50)`);
-    // measure: empty for the number of uses, else the digest of the expression that is summed.
+    // measure: empty for the number of uses, else the digest of the expression that is summed. waiting: of a call that has not
+    // begun, so its share may still be given back, however old it is.
     await runner.query(`
       create table grant_uses (
         organization_id text collate "C" not null,
@@ -33,11 +34,12 @@ export class ShareAndLimitGrants20261122000300 implements MigrationInterface {
         measure         text collate "C" not null,
         execution_id    text collate "C" not null,
         amount          numeric not null check (amount >= 0),
+        waiting         boolean not null,
         used_at         timestamptz(3) not null default clock_timestamp(),
         primary key (organization_id, execution_id, grant_id, measure)
       )`);
     await runner.query(`create index grant_uses_in_window on grant_uses (organization_id, grant_id, measure, used_at)`);
-    await runner.query(`create index grant_uses_age on grant_uses (used_at)`);
+    await runner.query(`create index grant_uses_age on grant_uses (used_at) where not waiting`);
     await runner.query(`
       create table grant_totals (
         organization_id text collate "C" not null,
@@ -51,6 +53,7 @@ export class ShareAndLimitGrants20261122000300 implements MigrationInterface {
       `drop function gate_commit_v1(text[], text[], json, json, json, json, json, integer[], text[], text[], text[], text[], text[],
          text[], text[], text[], text[], text[], text[], integer[], text[], text[], text[], text[])`,
     );
+    await runner.query(STALE_BEHIND_V1);
     await runner.query(GATE_COMMIT_V2);
   }
 
@@ -66,6 +69,24 @@ export class ShareAndLimitGrants20261122000300 implements MigrationInterface {
 const BY_KEY_ONLY = `set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off`;
 
 /**
+ * What shares a limit was decided in order, each over what those before it leave: one that does not count takes those behind
+ * it along.
+ */
+const STALE_BEHIND_V1 = `
+create function stale_behind_v1(p_verdicts text[], p_usage json) returns text[] language plpgsql immutable as $$
+declare
+  counted record;
+  v_broken text[] := '{}';
+begin
+  for counted in select * from json_to_recordset(p_usage) as x(item integer, "grantId" text) order by x.item loop
+    if p_verdicts[counted.item] <> 'ok' then v_broken := v_broken || counted."grantId";
+    elsif counted."grantId" = any (v_broken) then p_verdicts[counted.item] := 'stale';
+    end if;
+  end loop;
+  return p_verdicts;
+end $$`;
+
+/**
  * Commits a batch of decided calls; the successor of version 1, which knew no limits. Its statements run in this order, each
  * with a snapshot of its own: barrier (shared, only tried) → heads, sorted → usage rows, sorted → compare what the decisions
  * rested on → claim idempotency keys → write. Locking and comparing are never one statement: as one, the comparison reads
@@ -75,7 +96,7 @@ const BY_KEY_ONLY = `set enable_seqscan = off set enable_hashjoin = off set enab
  * p_items: [{n, revision, organizationRevision, rootKeyHash?, validUntil?, deadline, opens, cap}]
  * p_keys: [{item, organizationId, scope, fingerprint, executionId}]
  * p_usage: [{item, organizationId, grantId, revision}] of items whose grant has limits: the usage they were decided over
- * p_uses: [{item, organizationId, grantId, executionId, measure, amount}] what each of these adds
+ * p_uses: [{item, organizationId, grantId, executionId, waiting, measure, amount}] what each of these adds
  * Answers one verdict per item: ok; busy (a head, barrier or usage row is held; try again); stale (decide again); late (past its deadline).
  */
 const GATE_COMMIT_V2 = `
@@ -89,12 +110,10 @@ create function gate_commit_v2(
 ) returns text[] language plpgsql volatile ${BY_KEY_ONLY} as $$
 declare
   k record;
-  counted record;
   v_verdicts text[];
   v_open_organizations text[];
   v_locked integer[];
   v_counted text[];
-  v_broken text[] := '{}';
   v_all_ok boolean;
 begin
   select array_agg(o.id) into v_open_organizations
@@ -130,21 +149,15 @@ begin
   from (select x.*, h.revision as head_revision, h.closed_at, h.open_requests, o.revision as shared_revision,
                (select root_key_hash from instance) as root_key_hash,
                sum(x.opens) over (partition by p_item_agents[x.n] order by x.n) as opens_so_far,
-               c."grantId" as counted_grant, c.revision as counted_revision, w.revision as usage_revision
+               g."grantId" as counted_grant, g.revision as counted_revision, w.revision as usage_revision
         from json_to_recordset(p_items) as x(n integer, revision bigint, "organizationRevision" bigint, "rootKeyHash" text,
                "validUntil" timestamptz, deadline timestamptz, opens integer, cap integer)
         left join audit_heads h on h.organization_id = p_item_organizations[x.n] and h.chain = p_item_agents[x.n]
         left join organizations o on o.id = p_item_organizations[x.n]
-        left join json_to_recordset(p_usage) as c(item integer, "grantId" text, revision bigint) on c.item = x.n
-        left join grant_usage w on w.organization_id = p_item_organizations[x.n] and w.grant_id = c."grantId") c;
+        left join json_to_recordset(p_usage) as g(item integer, "grantId" text, revision bigint) on g.item = x.n
+        left join grant_usage w on w.organization_id = p_item_organizations[x.n] and w.grant_id = g."grantId") c;
 
-  -- What shares a limit was decided in order, each over what those before it leave: one that does not count takes those
-  -- behind it along.
-  for counted in select * from json_to_recordset(p_usage) as x(item integer, "grantId" text) order by x.item loop
-    if v_verdicts[counted.item] <> 'ok' then v_broken := v_broken || counted."grantId";
-    elsif counted."grantId" = any (v_broken) then v_verdicts[counted.item] := 'stale';
-    end if;
-  end loop;
+  v_verdicts := stale_behind_v1(v_verdicts, p_usage);
 
   for k in
     select * from json_to_recordset(p_keys) as x(item integer, "organizationId" text, scope text, fingerprint text, "executionId" text)
@@ -155,12 +168,7 @@ begin
     if not found then v_verdicts[k.item] := 'stale'; end if;
   end loop;
   if json_array_length(p_keys) > 0 and json_array_length(p_usage) > 0 then
-    v_broken := '{}';
-    for counted in select * from json_to_recordset(p_usage) as x(item integer, "grantId" text) order by x.item loop
-      if v_verdicts[counted.item] <> 'ok' then v_broken := v_broken || counted."grantId";
-      elsif counted."grantId" = any (v_broken) then v_verdicts[counted.item] := 'stale';
-      end if;
-    end loop;
+    v_verdicts := stale_behind_v1(v_verdicts, p_usage);
     delete from idempotency_keys i
     using json_to_recordset(p_keys) as x(item integer, "organizationId" text, scope text, "executionId" text)
     where v_verdicts[x.item] <> 'ok' and i.organization_id = x."organizationId" and i.scope = x.scope and i.execution_id = x."executionId";
@@ -204,10 +212,10 @@ begin
   end if;
 
   if json_array_length(p_uses) > 0 then
-    insert into grant_uses (organization_id, grant_id, measure, execution_id, amount)
-    select x."organizationId", x."grantId", x.measure, x."executionId", x.amount
+    insert into grant_uses (organization_id, grant_id, measure, execution_id, amount, waiting)
+    select x."organizationId", x."grantId", x.measure, x."executionId", x.amount, x.waiting
     from json_to_recordset(p_uses)
-           as x(item integer, "organizationId" text, "grantId" text, "executionId" text, measure text, amount numeric)
+           as x(item integer, "organizationId" text, "grantId" text, "executionId" text, measure text, amount numeric, waiting boolean)
     where v_verdicts[x.item] = 'ok';
     insert into grant_totals as t (organization_id, grant_id, measure, amount)
     select x."organizationId", x."grantId", x.measure, sum(x.amount)

@@ -176,7 +176,7 @@ describe('calls in parallel, on two servers', () => {
   const both = ({ token }: BuiltAgent) => [asAgent(server, token), asAgent(replica, token)];
 
   test.each(['one agent', 'ten agents of a team'])('%s: exactly as many as the limit says', async (who) => {
-    for (const [limit, input] of [[calls(10, 'block', 'total'), {}], [sum(1, 'block'), { amount: 0.1 }]] as const) {
+    for (const [limit, input] of [[calls(10, 'block', 'hour'), {}], [sum(1, 'block', 'hour'), { amount: 0.1 }]] as const) {
       const clients = await callersUnder(who, limit);
       const ended = await Promise.all(Array.from({ length: 64 }, (_, i) => execute(clients[i % clients.length]!, CALL, input)));
       expect(tally(ended)).toEqual({ executed: 10, blocked: 54 });

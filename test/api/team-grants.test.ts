@@ -244,11 +244,13 @@ describe('who may', () => {
     const teamId = await aTeam(server, organization);
     (await share(teamId, 'web.search')).expect(201);
     const stranger = await anAgent(server).inOrganization(elsewhere).create();
-    await moveToTeam(server, [stranger.id], teamId);
+    (await root.patch(`/api/v1/agents/${stranger.id}`, { teamId })).expect(404, 'NOT_FOUND');
+    // By somebody's hand in the database it gains nothing either.
+    await server.sql('update agents set team_id = $2 where id = $1', [stranger.id, teamId]);
     expect(await capabilitiesOf(stranger)).toEqual([]);
     expect(await heldBy(stranger)).toEqual([]);
     const [mate] = await teamMates(server, teamId, 1);
     expect((await execute(mate!.client, 'web.search', {})).status).toBe('executed');
-    await moveToTeam(server, [stranger.id], null);
+    await server.sql('update agents set team_id = null where id = $1', [stranger.id]);
   });
 });

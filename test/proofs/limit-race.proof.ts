@@ -3,10 +3,11 @@ import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { type Ended, execute, teamMates } from '../support/counts.js';
 import { aTeam, firstOrganization } from '../support/people.js';
 import type { Proof } from '../support/proof.js';
+import { generator } from '../support/races.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const CAPABILITY = 'web.search';
-const CALLS = 40;
+const CALLS = 64;
 const MATES = 10;
 
 interface Surroundings {
@@ -83,7 +84,7 @@ function drawn(random: () => number, nth: number): Round {
     // Under a grant that asks anyway, asking past the limit is no difference to be seen.
     then: hitlMode === 'propose' || random() < 0.5 ? 'block' : 'propose',
     fits: nth % 8 === 7 ? Math.floor(random() * 2) : 2 + Math.floor(random() * 11),
-    keys: CALLS - Math.floor(random() * 20),
+    keys: CALLS - Math.floor(random() * 32),
     rejecting: hitlMode === 'propose' && (nth < 4 || random() < 0.7),
   };
 }
@@ -173,15 +174,4 @@ async function reject({ servers }: Surroundings, { hitlRequestId }: Ended, rejec
 
 function told(tried: Round, what: string): string {
   return `${what}: ${JSON.stringify(tried)}`;
-}
-
-/** mulberry32: small, and the same numbers for the same seed. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

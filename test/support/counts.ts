@@ -2,13 +2,9 @@ import { asRoot, type Client } from './actors.js';
 import { anAgent, type BuiltAgent } from './builders.js';
 import type { TestServer } from './server.js';
 
-/** Puts agents into a team, or out of any, past the API, as that does it: their facts have changed, which their heads say. */
+/** Puts agents into a team, or with null out of any. */
 export async function moveToTeam(server: TestServer, agentIds: readonly string[], teamId: string | null): Promise<void> {
-  await server.sql(
-    `with moved as (update agents set team_id = $2 where id = any ($1) returning organization_id, id)
-     update audit_heads h set revision = h.revision + 1 from moved where h.organization_id = moved.organization_id and h.chain = moved.id`,
-    [agentIds, teamId],
-  );
+  for (const id of agentIds) (await asRoot(server).patch(`/api/v1/agents/${id}`, { teamId })).expect(200);
 }
 
 /** Agents of a team, each with a token that holds what the team does. */

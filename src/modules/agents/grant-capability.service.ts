@@ -11,6 +11,7 @@ import { DefinitionStore } from '../capabilities/definition.store.js';
 import { GrantEntity } from '../capabilities/grant.entity.js';
 import { GrantStore, type Holder } from '../capabilities/grant.store.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
+import { TeamStore } from '../teams/team.store.js';
 import type { AgentEntity } from './agent.entity.js';
 import { AgentStore } from './agent.store.js';
 import { assertUsable, chainOf, changed, eventOf, holderOf, plainConditions, plainLimits, planOf } from './grant-terms.js';
@@ -26,6 +27,7 @@ export class GrantCapabilityService {
   constructor(
     private readonly work: UnitOfWork,
     private readonly agents: AgentStore,
+    private readonly teams: TeamStore,
     private readonly definitions: DefinitionStore,
     private readonly grants: GrantStore,
     private readonly usage: GrantUsageStore,
@@ -49,10 +51,11 @@ export class GrantCapabilityService {
 
   /** To a team: each agent of it holds the capability from the next call on, unless it has a grant of its own. */
   private async share(teamId: string, wanted: NewGrantDto, caller: Caller): Promise<Reply<{ grant: GrantReply }>> {
-    const place = await this.grants.teamPlace(caller.scope, teamId);
-    return this.work.run(planOf(place), async (tx) => {
-      await this.grants.holdTeam(tx, place);
-      const { grant, isNew, definition } = await this.write(tx, place, wanted, caller.actorId, '');
+    const place = await this.teams.place(caller.scope, teamId);
+    const holder = { organizationId: place.organizationId, teamId };
+    return this.work.run(planOf(holder), async (tx) => {
+      await this.teams.hold(tx, place);
+      const { grant, isNew, definition } = await this.write(tx, holder, wanted, caller.actorId, '');
       return tx.reply(isNew ? 201 : 200, { grant: presentGrant(grant, grantEffectiveMode(grant, definition, WITHOUT_AGENT)) });
     });
   }

@@ -22,7 +22,7 @@ export interface Usage {
 
 const WINDOW_SECONDS: Readonly<Record<LimitPeriod, number | null>> = { minute: 60, hour: 3_600, day: 86_400, total: null };
 
-/** Longer than any request can stay open: only what can no longer be given back is forgotten. */
+/** Longer than the longest window reaches back. What waits is kept as long as it does: it can still be given back, or begin. */
 const KEPT_DAYS = 120;
 
 // One statement, so one snapshot: the revision is that of the very uses that were added up. `statement_timestamp()`, since an
@@ -76,12 +76,12 @@ export class GrantUsageStore {
 
   /**
    * Behind the lock of the usage row: two approvals at once, of two agents of a team, would otherwise each be compared with
-   * what was used before the other.
+   * what was used before the other. The rows under which `without` has its share are locked along: should it begin or end in
+   * this work, none is left to lock out of order.
    */
   async readWithin(tx: Tx, wanted: UsageWanted): Promise<Usage> {
-    await tx.query('select from grant_usage where organization_id = $1 and grant_id = $2 for update', [
-      wanted.organizationId, wanted.grantId,
-    ]);
+    const held = wanted.without === undefined ? [] : await this.heldBy(tx, wanted.organizationId, [wanted.without]);
+    await this.lock(tx, wanted.organizationId, [...held, wanted.grantId]);
     return usagesFrom([wanted], await tx.query<Row & Record<string, unknown>>(READ.text, parametersOf([wanted])))[0]!;
   }
 
@@ -95,15 +95,15 @@ export class GrantUsageStore {
    * begin, wherever it had its share until now.
    */
   async begin(tx: Tx, organizationId: string, grantId: string, executionId: string, uses: readonly Use[]): Promise<void> {
-    const held = await this.heldBy(tx, organizationId, executionId);
+    const held = await this.heldBy(tx, organizationId, [executionId]);
     if (held.length === 0 && uses.length === 0) return;
     await this.touch(tx, organizationId, uses.length === 0 ? held : [...held, grantId]);
     await this.remove(tx, organizationId, executionId);
     if (uses.length === 0) return;
     const amounts = [uses.map((use) => use.measure), uses.map((use) => use.amount)];
     await tx.query(
-      `insert into grant_uses (organization_id, grant_id, execution_id, measure, amount)
-       select $1, $2, $3, * from unnest($4::text[], $5::numeric[])`,
+      `insert into grant_uses (organization_id, grant_id, execution_id, waiting, measure, amount)
+       select $1, $2, $3, false, * from unnest($4::text[], $5::numeric[])`,
       [organizationId, grantId, executionId, ...amounts],
     );
     await tx.query(
@@ -116,17 +116,31 @@ export class GrantUsageStore {
 
   /** What was rejected, timed out or cancelled gives its share back. */
   async giveBack(tx: Tx, organizationId: string, executionId: string): Promise<void> {
-    const held = await this.heldBy(tx, organizationId, executionId);
+    const held = await this.heldBy(tx, organizationId, [executionId]);
     if (held.length === 0) return;
     await this.touch(tx, organizationId, held);
     await this.remove(tx, organizationId, executionId);
   }
 
-  /** Under which grants an execution has a share. It stays as it is while the head of the execution's agent is held. */
-  private async heldBy(tx: Tx, organizationId: string, executionId: string): Promise<string[]> {
+  /** Begins with the share that it has: its grant counts nothing any more, so there is nothing to count it anew by. */
+  async keep(tx: Tx, organizationId: string, executionId: string): Promise<void> {
+    await tx.query('update grant_uses set waiting = false where organization_id = $1 and execution_id = $2', [organizationId, executionId]);
+  }
+
+  /**
+   * Locks every usage row under which one of these executions has a share, before the first of them is given back: work on
+   * several executions that locked in their order would meet the like of it, over the same grants, from the other end.
+   */
+  async hold(tx: Tx, organizationId: string, executionIds: readonly string[]): Promise<void> {
+    const held = await this.heldBy(tx, organizationId, executionIds);
+    if (held.length > 0) await this.lock(tx, organizationId, held);
+  }
+
+  /** Under which grants executions have a share. It stays as it is while the head of the executions' agent is held. */
+  private async heldBy(tx: Tx, organizationId: string, executionIds: readonly string[]): Promise<string[]> {
     const rows = await tx.query<{ grant_id: string }>(
-      'select distinct grant_id from grant_uses where organization_id = $1 and execution_id = $2',
-      [organizationId, executionId],
+      'select distinct grant_id from grant_uses where organization_id = $1 and execution_id = any ($2)',
+      [organizationId, executionIds],
     );
     return rows.map((row) => row.grant_id);
   }
@@ -139,6 +153,13 @@ export class GrantUsageStore {
        where t.organization_id = $1 and t.grant_id = gone.grant_id and t.measure = gone.measure`,
       [organizationId, executionId],
     );
+  }
+
+  /** Everybody who locks usage rows does it once, here or as here: by their ids. */
+  private async lock(tx: Tx, organizationId: string, grantIds: readonly string[]): Promise<void> {
+    await tx.query('select from grant_usage where organization_id = $1 and grant_id = any ($2) order by grant_id for update', [
+      organizationId, grantIds,
+    ]);
   }
 
   /** Locks the usage rows, in their order, and raises their revision: decisions that rest on them are taken again. */
@@ -176,7 +197,7 @@ const forgetOldUses: Sweep = async (manager, limit) => {
   const [, count] = await manager.query<[unknown[], number]>(
     `delete from grant_uses where (organization_id, execution_id, grant_id, measure) in
        (select organization_id, execution_id, grant_id, measure from grant_uses
-        where used_at < clock_timestamp() - make_interval(days => $2) limit $1)`,
+        where not waiting and used_at < clock_timestamp() - make_interval(days => $2) limit $1)`,
     [limit, KEPT_DAYS],
   );
   return count;

@@ -3,7 +3,6 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, IsNull } from 'typeorm';
 import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { Problem } from '../../platform/http/problem.js';
 import { GrantEntity } from './grant.entity.js';
 
 const ALIVE = 'g.revoked_at is null and (g.expires_at is null or g.expires_at > clock_timestamp())';
@@ -13,11 +12,6 @@ export type Holder =
   | { readonly organizationId: string; readonly agentId: string }
   | { readonly organizationId: string; readonly teamId: string };
 
-export interface TeamPlace {
-  organizationId: string;
-  teamId: string;
-}
-
 @Injectable()
 export class GrantStore {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
@@ -25,23 +19,6 @@ export class GrantStore {
   /** The one grant that is not revoked; it may have run out. */
   async unrevoked(tx: Tx, holder: Holder, capability: string): Promise<GrantEntity | null> {
     return tx.manager.getRepository(GrantEntity).findOneBy({ ...holder, capability, revokedAt: IsNull() });
-  }
-
-  /** @throws Problem NOT_FOUND, also for a team of another organization */
-  async teamPlace(scope: Scope, teamId: string): Promise<TeamPlace> {
-    const within = scopeCondition(scope, { organization: 't.organization_id' }, 2);
-    const [row] = (await this.dataSource.query(
-      `select t.organization_id as "organizationId", t.id as "teamId" from teams t where t.id = $1 and ${within.sql}`,
-      [teamId, ...within.parameters],
-    )) as TeamPlace[];
-    if (!row) throw noSuchTeam();
-    return row;
-  }
-
-  /** Holds the team against its removal until this work ends. @throws Problem NOT_FOUND once it is gone */
-  async holdTeam(tx: Tx, { organizationId, teamId }: TeamPlace): Promise<void> {
-    const rows = await tx.query('select id from teams where organization_id = $1 and id = $2 for key share', [organizationId, teamId]);
-    if (rows.length === 0) throw noSuchTeam();
   }
 
   async find(scope: Scope, id: string): Promise<GrantEntity | null> {
@@ -93,8 +70,4 @@ export class GrantStore {
     );
     return rows.length > 0;
   }
-}
-
-function noSuchTeam(): Problem {
-  return new Problem('NOT_FOUND', 'There is no such team.');
 }

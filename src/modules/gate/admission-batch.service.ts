@@ -167,7 +167,8 @@ export class AdmissionBatch {
       if (facts.usage) {
         const counted = { item, organizationId: home, grantId: facts.grant!.id };
         usage.push({ ...counted, revision: facts.usage.revision });
-        for (const use of plan.uses) uses.push({ ...counted, executionId: plan.executionId, ...use });
+        const waiting = plan.opens === 1;
+        for (const use of plan.uses) uses.push({ ...counted, executionId: plan.executionId, waiting, ...use });
       }
       if (claim && plan.executionId !== undefined) keys.push({ item, ...claim, executionId: plan.executionId });
       if (plan.execution) executions.push({ item, ...plan.execution });

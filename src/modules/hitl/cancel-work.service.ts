@@ -19,10 +19,13 @@ export class CancelWorkService {
   ) {}
 
   /**
+   * Holds all that the agent's work has shares in before the first of it ends, also what `approved` will end.
+   *
    * @param cause a code for the entries
    * @returns ids to announce after the commit
    */
   async openRequests(tx: Tx, organizationId: string, agentId: string, cause: string): Promise<string[]> {
+    await this.usage.hold(tx, organizationId, await this.executions.waiting(tx, organizationId, agentId));
     const open = await this.requests.openOf(tx, organizationId, agentId);
     for (const place of open) {
       await this.moving.move(tx, await this.requests.read(tx, place), { kind: 'cancel', by: 'system' }, 'system', cause);

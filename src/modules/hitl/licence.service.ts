@@ -31,7 +31,11 @@ export class LicenceService {
    * under the grant of then: the grant may be another one now, its limits may be, and so may the hour.
    */
   async count(tx: Tx, request: HitlRequestEntity, { grant, agent, usage, now }: Facts): Promise<void> {
-    if (!grant || !agent || (usage === undefined && grant.id === request.grantId)) return;
+    if (!grant || !agent) return;
+    if (usage === undefined && grant.id === request.grantId) {
+      await this.usage.keep(tx, request.organizationId, request.executionId);
+      return;
+    }
     const { uses } = compareLimits(grant.limits, usage?.used ?? [], {
       input: JSON.parse(request.input) as JsonObject,
       agent,
