@@ -27,7 +27,7 @@ export class AddRateQuotas20261122000400 implements MigrationInterface {
 }
 
 /**
- * Takes up to \`p_wanted\` of what is left of a subject's quota in the present window.
+ * Takes up to `p_wanted` of what is left of a subject's quota in the present window.
  * Answers how much was granted (0: nothing is left), how much is taken by everyone, and when the window ends, in milliseconds.
  */
 const LEASE_QUOTA_V1 = `

@@ -72,7 +72,7 @@ function pageOf(access, routes) {
     '',
     `| area | ${KINDS.join(' | ')} |`,
     `|---|${KINDS.map(() => '---').join('|')}|`,
-    ...areasOf(keys).map(([area, permissions]) => `| ${area} | ${KINDS.map((kind) => glance(permissions, kind)).join(' | ')} |`),
+    ...areasOf(keys, routes).map(([area, permissions]) => `| ${area} | ${KINDS.map((kind) => glance(permissions, kind)).join(' | ')} |`),
     '',
     '## Keys',
     '',
@@ -96,24 +96,26 @@ function pageOf(access, routes) {
   ].join('\n');
 }
 
-/** Keys by what stands before their point. */
-function areasOf(keys) {
+/** Keys by what stands before their point. One whose deed is a change may have a route that only reads, too. */
+function areasOf(keys, routes) {
   const areas = new Map();
   for (const [key, permission] of keys) {
     if (permission.who.anonymous) continue;
     const [area, deed] = key.split('.');
-    areas.set(area, [...(areas.get(area) ?? []), { reads: READING.test(deed), ...permission }]);
+    const changes = !READING.test(deed);
+    const reads = !changes || routes.get(key)?.some((route) => route.startsWith('GET '));
+    areas.set(area, [...(areas.get(area) ?? []), { reads, changes, ...permission }]);
   }
   return [...areas];
 }
 
 /** The widest reach that a kind has in an area, for reading and for changing. */
 function glance(permissions, kind) {
-  const letter = (reads, name) => {
-    const reaches = permissions.filter((one) => one.reads === reads).map(({ who }) => who[kind]);
+  const letter = (does, name) => {
+    const reaches = permissions.filter((one) => one[does]).map(({ who }) => who[kind]);
     return reaches.includes('all') ? name : reaches.includes('own') ? name.toLowerCase() : '';
   };
-  return `${letter(true, 'R')}${letter(false, 'W')}`;
+  return `${letter('reads', 'R')}${letter('changes', 'W')}`;
 }
 
 function row(key, { doc, who }) {

@@ -104,7 +104,8 @@ describe('of a principal', () => {
   test('a token that was ended uses nothing up of what the agent may call', async () => {
     const { id, token, client } = await anAgent(one).granted('web.search').create();
     (await asRoot(one).delete(`/api/v1/agents/${id}/tokens`)).expect(204);
-    await repeat(2 * PRINCIPAL, () => client.post('/api/v1/execute', { capability: 'web.search' }));
+    const ended = from('198.51.100.40', client);
+    await repeat(2 * PRINCIPAL, () => ended.post('/api/v1/execute', { capability: 'web.search' }));
     const fresh = (await asRoot(one).post(`/api/v1/agents/${id}/token`)).text('token');
     expect(fresh).not.toBe(token);
     (await as(one, fresh).post('/api/v1/execute', { capability: 'web.search' })).expect(200);
@@ -153,6 +154,32 @@ describe('of an address', () => {
       expect(statuses(answers)).toEqual({ 401: ADDRESS, 429: ADDRESS });
       expectLimited(answers.at(-1)!, POLICY);
     });
+
+  test.each([
+    { name: 'its commit', nth: 0, options: {} },
+    { name: 'the check of a body that cannot be read', nth: 1, options: { raw: '{"not": json' } },
+  ])('tokens that were ended count where $name finds out, over their epochs together', async ({ nth, options }) => {
+    const { id, token } = await anAgent(one).granted('web.search').create();
+    const address = `198.51.100.${50 + nth}`;
+    const execute = (bearer: string, how = {}) =>
+      from(address, as(one, bearer)).post('/api/v1/execute', { capability: 'web.search' }, how);
+    const tokens = [token];
+    for (let epoch = 0; epoch < 3; epoch++) {
+      (await asRoot(one).delete(`/api/v1/agents/${id}/tokens`)).expect(204);
+      tokens.push((await asRoot(one).post(`/api/v1/agents/${id}/token`)).text('token'));
+    }
+    const good = tokens.pop()!;
+    const answers = await repeat(2 * ADDRESS, (call) => execute(tokens[call % tokens.length]!, options));
+    expect(statuses(answers)).toEqual({ 401: ADDRESS, 429: ADDRESS });
+    expect(answers[0]!.headers.get('ratelimit-policy')).toBe(POLICY);
+    expectLimited(answers.at(-1)!, POLICY);
+    (await execute(good)).expect(200);
+
+    const answered = await asRoot(one).get('/api/v1/audit', { query: { event: 'auth.failed', limit: 500 } });
+    const failed = answered.expect(200).list('entries').filter((entry) => JSON.stringify(entry).includes(address));
+    // One at once; its minute, and the count of the rest, may end before the test does.
+    expect([1, 2, 3]).toContain(failed.length);
+  });
 
   test.each([
     ['an unknown path', '/no/such/path', 404],

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { AuthJournal } from '../../platform/auth/auth-journal.js';
 import { currentOrigin } from '../../platform/auth/call-context.js';
 import { CallerCheck } from '../../platform/auth/caller-check.js';
 import type { AgentPrincipal, Caller, RootPrincipal } from '../../platform/auth/principal.js';
@@ -25,7 +24,6 @@ export class AdmissionService {
   constructor(
     @Inject(AdmissionBatch) batch: AdmissionBatch,
     private readonly agents: AgentStore,
-    private readonly journal: AuthJournal,
     private readonly callers: CallerCheck,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -69,10 +67,7 @@ export class AdmissionService {
     try {
       return await this.lanes.submit(item);
     } catch (error) {
-      if (error instanceof Problem && error.code === 'UNAUTHENTICATED') {
-        const context = requestContext.getStore();
-        await this.journal.failedFrom(context?.address, reasonOf(error), 'POST');
-      }
+      if (error instanceof Problem && error.code === 'UNAUTHENTICATED') await this.callers.refuse(reasonOf(error));
       throw error;
     }
   }
@@ -88,7 +83,7 @@ export class AdmissionService {
     if (principal.kind === 'agent') {
       if (call.forAgentId !== undefined && call.forAgentId !== principal.agentId) {
         // This call never gets to the commit that judges its token: a dead one learns nothing but that.
-        await this.callers.assertHolds(caller);
+        await this.callers.judge(caller);
         throw new Problem('FORBIDDEN', 'An agent acts for itself; leave agentId out.');
       }
       return { organizationId: principal.organizationId, agentId: principal.agentId };

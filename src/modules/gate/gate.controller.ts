@@ -78,7 +78,7 @@ export class GateController {
     try {
       return readExecuteCall(parsedBody(request));
     } catch (error) {
-      await this.callers.assertHolds(caller);
+      await this.callers.judge(caller);
       throw error;
     }
   }

@@ -6,7 +6,7 @@ import { contextOf } from '../http/request-context.js';
 import { LOGGER } from '../logging/token.js';
 import { LeasedQuotas } from './leased-quotas.js';
 import { QuotaStore } from './quota.store.js';
-import { limited, showRate, WINDOW_SECONDS } from './rate-headers.js';
+import { limited, rateHeaders, WINDOW_SECONDS } from './rate-headers.js';
 import { addressSubject } from './subjects.js';
 
 const REMEMBERED_ADDRESSES = 10_000;
@@ -52,11 +52,23 @@ export class AddressLimit {
   async take(request: Request): Promise<void> {
     if (this.quotas === undefined || this.counted.has(request) || HEALTH.test(request.path)) return;
     this.counted.add(request);
-    const verdict = await this.quotas.take(addressSubject(contextOf(request)?.address));
+    const headers = await this.takeFrom(contextOf(request)?.address);
+    if (request.res?.headersSent !== false) return;
+    for (const name in headers) request.res.setHeader(name, headers[name]!);
+  }
+
+  /**
+   * Counts a call whose credential was found not to hold after the guard had let it pass.
+   * @param address in its canonical spelling
+   * @returns the headers that the answer has to carry
+   * @throws Problem RATE_LIMITED
+   */
+  async takeFrom(address: string | undefined): Promise<Record<string, string>> {
+    const verdict = await this.quotas?.take(addressSubject(address));
     // Nobody can count it. To refuse an unknown caller needs no database, and neither does the documentation.
-    if (verdict === undefined) return;
-    if (request.res?.headersSent === false) showRate(request.res, 'address', this.limit, verdict);
-    if (!verdict.allowed) throw limited('address', this.limit, verdict.endsInMs);
+    if (verdict === undefined) return {};
+    if (!verdict.allowed) throw limited('address', this.limit, verdict);
+    return rateHeaders('address', this.limit, verdict);
   }
 
   /** Whether a refusal still has to be counted: nobody verified who called, and it was not counted before. */

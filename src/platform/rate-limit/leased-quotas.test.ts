@@ -257,6 +257,35 @@ describe('when no lease can be had', () => {
     clearInterval(open);
   }, 20_000);
 
+  test('a subject whose lease is late is held back alone; when several in a row are, everybody is', async () => {
+    const slow = new Set(['agent:slow']);
+    const asked: string[] = [];
+    const source = {
+      lease: (subject: string) => {
+        asked.push(subject);
+        const grant = { granted: 9, taken: 20, endsInMs: HOUR_MS };
+        return slow.has(subject) ? new Promise<Grant>(() => undefined) : Promise.resolve(grant);
+      },
+    };
+    let now = 0;
+    const quotas = new LeasedQuotas(source, { limit: 20, windowSeconds: 3_600, remembered: 10, now: () => now });
+    const open = setInterval(() => undefined, 1_000);
+    expect(await quotas.take('agent:slow')).toBeUndefined();
+    expect(await quotas.take('agent:slow')).toBeUndefined();
+    expect(await quotas.take('agent:a')).toMatchObject({ allowed: true });
+    expect(asked).toEqual(['agent:slow', 'agent:a']);
+
+    now = 251;
+    slow.add('agent:b').add('agent:c').add('agent:d');
+    const late = ['agent:slow', 'agent:b', 'agent:c'].map(async (subject) => quotas.take(subject));
+    expect(await Promise.all(late)).toEqual([undefined, undefined, undefined]);
+    expect(await quotas.take('agent:e')).toBeUndefined();
+    now = 502;
+    expect(await quotas.take('agent:e')).toMatchObject({ allowed: true });
+    clearInterval(open);
+    expect(asked.slice(2)).toEqual(['agent:slow', 'agent:b', 'agent:c', 'agent:e']);
+  }, 20_000);
+
   test('what was leased is used up first, and whoever is known to have nothing left stays refused', async () => {
     const grants: Grant[] = [{ granted: 2, taken: 40, endsInMs: HOUR_MS }];
     const source = { lease: () => (grants.length > 0 ? Promise.resolve(grants.shift()!) : Promise.reject(away)) };

@@ -39,6 +39,8 @@ interface Lease {
   /** Never later than the end of the source's window. */
   endsAt: number;
   coming?: Promise<boolean>;
+  /** Until when its subject is held back, because its last lease was late. */
+  awayUntil: number;
 }
 
 const CHUNKS = 20;
@@ -47,6 +49,14 @@ const PATIENCE_MS = 2_000;
 /** After a failure nobody asks for so long: a database that is away must not hold each call up. */
 const AWAY_MS = 250;
 const AWAY = Promise.resolve(false);
+/** A late lease tells of its subject, whose row somebody holds; so many subjects, with none in time between, of the source. */
+const LATE_SUBJECTS = 3;
+
+class LateLease extends Error {
+  constructor() {
+    super('no lease within two seconds');
+  }
+}
 
 /**
  * Counts calls of subjects against a limit that all replicas share, without a write for each call: a replica leases a
@@ -61,6 +71,8 @@ export class LeasedQuotas {
   private readonly ahead: number;
   private readonly now: () => number;
   private awayUntil = -Infinity;
+  /** Whose leases were late since the last one that came in time; LATE_SUBJECTS at most. */
+  private readonly late = new Set<string>();
 
   constructor(
     private readonly source: QuotaSource,
@@ -78,7 +90,7 @@ export class LeasedQuotas {
   }
 
   private begin(subject: string): Lease {
-    const lease: Lease = { left: 0, taken: 0, endsAt: -Infinity };
+    const lease: Lease = { left: 0, taken: 0, endsAt: -Infinity, awayUntil: -Infinity };
     this.remember(subject, lease);
     return lease;
   }
@@ -115,7 +127,7 @@ export class LeasedQuotas {
   /** False when the lease could not be had. Never throws. */
   private refill(subject: string, lease: Lease): Promise<boolean> {
     if (lease.coming !== undefined) return lease.coming;
-    if (this.now() < this.awayUntil) return AWAY;
+    if (this.now() < Math.max(this.awayUntil, lease.awayUntil)) return AWAY;
     const coming = this.lease(subject, lease).finally(() => (lease.coming = undefined));
     lease.coming = coming;
     return coming;
@@ -125,20 +137,32 @@ export class LeasedQuotas {
     const asked = this.now();
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('no lease within two seconds')), PATIENCE_MS).unref();
+      timer = setTimeout(() => reject(new LateLease()), PATIENCE_MS).unref();
     });
     try {
       const { limit, windowSeconds } = this.terms;
       const granting = this.source.lease(subject, limit, this.chunk, windowSeconds);
       await Promise.race([granting.then((grant) => this.add(subject, lease, asked, grant)), late]);
+      this.late.clear();
       return true;
     } catch (error) {
-      this.awayUntil = this.now() + AWAY_MS;
+      this.holdBack(subject, lease, error);
       this.terms.onAway?.(error);
       return false;
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Its own subject, if its lease was only late; everybody, if the source failed or is late for everybody. */
+  private holdBack(subject: string, lease: Lease, error: unknown): void {
+    const until = this.now() + AWAY_MS;
+    if (error instanceof LateLease) {
+      lease.awayUntil = until;
+      if (this.late.size < LATE_SUBJECTS) this.late.add(subject);
+      if (this.late.size < LATE_SUBJECTS) return;
+    }
+    this.awayUntil = until;
   }
 
   private add(subject: string, lease: Lease, asked: number, { granted, taken, endsInMs }: Grant): void {

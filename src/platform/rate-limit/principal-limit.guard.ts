@@ -22,8 +22,8 @@ export class PrincipalLimitGuard extends ThrottlerGuard implements PrincipalLimi
     const counted = await this.storageService.increment(key, ttl, limit, blockDuration, throttler.name!);
     const { totalHits, timeToExpire, isBlocked } = counted;
     const verdict = { allowed: !isBlocked, remaining: limit - totalHits, endsInMs: timeToExpire * 1_000 };
+    if (isBlocked) throw limited('principal', limit, verdict);
     showRate(context.switchToHttp().getResponse<Response>(), 'principal', limit, verdict);
-    if (isBlocked) throw limited('principal', limit, verdict.endsInMs);
     return true;
   }
 }

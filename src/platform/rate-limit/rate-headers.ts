@@ -9,9 +9,16 @@ export const WINDOW_SECONDS = 60;
 export type Policy = 'address' | 'principal';
 
 /** Calls in a window, calls left and seconds until it ends, as draft-ietf-httpapi-ratelimit-headers has them. */
-export function showRate(response: ServerResponse, policy: Policy, limit: number, { remaining, endsInMs }: Verdict): void {
-  response.setHeader('RateLimit-Policy', `"${policy}";q=${limit};w=${WINDOW_SECONDS}`);
-  response.setHeader('RateLimit', `"${policy}";r=${remaining};t=${seconds(endsInMs)}`);
+export function rateHeaders(policy: Policy, limit: number, { remaining, endsInMs }: Verdict): Record<string, string> {
+  return {
+    'RateLimit-Policy': `"${policy}";q=${limit};w=${WINDOW_SECONDS}`,
+    RateLimit: `"${policy}";r=${remaining};t=${seconds(endsInMs)}`,
+  };
+}
+
+export function showRate(response: ServerResponse, policy: Policy, limit: number, verdict: Verdict): void {
+  const headers = rateHeaders(policy, limit, verdict);
+  for (const name in headers) response.setHeader(name, headers[name]!);
 }
 
 const DETAILS: Readonly<Record<Policy, (limit: number, wait: number) => string>> = {
@@ -20,9 +27,11 @@ const DETAILS: Readonly<Record<Policy, (limit: number, wait: number) => string>>
     `An address may make ${limit} calls a minute that show no good credential. Send one, or call again in ${wait} s.`,
 };
 
-export function limited(policy: Policy, limit: number, endsInMs: number): Problem {
-  const wait = seconds(endsInMs);
-  return new Problem('RATE_LIMITED', DETAILS[policy](limit, wait), { headers: { 'Retry-After': String(wait) } });
+/** Names its own limit: a call that its principal's limit let through may be refused by its address's later. */
+export function limited(policy: Policy, limit: number, verdict: Verdict): Problem {
+  const wait = seconds(verdict.endsInMs);
+  const headers = { ...rateHeaders(policy, limit, verdict), 'Retry-After': String(wait) };
+  return new Problem('RATE_LIMITED', DETAILS[policy](limit, wait), { headers });
 }
 
 function seconds(milliseconds: number): number {
