@@ -3,7 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /**
  * Why: people decide, administer and audit. Users, their keys, teams, and who owns an agent; nothing here is looked up by
  * a name that two organizations could share. Times at which rights began (`role_since`, `since`) stay, because under strict
- * separation of duties a decider's rights must be older than the request.
+ * separation of duties a decider's rights must be older than the request; so does `email_since`, because an action is asked for
+ * on behalf of an address, whoever had it then.
  */
 export class AddPeople20261122000100 implements MigrationInterface {
   name = 'AddPeople20261122000100';
@@ -26,6 +27,7 @@ export class AddPeople20261122000100 implements MigrationInterface {
         id              text collate "C" not null,
         email           text,
         email_folded    text,
+        email_since     timestamptz(3) not null,
         name            text,
         avatar_url      text,
         role            text not null check (role in ('viewer', 'member', 'admin', 'owner')),

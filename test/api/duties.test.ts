@@ -189,11 +189,23 @@ describe('standard: an initiator does not approve', () => {
     await approved(other, again);
   });
 
+  test('any address is claimed: whoever is edited otherwise meanwhile is not barred, whoever changes their own is', async () => {
+    const [named, moved] = [await person('admin'), await person('admin')];
+    const request = await asked({ context: { on_behalf_of: 'somebody@elsewhere.example' } });
+    const edit = { name: 'Edited', avatarUrl: 'https://example.org/face.png', email: named.email.toUpperCase() };
+    (await root.patch(`/api/v1/users/${named.id}`, edit)).expect(200);
+    (await root.patch(`/api/v1/users/${moved.id}`, { email: `moved-${moved.email}` })).expect(200);
+    await barred(moved, request);
+    await approved(named, request);
+    await approved(moved, await asked({ context: { on_behalf_of: 'somebody@elsewhere.example' } }));
+  });
+
   test('an address that was changed meanwhile frees nobody, nor does that of an account they vouched for', async () => {
     const admin = await person('admin');
     const invited = await person('admin', { vouchedBy: admin.id });
     const move = (of: BuiltPerson) => server.sql(
-      `update users set email = 'new-' || email, email_folded = 'new-' || email_folded, updated_at = clock_timestamp() where id = $1`,
+      `update users set email = 'new-' || email, email_folded = 'new-' || email_folded, email_since = clock_timestamp()
+       where id = $1`,
       [of.id]);
     const own = await asked({ context: { on_behalf_of: admin.email } });
     await separation('strict');

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { asRoot, type Client } from '../support/actors.js';
 import { auditOf, eventsOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../support/gate.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -97,10 +98,7 @@ describe('at approval: 409 NOT_EXECUTABLE, the request is cancelled by the syste
 });
 
 describe('between approval and run: the request stays approved, its execution is cancelled without a start', () => {
-  test.each([
-    ...OBSTACLES,
-    ['the agent is removed', async ({ agent }: Asked) => (await root.delete(`/api/v1/agents/${agent.id}`)).expect(204)] as const,
-  ])('%s', async (_name, make) => {
+  test.each(OBSTACLES)('%s', async (_name, make) => {
     const request = await asked();
     const before = receiver.requests.length;
     await pauseOutbox(server);
@@ -175,6 +173,37 @@ describe('removal of an agent', () => {
     expect(rows.filter(({ event }) => event === 'hitl.cancelled').map(({ actor_id }) => actor_id)).toEqual(['system', 'system']);
     expect(rows.filter(({ event }) => event === 'capability.revoked')).toHaveLength(2);
     expect(rows.filter(({ event }) => event === 'agent.removed')).toHaveLength(1);
+  });
+
+  test('cancels what was approved and has not begun, at once; its tokens are over', async () => {
+    const request = await asked();
+    const before = receiver.requests.length;
+    const state = async () => (await server.sql<{ epoch: string; spent: number }>(
+      `select epoch, (select count(*)::integer from refreshed_tokens t where t.agent_id = a.id) as spent from agents a where id = $1`,
+      [request.agent.id]))[0]!;
+    await server.sql(`insert into refreshed_tokens (organization_id, agent_id, jti, spent_until)
+      select organization_id, id, 'late', clock_timestamp() + interval '1 day' from agents where id = $1`, [request.agent.id]);
+    const { epoch } = await state();
+    await pauseOutbox(server);
+    try {
+      (await root.post(`/api/v1/hitl/${request.id}/approve`, {}, { query: { wait: 0 } })).expect(200);
+      (await root.delete(`/api/v1/agents/${request.agent.id}`)).expect(204);
+      // The worker has not seen it: the outbox stands still.
+      expect(await executionOf(server, request.execution)).toMatchObject({ status: 'cancelled', reason: 'agent_removed' });
+    } finally {
+      await resumeOutbox(server);
+    }
+    await eventually(async () => expect(await server.sql(`select 1 from outbox where kind = 'execution.run'`)).toEqual([]),
+      { within: 20_000, every: 100 });
+    expect(await requestOf(server, request.id)).toMatchObject({ status: 'approved', execution: { status: 'cancelled' } });
+    const entries = (await auditOf(server, request.agent.id)).filter(({ event }) => event.startsWith('execution.'));
+    expect(entries).toEqual([expect.objectContaining({
+      event: 'execution.cancelled', actorId: 'system',
+      metadata: { executionId: request.execution, hitlId: request.id, reason: 'agent_removed' },
+    })]);
+    expect(receiver.requests).toHaveLength(before);
+    const after = await state();
+    expect([Number(after.epoch) > Number(epoch), after.spent]).toEqual([true, 0]);
   });
 
   test('deactivation leaves them open', async () => {

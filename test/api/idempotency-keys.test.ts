@@ -49,6 +49,11 @@ describe('idempotency keys', () => {
       other: (headers) => root.post(`/api/v1/agents/${agent.id}/token`, { something: 'else' }, { headers }),
     },
     {
+      what: 'POST /agents/:id/token/refresh', table: `audit_entries where event = 'agent.token_refreshed'`, secrets: ['token'],
+      call: (headers) => agent.client.post(`/api/v1/agents/${agent.id}/token/refresh`, {}, { headers }),
+      other: (headers) => agent.client.post(`/api/v1/agents/${agent.id}/token/refresh`, { capabilities: [] }, { headers }),
+    },
+    {
       what: 'POST /agents/:id/capabilities', table: `audit_entries where event = 'capability.granted'`,
       call: (headers) => root.post(`/api/v1/agents/${agent.id}/capabilities`, { capability: 'file.read' }, { headers }),
       other: (headers) => root.post(`/api/v1/agents/${agent.id}/capabilities`, { capability: 'file.write' }, { headers }),

@@ -143,14 +143,15 @@ describe('activating', () => {
     expect(await storedState(server)).toEqual(before);
   });
 
-  test('403 for an agent that is out of service, for good too', async () => {
+  test('403 for an agent that is out of service; 401 once it is so for good, and the token is gone', async () => {
     const agent = await anAgent(server).create();
     const token = await issue(agent);
     (await asRoot(server).post(`/api/v1/agents/${agent.id}/deactivate`)).expect(200);
     (await activate(token)).expect(403, 'AGENT_INACTIVE');
-    (await asRoot(server).delete(`/api/v1/agents/${agent.id}`)).expect(204);
-    (await activate(token)).expect(403, 'AGENT_INACTIVE');
     expect(await rowOf(agent)).toMatchObject({ used_at: null });
+    (await asRoot(server).delete(`/api/v1/agents/${agent.id}`)).expect(204);
+    (await activate(token)).expect(401, 'UNAUTHENTICATED');
+    expect(await server.sql('select 1 from setup_tokens where agent_id = $1', [agent.id])).toEqual([]);
   });
 
   test.each([

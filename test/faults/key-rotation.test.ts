@@ -7,6 +7,7 @@ import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { countersign, rotateRootKey } from '../support/command-line.js';
 import { createTestDatabase } from '../support/database.js';
 import { proxyTo, type DatabaseProxy } from '../support/database-proxy.js';
+import { aPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { ROOT_KEY } from '../support/test-run.js';
 
@@ -183,5 +184,20 @@ describe('what the old key had begun', () => {
     const [row] = await server.sql<{ change: Date; rotation: Date }>(
       `select a.updated_at as change, i.root_key_created_at as rotation from agents a, instance i where a.id = $1`, [agent.id]);
     expect(row!.change.getTime()).toBeLessThanOrEqual(row!.rotation.getTime());
+  });
+});
+
+describe('a repeated call whose key is revoked between its guard and its claim of the Idempotency-Key', () => {
+  test('gets 401, not the kept answer', async () => {
+    const { id, keyId, key: theirs } = await aPerson(server, 'admin');
+    const keyed = as(replica, theirs).with({ 'idempotency-key': 'once' });
+    const register = () => keyed.post('/api/v1/agents', { name: 'registered once' });
+    (await register()).expect(201);
+    (await register()).expect(201);
+    const { held, release } = line.hold('hashtextextended($1, 4712)');
+    const again = register();
+    await held;
+    (await as(server, key).delete(`/api/v1/users/${id}/keys/${keyId}`).finally(release)).expect(204);
+    (await again).expect(401, 'UNAUTHENTICATED');
   });
 });

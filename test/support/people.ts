@@ -39,8 +39,9 @@ export async function aPerson(server: TestServer, role: Role, terms: PersonTerms
   const email = terms.email ?? `${id}@example.test`;
   const since = new Date(Date.now() - (terms.age ?? 3_600) * 1_000);
   await server.sql(
-    `insert into users (organization_id, id, email, email_folded, name, role, role_since, status, vouched_by, created_at, updated_at)
-     values ($1, $2, $3, lower($3), $4, $5, $6, 'active', $7, $6, $6)`,
+    `insert into users (organization_id, id, email, email_folded, email_since, name, role, role_since, status, vouched_by,
+       created_at, updated_at)
+     values ($1, $2, $3, lower($3), $6, $4, $5, $6, 'active', $7, $6, $6)`,
     [organizationId, id, email, terms.name ?? `Person ${id.slice(-4)}`, role, since, terms.vouchedBy ?? null],
   );
   await server.sql(

@@ -52,7 +52,7 @@ function question(c: Case): DutyQuestion {
     : { role: c.place, since: since('young membership'), roleSince: since('young lead') };
   const person: Person = {
     kind: 'person', userId: ME, email: MY_MAIL, role: c.who === 'root' ? 'owner' : c.who,
-    accountSince: since('young account'), changedAt: c.tie.startsWith('changed since') ? ASKED : BEFORE,
+    accountSince: since('young account'), addressSince: c.tie.startsWith('changed since') ? ASKED : BEFORE,
     roleSince: since('young role'), keySince: since('young key'),
     ...(membership ? { membership } : {}),
   };
@@ -167,7 +167,7 @@ describe('who may decide', () => {
 
 describe('the highest level', () => {
   const person = (role: Role, membership?: Membership['role']): Decider => ({
-    kind: 'person', userId: ME, role, accountSince: BEFORE, changedAt: BEFORE, roleSince: BEFORE,
+    kind: 'person', userId: ME, role, accountSince: BEFORE, addressSince: BEFORE, roleSince: BEFORE,
     ...(membership ? { membership: { role: membership, since: BEFORE, roleSince: BEFORE } } : {}),
   });
   const mine: AgentTies = { ownerId: ME };
@@ -193,7 +193,7 @@ describe('the words', () => {
   const organization: OrganizationTies = { separationOfDuties: 'standard', hasSingleUser: false, selves: new Map() };
 
   it('say what bars and what helps', () => {
-    const decider: Person = { kind: 'person', userId: ME, role: 'owner', accountSince: BEFORE, changedAt: BEFORE, roleSince: BEFORE };
+    const decider: Person = { kind: 'person', userId: ME, role: 'owner', accountSince: BEFORE, addressSince: BEFORE, roleSince: BEFORE };
     const judge = (command: DutyCommand) => judgeDecider({ decider, request, agent: request.agent, organization, command });
     expect(judge({ kind: 'approve' })).toEqual({
       kind: 'may_not', code: 'SELF_APPROVAL', detail: expect.stringMatching(/^It is your own action.* Somebody else has to approve\.$/),

@@ -22,8 +22,8 @@ export interface Person {
   readonly email?: string;
   readonly role: Role;
   readonly accountSince: Date;
-  /** When the account, its address included, was last changed. */
-  readonly changedAt: Date;
+  /** Since when the address is this one. */
+  readonly addressSince: Date;
   readonly roleSince: Date;
   /** Of the personal key that they came in with, where it was one. */
   readonly keySince?: Date;
@@ -193,8 +193,8 @@ function isSelf(decider: Person, name: string, selves: OrganizationTies['selves'
   const folded = foldPerson(name);
   if (folded === foldPerson(decider.userId)) return true;
   if (decider.email !== undefined && folded === foldPerson(decider.email)) return true;
-  // An address was claimed as it stood then: whoever has changed their account since may have had it.
-  if (isAddress(folded) && decider.changedAt.getTime() >= askedAt.getTime()) return true;
+  // An address was claimed as it stood then: whoever has changed theirs since may have had it.
+  if (isAddress(folded) && decider.addressSince.getTime() >= askedAt.getTime()) return true;
   const mine = selves.get(foldPerson(decider.userId)) ?? [];
   return (selves.get(folded) ?? []).some((id) => mine.includes(id));
 }

@@ -66,8 +66,13 @@ export class AgentStore {
   /** Writes the agent as it is in another organization; what it could show in the old one for itself stays behind with nothing. */
   async move(tx: Tx, { organizationId, id }: AgentPlace, moved: AgentEntity): Promise<void> {
     await tx.manager.getRepository<object>(AgentEntity).update({ organizationId, id }, moved);
-    await tx.query('delete from refreshed_tokens where organization_id = $1 and agent_id = $2', [organizationId, id]);
-    await tx.query('delete from setup_tokens where organization_id = $1 and agent_id = $2', [organizationId, id]);
+    await this.forgetTokens(tx, { organizationId, id });
+  }
+
+  /** Writes the agent as out of service for good, with nothing left that it could show for itself. */
+  async remove(tx: Tx, agent: AgentEntity): Promise<void> {
+    await this.update(tx, { ...agent, status: 'removed' });
+    await this.forgetTokens(tx, agent);
   }
 
   /** Marks a token as refreshed after its end. @returns false when that was done before */
@@ -78,6 +83,11 @@ export class AgentStore {
       [organizationId, id, tokenId, until],
     );
     return rows.length > 0;
+  }
+
+  private async forgetTokens(tx: Tx, { organizationId, id }: AgentPlace): Promise<void> {
+    await tx.query('delete from refreshed_tokens where organization_id = $1 and agent_id = $2', [organizationId, id]);
+    await tx.query('delete from setup_tokens where organization_id = $1 and agent_id = $2', [organizationId, id]);
   }
 }
 

@@ -122,7 +122,8 @@ export class AgentsController {
       '`currentCapabilities` of that answer.',
   })
   @Access('agents.refresh-token')
-  @Replies(200, TokenReply, 'AGENT_INACTIVE', 'CAPABILITIES_CHANGED')
+  @Idempotent('agents.refresh-token')
+  @Replies(200, TokenReply, 'AGENT_INACTIVE', 'CAPABILITIES_CHANGED', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
   refreshToken(@PathParam('id', 'agt') id: string, @JsonBody(RefreshTokenDto) body: RefreshTokenDto, @Caller() caller: VerifiedCaller) {
     return this.tokens.refresh(id, body.capabilities, caller);
   }

@@ -18,7 +18,7 @@ interface Row {
   role: Role;
   role_since: Date;
   created_at: Date;
-  updated_at: Date;
+  email_since: Date;
   place: Membership['role'] | null;
   place_since: Date;
   place_role_since: Date;
@@ -33,7 +33,7 @@ const HOUSE = `
 
 const PERSON = `
   with ${HOUSE}
-  select u.email, u.role, u.role_since, u.created_at, u.updated_at,
+  select u.email, u.role, u.role_since, u.created_at, u.email_since,
     m.role as place, m.since as place_since, m.role_since as place_role_since,
     (select count(*)::integer from users c
      where (c.organization_id = $1 or (c.role = 'owner' and c.organization_id in (select id from house)))
@@ -41,14 +41,14 @@ const PERSON = `
   from users u left join team_members m on m.organization_id = $1 and m.team_id = $2 and m.user_id = u.id
   where u.organization_id = $4 and u.id = $5`;
 
-// An address was claimed as it stood when the request was made: an account that was changed since may have had it.
+// An address was claimed as it stood when the request was made: an account whose own was changed since may have had it.
 // `union` ends a circle of people who vouched for one another. Root, who is nobody's colleague, is no link between people.
 const SELVES = `
   with recursive ${HOUSE},
   up (name, id) as (
     select n.name, u.id from unnest($2::text[]) as n(name)
     join users u on u.organization_id in (select id from house) 
-      and (u.id = n.name or u.email_folded = n.name or (n.name like '%@%' and u.updated_at >= $3))
+      and (u.id = n.name or u.email_folded = n.name or (n.name like '%@%' and u.email_since >= $3))
     union
     select up.name, u.vouched_by from up join users u on u.id = up.id and u.organization_id in (select id from house)
     where starts_with(u.vouched_by, 'usr_'))
@@ -66,7 +66,7 @@ export class DeciderQuery {
       userId,
       role: row.role,
       accountSince: row.created_at,
-      changedAt: row.updated_at,
+      addressSince: row.email_since,
       roleSince: row.role_since,
       keySince: credential.createdAt,
       ...(row.email === null ? {} : { email: row.email }),

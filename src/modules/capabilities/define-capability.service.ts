@@ -7,7 +7,6 @@ import { definitionDigest } from '../../domain/gate/definition-digest.js';
 import { checkInputSchema } from '../../domain/gate/input-schema.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
 import type { Caller } from '../../platform/auth/principal.js';
-import type { Plan } from '../../platform/database/plan.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { type FieldError, Problem } from '../../platform/http/problem.js';
@@ -15,6 +14,7 @@ import { invalid } from '../../platform/http/read-members.js';
 import type { Reply } from '../../platform/http/replies.js';
 import { OutboundGuard } from '../../platform/outbound/outbound-guard.js';
 import { OrganizationsQuery } from '../organizations/organizations.query.js';
+import { sharedChange } from '../organizations/shared-change.js';
 import type { CapabilityDefinitionEntity } from './capability-definition.entity.js';
 import type { DefineCapabilityDto, UpdateCapabilityDto } from './capabilities.dto.js';
 import { type CapabilityEnvelope, presentCapability } from './capabilities.presenter.js';
@@ -45,7 +45,7 @@ export class DefineCapabilityService {
       throw invalid([{ pointer: '/name', message: 'must be like crm.update or crm:update, in lower case' }]);
     }
     const { inputSchema, connector } = this.checked(wanted);
-    return this.work.run(changeOf(organizationId), async (tx) => {
+    return this.work.run(sharedChange(organizationId), async (tx) => {
       if (await this.definitions.find(tx, organizationId, wanted.name)) throw new Problem('CONFLICT', `"${wanted.name}" exists already.`);
       const now = await tx.now();
       const row: CapabilityDefinitionEntity = {
@@ -70,7 +70,7 @@ export class DefineCapabilityService {
   async update(name: string, wanted: UpdateCapabilityDto, caller: Caller): Promise<Reply<CapabilityEnvelope>> {
     const organizationId = await this.organizations.homeOf(caller.scope);
     const checked = this.checked(wanted);
-    return this.work.run(changeOf(organizationId), async (tx) => {
+    return this.work.run(sharedChange(organizationId), async (tx) => {
       const now = await tx.now();
       const former = await this.definitions.find(tx, organizationId, name);
       if (!former) throw new Problem('NOT_FOUND', `There is no capability "${name}".`);
@@ -98,7 +98,7 @@ export class DefineCapabilityService {
 
   async remove(name: string, caller: Caller): Promise<Reply<undefined>> {
     const organizationId = await this.organizations.homeOf(caller.scope);
-    return this.work.run(changeOf(organizationId), async (tx) => {
+    return this.work.run(sharedChange(organizationId), async (tx) => {
       if (isBuiltIn(name)) throw new Problem('CONFLICT', 'The catalogue\'s own capabilities stay.');
       if (!(await this.definitions.row(tx, organizationId, name))) throw new Problem('NOT_FOUND', `There is no capability "${name}".`);
       // The row goes first: whoever grants it meanwhile waits for it, and then finds nothing to grant.
@@ -171,9 +171,4 @@ function eventOf(type: 'capability.defined' | 'capability.definition_updated', r
       ...(row.connector ? { connector: row.connector as unknown as JsonValue } : {}),
     },
   };
-}
-
-/** What a definition is part of: the organization's chain, and what all its agents share. */
-function changeOf(organizationId: string): Plan {
-  return { chains: [organizationChain(organizationId)], changesShared: [organizationId] };
 }

@@ -39,10 +39,10 @@ export class HitlRequestStore {
   }
 
   /**
-   * Ends or moves a request: compare-and-set on status, version and, where a person decides, on the window by the
-   * database's clock of this very moment.
+   * Ends or moves a request that `read` has locked, which keeps two decisions apart. Status and content's version, which no
+   * move raises, are compared besides; and where a person decides, the window, by the database's clock of this very moment.
    *
-   * @returns false when another decision came first
+   * @returns false when the window has closed meanwhile
    */
   async move(tx: Tx, from: HitlRequestEntity, next: HitlRequestEntity, withinWindow: boolean): Promise<boolean> {
     const rows = await tx.query(
@@ -76,7 +76,7 @@ export class HitlRequestStore {
     )) as RequestPlace[];
   }
 
-  /** The agent's open requests, for when it is removed. */
+  /** The agent's open requests, for when it is removed or goes to another organization. */
   async openOf(tx: Tx, organizationId: string, agentId: string): Promise<RequestPlace[]> {
     return tx.query<RequestPlace & Record<string, unknown>>(
       `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id, q.execution_id as "executionId"

@@ -22,6 +22,16 @@ export interface Moved {
   accepted: Accepted;
 }
 
+interface Recorded {
+  request: HitlRequestEntity;
+  command: HitlCommand;
+  accepted: Accepted;
+  actorId: string;
+  cause: string;
+  /** One for each event. */
+  entryIds: readonly string[];
+}
+
 /**
  * Carries a transition of the pure table into the rows: compare-and-set of the request, its entries, the count of open
  * requests, the end of its waiting execution, and the news for people. All in the caller's unit of work.
@@ -43,46 +53,36 @@ export class MoveRequestService {
     const request = hold ? { ...found, expiresAt: resumedEnd(found, hold, now) } : found;
     const accepted = transition(stateOf(request), command, now);
     if (accepted.kind === 'refused') return accepted;
-    const { decision, status, level, expiresAt } = accepted.next;
-    const chain = agentChain(request.organizationId, request.agentId);
     const entryIds = accepted.events.map(() => newId('audit'));
-    const next: HitlRequestEntity = {
-      ...request,
-      status,
-      escalationLevel: level,
-      expiresAt,
-      ...(status === 'escalated' ? { escalatedAt: now, escalationReason: whyEscalated(command) } : {}),
-      ...(command.kind === 'approve' ? { deciderLevel: command.deciderLevel ?? null, breakGlass: isBreakGlass(command) } : {}),
-      ...(decision
-        ? {
-            decisionOutcome: decision.outcome,
-            decisionBy: decision.by,
-            decidedBy: decision.by === 'human' ? actorId : 'system',
-            decidedAt: now,
-            note: decision.note,
-            decisionEntryId: entryIds.at(-1)!,
-          }
-        : {}),
-    };
+    const next = nextOf(request, command, accepted, { now, actorId, entryId: entryIds.at(-1)! });
     const bySomebody = command.kind !== 'timeout' && !('by' in command && command.by === 'system') && !hold;
     if (!(await this.requests.move(tx, request, next, bySomebody))) {
       // The window closed between reading the clock and writing.
       return { kind: 'refused', code: 'HITL_EXPIRED' };
     }
+    this.record(tx, { request, command, accepted, actorId, cause, entryIds });
+    await this.carryOut(tx, next, command, accepted, now);
+    return { request: next, accepted };
+  }
+
+  private record(tx: Tx, { request, command, accepted, actorId, cause, entryIds }: Recorded): void {
+    const chain = agentChain(request.organizationId, request.agentId);
     accepted.events.forEach((event, i) => {
       const by = event.actor === 'system' ? 'system' : actorId;
       tx.record(chain, entryOf(event, request, command, accepted, cause), { actorId: by, id: entryIds[i]! });
     });
-    if (decision) tx.countOpenRequests(chain, -1);
-    for (const effect of accepted.effects) {
-      if (effect.kind === 'cancel') await this.cancelExecution(tx, next, effect.reason, now);
+    if (accepted.next.decision) tx.countOpenRequests(chain, -1);
+  }
+
+  private async carryOut(tx: Tx, request: HitlRequestEntity, command: HitlCommand, { effects }: Accepted, now: Date): Promise<void> {
+    for (const effect of effects) {
+      if (effect.kind === 'cancel') await this.cancelExecution(tx, request, effect.reason, now);
       if (effect.kind === 'notify') {
         // Of a broken glass every admin is told, loudly.
         const loudly: JsonObject = isBreakGlass(command) ? { priority: 'high', breakGlass: true } : {};
         tx.enqueue(notify(request.organizationId, effect.event, { hitlRequestId: request.id, ...loudly }));
       }
     }
-    return { request: next, accepted };
   }
 
   private async cancelExecution(tx: Tx, request: HitlRequestEntity, reason: string, now: Date): Promise<void> {
@@ -92,6 +92,35 @@ export class MoveRequestService {
       ...execution, status: 'cancelled', reason, closedAt: now, auditId: request.decisionEntryId,
     });
   }
+}
+
+interface Deed {
+  now: Date;
+  actorId: string;
+  /** Of the entry that tells of the decision, where there is one. */
+  entryId: string;
+}
+
+function nextOf(request: HitlRequestEntity, command: HitlCommand, { next }: Accepted, { now, actorId, entryId }: Deed): HitlRequestEntity {
+  const { decision, status, level, expiresAt } = next;
+  return {
+    ...request,
+    status,
+    escalationLevel: level,
+    expiresAt,
+    ...(status === 'escalated' ? { escalatedAt: now, escalationReason: whyEscalated(command) } : {}),
+    ...(command.kind === 'approve' ? { deciderLevel: command.deciderLevel ?? null, breakGlass: isBreakGlass(command) } : {}),
+    ...(decision
+      ? {
+          decisionOutcome: decision.outcome,
+          decisionBy: decision.by,
+          decidedBy: decision.by === 'human' ? actorId : 'system',
+          decidedAt: now,
+          note: decision.note,
+          decisionEntryId: entryId,
+        }
+      : {}),
+  };
 }
 
 export function stateOf(request: HitlRequestEntity): HitlState {

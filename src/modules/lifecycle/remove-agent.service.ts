@@ -5,9 +5,13 @@ import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import type { Reply } from '../../platform/http/replies.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { GrantCapabilityService } from '../agents/grant-capability.service.js';
+import { raisedEpoch } from '../agents/issue-token.service.js';
 import { CancelWorkService } from '../hitl/cancel-work.service.js';
 
-/** Takes an agent out of service for good. Its chain, its requests and its executions stay. */
+/**
+ * Takes an agent out of service for good: its tokens are dead, nobody is asked for it any more, and what was approved and has
+ * not begun does not begin. Its chain, its requests and its executions stay.
+ */
 @Injectable()
 export class RemoveAgentService {
   constructor(
@@ -20,12 +24,14 @@ export class RemoveAgentService {
   async remove(agentId: string, caller: Caller): Promise<Reply<undefined>> {
     const place = await this.agents.place(caller.scope, agentId);
     const { organizationId, id } = place;
-    let ended: string[] = [];
+    const ended: string[] = [];
     const reply = await this.work.run({ chains: [agentChain(organizationId, id)] }, async (tx) => {
+      ended.length = 0;
       const agent = await this.agents.read(tx, place);
-      await this.agents.update(tx, { ...agent, status: 'removed', updatedAt: await tx.now() });
+      await this.agents.remove(tx, { ...agent, epoch: await raisedEpoch(tx, agent.epoch), updatedAt: await tx.now() });
       await this.granting.revokeAllWithin(tx, organizationId, id, caller.actorId);
-      ended = await this.cancelling.openRequests(tx, organizationId, id, 'agent_removed');
+      ended.push(...(await this.cancelling.openRequests(tx, organizationId, id, 'agent_removed')));
+      ended.push(...(await this.cancelling.approved(tx, organizationId, id, 'agent_removed')));
       tx.record(agentChain(organizationId, id), { type: 'agent.removed', metadata: {} });
       return tx.reply(204, undefined);
     });

@@ -40,6 +40,7 @@ export class ChangeUserService {
         id: newId('usr'),
         email,
         emailFolded: folded(email),
+        emailSince: now,
         name: name ?? null,
         avatarUrl: avatarUrl ?? null,
         role,
@@ -73,10 +74,12 @@ export class ChangeUserService {
       assertRank(refusalToChange(actorOf(caller), user, wanted.role));
       if (wanted.role !== undefined) await this.assertOwnerStays(tx, user, wanted.role);
       const now = await tx.now();
+      const emailFolded = wanted.email === undefined ? user.emailFolded : folded(wanted.email);
       const changed: UserEntity = {
         ...user,
         email: wanted.email ?? user.email,
-        emailFolded: wanted.email === undefined ? user.emailFolded : folded(wanted.email),
+        emailFolded,
+        emailSince: emailFolded === user.emailFolded ? user.emailSince : now,
         name: wanted.name === undefined ? user.name : wanted.name,
         avatarUrl: wanted.avatarUrl === undefined ? user.avatarUrl : wanted.avatarUrl,
         role: wanted.role ?? user.role,

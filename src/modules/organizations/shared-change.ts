@@ -2,7 +2,7 @@ import { organizationChain } from '../../domain/audit/chain.js';
 import type { Plan } from '../../platform/database/plan.js';
 
 /**
- * A change of what all of an organization shares: settings, accounts, roles, keys. Such changes stand in line at the
+ * A change of what all of an organization shares: settings, accounts, roles, keys, teams, definitions. Such changes stand in line at the
  * organization's chain; decisions under way are taken again, and the answer waits until none rests on what was before.
  */
 export function sharedChange(organizationId: string): Plan {

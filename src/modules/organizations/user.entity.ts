@@ -19,6 +19,10 @@ export class UserEntity {
   @Column('text', { name: 'email_folded', nullable: true })
   emailFolded!: string | null;
 
+  /** Since when the address is this one: whoever has changed theirs may have had another that an agent named before. */
+  @Column('timestamptz', { name: 'email_since' })
+  emailSince!: Date;
+
   @Column('text', { nullable: true })
   name!: string | null;
 

@@ -3,13 +3,13 @@ import type { AuditEvent } from '../../domain/audit/catalogue.js';
 import { organizationChain } from '../../domain/audit/chain.js';
 import { newId } from '../../domain/ids.js';
 import type { Caller } from '../../platform/auth/principal.js';
-import type { Plan } from '../../platform/database/plan.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Problem } from '../../platform/http/problem.js';
 import type { Reply } from '../../platform/http/replies.js';
 import { ActiveUsersQuery } from '../organizations/active-users.query.js';
 import { OrganizationsQuery } from '../organizations/organizations.query.js';
+import { sharedChange } from '../organizations/shared-change.js';
 import { MemberStore, type TeamRole } from './member.store.js';
 import { type Team, type TeamPlace, TeamStore } from './team.store.js';
 import type { NewMemberDto, NewTeamDto, UpdateTeamDto } from './teams.dto.js';
@@ -36,7 +36,7 @@ export class ChangeTeamService {
 
   async create(wanted: NewTeamDto, caller: Caller): Promise<Reply<TeamEnvelope>> {
     const organizationId = await this.organizations.choose(caller.scope, wanted.organizationId);
-    return this.work.run(changeIn(organizationId), async (tx) => {
+    return this.work.run(sharedChange(organizationId), async (tx) => {
       const now = await tx.now();
       const { name, description = null } = wanted;
       const team: Team = { organizationId, id: newId('team'), name, description, createdAt: now, updatedAt: now };
@@ -89,12 +89,8 @@ export class ChangeTeamService {
 
   private async change<Body>(teamId: string, caller: Caller, story: (tx: Tx, place: TeamPlace) => Promise<Body>): Promise<Body> {
     const place = await this.stored.place(caller.scope, teamId);
-    return this.work.run(changeIn(place.organizationId), (tx) => story(tx, place));
+    return this.work.run(sharedChange(place.organizationId), (tx) => story(tx, place));
   }
-}
-
-function changeIn(organizationId: string): Plan {
-  return { chains: [organizationChain(organizationId)], changesShared: [organizationId] };
 }
 
 function record(tx: Tx, { organizationId, id }: TeamPlace, change: TeamChange): void {

@@ -59,9 +59,10 @@ export class IdempotencyKeys {
   /**
    * Takes the key for this transaction.
    *
-   * @throws Replayed when it was answered before; Problem IDEMPOTENCY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED
+   * @returns the answer, when it was answered before
+   * @throws Problem IDEMPOTENCY_IN_FLIGHT, IDEMPOTENCY_KEY_REUSED
    */
-  async claim(runner: QueryRunner, claim: IdempotencyClaim): Promise<void> {
+  async claim(runner: QueryRunner, claim: IdempotencyClaim): Promise<KeptAnswer | undefined> {
     const [lock] = (await runner.query('select pg_try_advisory_xact_lock(hashtextextended($1, 4712)) as taken', [claim.scope])) as [
       { taken: boolean },
     ];
@@ -74,9 +75,9 @@ export class IdempotencyKeys {
       'select fingerprint, status, body from idempotency_keys where organization_id = $1 and scope = $2',
       [claim.organizationId, claim.scope],
     )) as { fingerprint: string; status: number; body: string | null }[];
-    if (!kept) return;
+    if (!kept) return undefined;
     assertSameBody(claim.fingerprint, kept.fingerprint);
-    throw new Replayed({ status: kept.status, body: kept.body === null ? undefined : JSON.parse(kept.body) });
+    return { status: kept.status, body: kept.body === null ? undefined : JSON.parse(kept.body) };
   }
 
   async keep(runner: QueryRunner, claim: IdempotencyClaim, answer: KeptAnswer): Promise<void> {

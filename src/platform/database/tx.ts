@@ -151,6 +151,7 @@ export class Tx {
     this.written = this.entries.length;
     if (entries.length > 0) await this.query(APPEND_ENTRIES, [...entryColumns(entries), ...subjectColumns(entries)]);
   }
+
   private async raiseShared(shared: readonly string[] | 'all'): Promise<void> {
     if (shared.length === 0) return;
     // An organization that is being made would be missed, and with it what its first agents are just deciding by.

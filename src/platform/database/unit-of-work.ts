@@ -52,8 +52,13 @@ export class UnitOfWork {
       await runner.startTransaction();
       const context = requestContext.getStore();
       const claim = context?.idempotency;
-      if (claim) await this.keys.claim(runner, claim);
+      const kept = claim && (await this.keys.claim(runner, claim));
       await shareBarrier(runner, [...(plan.judges ?? []), ...barrierOf(context?.caller)]);
+      if (kept) {
+        // A kept answer, too, is for nobody whose rights have ended since the guard read them.
+        await this.recheckCredential(runner);
+        throw new Replayed(kept);
+      }
       const lock = () => lockHeads(runner, plan);
       const closed = await (plan.urgent ? outwaitSilent(this.dataSource, runner, lock) : lock());
       await this.recheckCredential(runner);
