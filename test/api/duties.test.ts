@@ -4,7 +4,7 @@ import { asAgent, asRoot, type Client, type Reply } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../support/gate.js';
-import { anOrganization, aPerson, aTeam, type BuiltPerson, type PersonTerms, type Role } from '../support/people.js';
+import { anOrganization, aPerson, aTeam, closeAccount, type BuiltPerson, type PersonTerms, type Role } from '../support/people.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -180,13 +180,35 @@ describe('standard: an initiator does not approve', () => {
     ['on_behalf_of', 'id'], ['onBehalfOf', 'id'], ['on_behalf_of', 'address'], ['onBehalfOf', 'address'],
   ])('%s by %s: opens at level 2, still pending; they may reject', async (name, by) => {
     const admin = await person('admin');
-    const claim = by === 'id' ? admin.id : ` ${admin.email.toUpperCase()}`;
+    const claim = by === 'id' ? admin.id : admin.email.toUpperCase();
     const request = await asked({ context: { [name]: claim } });
     expect(await requestOf(server, request.id)).toMatchObject({ status: 'pending', escalation_level: 2, on_behalf_of: claim });
     await barred(admin, request);
     expect((await reject(admin, request)).expect(200).at('request')).toMatchObject({ status: 'rejected', onBehalfOf: claim });
     const again = await asked({ context: { [name]: claim } });
     await approved(other, again);
+  });
+
+  test.each(['Ada <ada@example.test>', 'mailto:ada@example.test', 'ada@example.test, bob@example.test', 'ada', ' '])(
+    'a claim that could name nobody is refused: %s', async (claim) => {
+      const body = { capability: 'email.send', context: { onBehalfOf: claim } };
+      const agent = await anAgent(server).granted('email.send', { hitlMode: 'propose' }).create();
+      for (const path of ['/api/v1/execute', '/api/v1/hitl']) {
+        const refused = (await agent.client.post(path, body)).expect(400, 'VALIDATION_FAILED');
+        expect(refused.at('errors')).toMatchObject([{ pointer: '/context/onBehalfOf' }]);
+      }
+    },
+  );
+
+  test.each(['standard', 'strict'] as const)('%s: a further account of the same address is the same person', async (setting) => {
+    const former = await person('admin');
+    const request = await asked({ context: { on_behalf_of: former.id } });
+    await closeAccount(server, former);
+    const anew = await person('admin', { email: former.email.toUpperCase() });
+    await separation(setting);
+    await barred(anew, request);
+    await separation('standard');
+    await approved(other, request);
   });
 
   test('any address is claimed: whoever is edited otherwise meanwhile is not barred, whoever changes their own is', async () => {

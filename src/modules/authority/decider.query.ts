@@ -11,6 +11,8 @@ export interface DeciderWanted {
   teamId?: string;
   /** When the request was made. */
   since: Date;
+  /** Users behind the action, by id. */
+  initiators: readonly string[];
 }
 
 interface Row {
@@ -23,6 +25,7 @@ interface Row {
   place_since: Date;
   place_role_since: Date;
   company: number;
+  namesake: boolean;
 }
 
 // An owner acts in every organization of their tenant, so people are looked for there.
@@ -37,7 +40,8 @@ const PERSON = `
     m.role as place, m.since as place_since, m.role_since as place_role_since,
     (select count(*)::integer from users c
      where (c.organization_id = $1 or (c.role = 'owner' and c.organization_id in (select id from house)))
-       and (c.ended_at is null or c.ended_at > $3)) as company
+       and (c.ended_at is null or c.ended_at > $3)) as company,
+    exists (select from users i where i.id = any ($6) and i.email_folded = u.email_folded) as namesake
   from users u left join team_members m on m.organization_id = $1 and m.team_id = $2 and m.user_id = u.id
   where u.organization_id = $4 and u.id = $5`;
 
@@ -47,8 +51,9 @@ const SELVES = `
   with recursive ${HOUSE},
   up (name, id) as (
     select n.name, u.id from unnest($2::text[]) as n(name)
-    join users u on u.organization_id in (select id from house) 
-      and (u.id = n.name or u.email_folded = n.name or (n.name like '%@%' and u.email_since >= $3))
+    join users u on u.organization_id in (select id from house)
+      and (u.id = n.name or u.email_folded = n.name or (n.name like '%@%' and u.email_since >= $3)
+        or u.email_folded = (select i.email_folded from users i where i.id = n.name))
     union
     select up.name, u.vouched_by from up join users u on u.id = up.id and u.organization_id in (select id from house)
     where starts_with(u.vouched_by, 'usr_'))
@@ -58,9 +63,9 @@ const SELVES = `
 @Injectable()
 export class DeciderQuery {
   async read(tx: Tx, { userId, organizationId: home, credential }: UserPrincipal, wanted: DeciderWanted) {
-    const { organizationId, teamId = null, since } = wanted;
+    const { organizationId, teamId = null, since, initiators } = wanted;
     // The unit of work has just found this account alive, and rows of people are never deleted.
-    const [row] = (await tx.query<Row>(PERSON, [organizationId, teamId, since, home, userId])) as [Row];
+    const [row] = (await tx.query<Row>(PERSON, [organizationId, teamId, since, home, userId, initiators])) as [Row];
     const person: Person = {
       kind: 'person',
       userId,
@@ -72,7 +77,7 @@ export class DeciderQuery {
       ...(row.email === null ? {} : { email: row.email }),
       ...(row.place === null ? {} : { membership: { role: row.place, since: row.place_since, roleSince: row.place_role_since } }),
     };
-    return { person, hasSingleUser: row.company <= 1 };
+    return { person, hasSingleUser: row.company <= 1, isNamesake: row.namesake };
   }
 
   /** For each name (a user's id, or an address): the users who stand behind it, those who vouched for it included. */

@@ -27,7 +27,7 @@ export interface Judged {
   may: Extract<DutyVerdict, { kind: 'may' }>;
 }
 
-type Who = Pick<DutyQuestion, 'decider' | 'organization'>;
+type Who = Pick<DutyQuestion, 'decider' | 'organization' | 'request'>;
 
 /**
  * The questions before a decision, always in one order: does a stop hold it, is it still open, is it the action that was shown,
@@ -53,7 +53,6 @@ export class JudgeDecisionService {
     const agent = facts.agent ?? {};
     const verdict = judgeDecider({
       ...(await this.who(tx, place.organizationId, ties, facts, caller)),
-      request: ties,
       agent,
       command: {
         kind,
@@ -68,17 +67,19 @@ export class JudgeDecisionService {
   private async who(tx: Tx, organizationId: string, ties: RequestTies, facts: Facts, { principal }: Caller): Promise<Who> {
     const { separationOfDuties } = facts;
     const nobody = { separationOfDuties, hasSingleUser: false, selves: new Map<string, readonly string[]>() };
-    if (principal.kind === 'root') return { decider: { kind: 'root' }, organization: nobody };
+    if (principal.kind === 'root') return { decider: { kind: 'root' }, organization: nobody, request: ties };
     if (principal.kind !== 'user') throw new Problem('FORBIDDEN', 'People decide.');
     const teamId = facts.agent?.teamId;
-    const asked = { organizationId, since: ties.createdAt, ...(teamId === undefined ? {} : { teamId }) };
-    const { person, hasSingleUser } = await this.deciders.read(tx, principal, asked);
+    const asked = { organizationId, since: ties.createdAt, initiators: ties.initiators, ...(teamId === undefined ? {} : { teamId }) };
+    const { person, hasSingleUser, isNamesake } = await this.deciders.read(tx, principal, asked);
+    // Another account of the same address, closed or elsewhere in the house, is the same person.
+    const request = isNamesake ? { ...ties, initiators: [...ties.initiators, person.userId] } : ties;
     const organization = { ...nobody, hasSingleUser };
     const separation = stricterOf(ties.separationOfDuties, separationOfDuties);
-    if (separation === 'standard') return { decider: person, organization };
+    if (separation === 'standard') return { decider: person, organization, request };
     const names = [person.userId, ...barredFrom(ties, facts.agent ?? {}, separation).map(({ name }) => name)];
     const selves = await this.deciders.selves(tx, organizationId, names, ties.createdAt);
-    return { decider: person, organization: { ...organization, selves } };
+    return { decider: person, organization: { ...organization, selves }, request };
   }
 }
 
