@@ -6,6 +6,7 @@ import { Problem } from '../../platform/http/problem.js';
 import type { Reply } from '../../platform/http/replies.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { GrantStore } from '../capabilities/grant.store.js';
+import { sharedChange } from '../organizations/shared-change.js';
 import { TeamStore } from '../teams/team.store.js';
 
 /** Ends a team that no agent belongs to, with its grants and its memberships. */
@@ -22,7 +23,7 @@ export class RemoveTeamService {
     const place = await this.teams.place(caller.scope, teamId);
     const { organizationId, id } = place;
     const chain = organizationChain(organizationId);
-    return this.work.run({ chains: [chain], changesShared: [organizationId] }, async (tx) => {
+    return this.work.run(sharedChange(organizationId), async (tx) => {
       // The row first: an agent that is joining holds it, and one that comes later finds it gone.
       await this.teams.lockToRemove(tx, place);
       const agents = await this.agents.countOfTeam(tx, organizationId, id);
