@@ -37,7 +37,8 @@ export class AddStopsAndDuties20261122000200 implements MigrationInterface {
         add column vouched_by text collate "C",
         add column team_id text collate "C",
         add column break_glass boolean not null default false,
-        add column decider_level integer check (decider_level between 0 and 2)`);
+        add column decider_level integer check (decider_level between 0 and 2),
+        add column clock_credited_to timestamptz(3)`);
   }
 
   async down(runner: QueryRunner): Promise<void> {
@@ -46,6 +47,6 @@ export class AddStopsAndDuties20261122000200 implements MigrationInterface {
     await runner.query(`
       alter table hitl_requests drop column separation_of_duties, drop column initiators, drop column agent_owner_id,
         drop column agent_registered_by, drop column vouched_by, drop column team_id, drop column break_glass,
-        drop column decider_level`);
+        drop column decider_level, drop column clock_credited_to`);
   }
 }

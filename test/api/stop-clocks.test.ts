@@ -31,6 +31,7 @@ interface Past {
   /** Minutes from now; before it where negative. */
   readonly created: number;
   readonly expires: number;
+  readonly escalated?: number;
   /** Each from when until when; the one without an end is lifted by the test. */
   readonly stops: readonly (readonly [StopScope, number, number?])[];
 }
@@ -62,8 +63,8 @@ async function inThePast(agent: BuiltAgent, request: string, past: Past): Promis
       [id, at(from), until === undefined ? null : at(until), until === undefined ? null : 'root']);
     if (until === undefined) stops.push({ id, from: at(from).getTime() });
   }
-  await server.sql('update hitl_requests set created_at = $2, expires_at = $3 where id = $1',
-    [request, at(past.created), at(past.expires)]);
+  await server.sql('update hitl_requests set created_at = $2, expires_at = $3, escalated_at = $4 where id = $1',
+    [request, at(past.created), at(past.expires), past.escalated === undefined ? null : at(past.escalated)]);
   return stops;
 }
 
@@ -90,9 +91,12 @@ describe('on resume the end of an open request moves by the time it was held', (
     ['a chain of three', { created: -60, expires: -19, stops: [['agent', -30, -20], ['organization', -20, -10], ['all', -10]] }, -30],
     ['a gap: what was held before it has been given back then',
       { created: -60, expires: -5, stops: [['agent', -30, -20], ['organization', -10]] }, -10],
+    ['escalated while the stop was being made: the new window opened then',
+      { created: -20, escalated: -6, expires: -5, stops: [['organization', -10]] }, -6],
   ])('%s', async (_name, past, since) => {
-    const agent = await anAgentOfItsOwn();
-    const request = await asked(agent);
+    const capability = past.escalated === undefined ? 'email.send' : 'phone.call';
+    const agent = await anAgentOfItsOwn(1_800, capability);
+    const request = await asked(agent, capability);
     const [last] = await inThePast(agent, request, past);
     const before = await timesOf(request);
     await lift(last!.id);
@@ -126,6 +130,31 @@ describe('on resume the end of an open request moves by the time it was held', (
       await lift(stops[1]!.id);
       expect((await timesOf(request)).expires - before.expires).toBe((await liftedAt(stops[1]!.id)) - stops[0]!.from);
     });
+
+  test.each<[StopScope, StopScope]>([['organization', 'agent'], ['agent', 'all'], ['all', 'organization']])(
+    'a stop of %s is lifted while one of %s is being made, unseen: the time of the first is given back once', async (first, second) => {
+      const agent = await anAgentOfItsOwn();
+      const request = await asked(agent);
+      const [one] = await inThePast(agent, request, { created: -20, expires: -5, stops: [[first, -10]] });
+      const before = await timesOf(request);
+      await lift(one!.id);
+      const other = await stopped(second, agent);
+      // It had taken its time before the first one's end, and committed after it.
+      await server.sql(`update stops set made_at = (select lifted_at from stops where id = $2) - interval '5 milliseconds' where id = $1`,
+        [other, one!.id]);
+      await lift(other);
+      expect((await timesOf(request)).expires - before.expires).toBe((await liftedAt(other)) - one!.from);
+    });
+
+  test('two are lifted side by side, and the one that says the later time commits first: none of the time is lost', async () => {
+    const agent = await anAgentOfItsOwn();
+    const request = await asked(agent);
+    // The one that ends later has committed without having seen that the other one ends.
+    const [last] = await inThePast(agent, request, { created: -20, expires: -5, stops: [['organization', -10, 5], ['agent', -8]] });
+    const before = await timesOf(request);
+    await lift(last!.id);
+    expect((await timesOf(request)).expires - before.expires).toBe(15 * MINUTE);
+  });
 
   test('an escalated one too; others\' and decided ones stay', async () => {
     const agent = await anAgentOfItsOwn(1_800, 'phone.call');
@@ -171,6 +200,18 @@ describe('a window that ends while it is held', () => {
     (await agent.client.post(`/api/v1/hitl/${held}/cancel`)).expect(200);
     expect(await requestOf(server, held)).toMatchObject({ status: 'cancelled', decision: { outcome: 'cancelled', by: 'human' } });
     (await agent.client.post(`/api/v1/hitl/${over}/cancel`)).expect(409, 'HITL_EXPIRED');
+    await lift(stop!.id);
+  });
+
+  test.each(['clock_credited_to', 'escalated_at'])('and what it is cancelled with counts from %s on', async (column) => {
+    const agent = await anAgentOfItsOwn();
+    const request = await asked(agent);
+    const [stop] = await inThePast(agent, request, { created: -20, expires: -5, stops: [['agent', -10]] });
+    await server.sql(`update hitl_requests set ${column} = created_at + interval '13 minutes' where id = $1`, [request]);
+    const before = await timesOf(request);
+    (await agent.client.post(`/api/v1/hitl/${request}/cancel`)).expect(200);
+    const decidedAt = Date.parse((await requestOf(server, request)).decided_at!);
+    expect((await timesOf(request)).expires - before.expires).toBe(decidedAt - (before.created + 13 * MINUTE));
     await lift(stop!.id);
   });
 });

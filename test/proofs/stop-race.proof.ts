@@ -1,7 +1,8 @@
-import { asRoot, type Client, type Reply } from '../support/actors.js';
+import { asRoot, type Client } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { anOrganization } from '../support/people.js';
 import type { Proof } from '../support/proof.js';
+import { done, generator, pause } from '../support/races.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const ORGANIZATIONS = 3;
@@ -144,26 +145,4 @@ async function startWhileStopped(server: TestServer, racers: readonly Racer[]): 
 async function brokenChain(server: TestServer): Promise<string | undefined> {
   const verdict = (await asRoot(server).get('/api/v1/audit/verify')).expect(200);
   return verdict.at('valid') === true ? undefined : `the log does not verify: ${JSON.stringify(verdict.at('breaks'))}`;
-}
-
-/** What is turned away under load (503) is asked for again. */
-async function done(call: () => Promise<Reply>): Promise<Reply> {
-  for (let attempt = 0; ; attempt++) {
-    const reply = await call();
-    if (reply.status !== 503 || attempt === 20) return reply;
-    await pause(100);
-  }
-}
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** mulberry32: small, and the same numbers for the same seed. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

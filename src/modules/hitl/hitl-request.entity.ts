@@ -114,6 +114,10 @@ export class HitlRequestEntity {
   @Column('integer', { name: 'decider_level', nullable: true })
   deciderLevel!: EscalationLevel | null;
 
+  /** Up to when the time that stops held it has been given back; null where none has. */
+  @Column('timestamptz', { name: 'clock_credited_to', nullable: true })
+  clockCreditedTo!: Date | null;
+
   @Column('text', { name: 'escalated_to', nullable: true })
   escalatedTo!: string | null;
 

@@ -11,6 +11,7 @@ import type { Reply } from '../../platform/http/replies.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { FrozenClockStore } from '../hitl/frozen-clock.store.js';
 import { OrganizationsQuery } from '../organizations/organizations.query.js';
+import { sharedChange } from '../organizations/shared-change.js';
 import { type Stop, type StopPlace, StopStore } from '../organizations/stop.store.js';
 import type { MakeStopDto } from './stops.dto.js';
 import { presentStop, type StopEnvelope, targetOf } from './stops.presenter.js';
@@ -50,6 +51,8 @@ export class StopAgentsService {
   /** @throws Problem FORBIDDEN for another's stop of no lower role, CONFLICT when it was lifted before */
   async lift(id: string, caller: Caller): Promise<Reply<undefined>> {
     const place = await this.stops.place(caller.scope, id);
+    // Before its plan, which would hold the platform's chain.
+    if (place.scope === 'all') assertRoot(caller, 'Only root lets everything go on.');
     const { chain, ...plan } = planFor(place);
     return this.work.run(plan, async (tx) => {
       const stop = await this.stops.read(tx, place);
@@ -57,6 +60,8 @@ export class StopAgentsService {
         throw new Problem('FORBIDDEN', `A stop is lifted by whoever made it, or by a higher role than ${stop.madeByRole}.`);
       }
       if (stop.liftedAt !== null) throw new Problem('CONFLICT', 'The stop was lifted before.');
+      // Taken before the waits for the requests and for what flushing locks: a stop of another scope, over the same agents, may be
+      // made or lifted meanwhile. So a request remembers up to when its clock was credited (frozen-clock.store.ts).
       const now = await tx.now();
       // A clock that was set back makes no interval that ends before it begins.
       const lifted = { ...stop, liftedBy: caller.actorId, liftedAt: now < stop.madeAt ? stop.madeAt : now };
@@ -71,7 +76,7 @@ export class StopAgentsService {
   private async target({ scope, id }: Pick<MakeStopDto, 'scope' | 'id'>, caller: Caller): Promise<Target> {
     switch (scope) {
       case 'all':
-        if (caller.principal.kind !== 'root') throw new Problem('FORBIDDEN', 'Only root stops everything.');
+        assertRoot(caller, 'Only root stops everything.');
         if (id !== undefined) throw invalid([{ pointer: '/id', message: 'must be left out: all is everything' }]);
         return { scope, organizationId: PLATFORM_ORGANIZATION, agentId: null };
       case 'organization':
@@ -90,7 +95,11 @@ function planFor({ scope, organizationId, agentId }: Target): Plan & { chain: Ch
   const under = (chain: ChainRef) => ({ chain, chains: [chain], urgent: true }) as const;
   if (agentId !== null) return under(agentChain(organizationId, agentId));
   if (scope === 'all') return { ...under(platformChain()), changesShared: 'all' };
-  return { ...under(organizationChain(organizationId)), changesShared: [organizationId] };
+  return { ...sharedChange(organizationId), ...under(organizationChain(organizationId)) };
+}
+
+function assertRoot({ principal }: Caller, refusal: string): void {
+  if (principal.kind !== 'root') throw new Problem('FORBIDDEN', refusal);
 }
 
 function roleOf({ principal }: Caller): StopRole {

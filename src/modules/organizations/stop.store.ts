@@ -25,13 +25,19 @@ export type StopPlace = Pick<Stop, 'organizationId' | 'id' | 'scope' | 'agentId'
 export const STOP_COLUMNS = `s.organization_id as "organizationId", s.id, s.scope, s.agent_id as "agentId", s.reason, s.made_by as "madeBy",
   s.made_by_role as "madeByRole", s.made_at as "madeAt", s.lifted_by as "liftedBy", s.lifted_at as "liftedAt"`;
 
+/** A stop of everything holds the caller's agents too, so that everyone who may read stops reads it. */
+export function stopsWithin(scope: Scope, first: number): { sql: string; parameters: unknown[] } {
+  const within = scopeCondition(scope, { organization: 's.organization_id', agent: 's.agent_id' }, first);
+  return { ...within, sql: `(s.scope = 'all' or ${within.sql})` };
+}
+
 @Injectable()
 export class StopStore {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
-  /** @throws Problem NOT_FOUND, also for a stop of another organization, and for one of everything unless root asks */
+  /** @throws Problem NOT_FOUND, also for a stop of another organization */
   async place(scope: Scope, id: string): Promise<StopPlace> {
-    const within = scopeCondition(scope, { organization: 's.organization_id', agent: 's.agent_id' }, 2);
+    const within = stopsWithin(scope, 2);
     const [row] = await this.dataSource.query<StopPlace[]>(
       `select s.organization_id as "organizationId", s.id, s.scope, s.agent_id as "agentId" from stops s where s.id = $1 and ${within.sql}`,
       [id, ...within.parameters],

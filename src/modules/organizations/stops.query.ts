@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import type { Scope } from '../../platform/auth/scope.js';
 import { pageOf } from '../../platform/database/paged.js';
 import type { Page, PageRequest } from '../../platform/http/pagination.js';
-import { type Stop, STOP_COLUMNS } from './stop.store.js';
+import { type Stop, STOP_COLUMNS, stopsWithin } from './stop.store.js';
 
 export interface StopFilter {
   status?: 'active' | 'lifted';
@@ -17,7 +17,7 @@ export class StopsQuery {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   async find(scope: Scope, id: string): Promise<Stop | undefined> {
-    const within = scopeCondition(scope, { organization: 's.organization_id', agent: 's.agent_id' }, 2);
+    const within = stopsWithin(scope, 2);
     const [row] = await this.dataSource.query<Stop[]>(`select ${STOP_COLUMNS} from stops s where s.id = $1 and ${within.sql}`, [
       id, ...within.parameters,
     ]);
@@ -25,7 +25,7 @@ export class StopsQuery {
   }
 
   async list(scope: Scope, filter: StopFilter, page: PageRequest): Promise<Page<Stop>> {
-    const within = scopeCondition(scope, { organization: 's.organization_id', agent: 's.agent_id' }, 4);
+    const within = stopsWithin(scope, 4);
     const where = `($1::text is null or ($1 = 'active') = (s.lifted_at is null)) and ($2::text is null or s.agent_id = $2)
       and ($3::text is null or s.organization_id = $3) and ${within.sql}`;
     const parameters = [filter.status ?? null, filter.agentId ?? null, filter.organizationId ?? null, ...within.parameters];
