@@ -160,7 +160,7 @@ describe('who may decide', () => {
   // Where there is nobody else, everybody may.
   beforeAll(async () => void (await aPerson(other, 'admin')));
 
-  const separation = (separationOfDuties: string) => root.patch(`/api/v1/organizations/${home}`, { separationOfDuties });
+  const separation = (separationOfDuties: string) => root.patch(`/api/v1/organizations/${home}`, { settings: { separationOfDuties } });
 
   test.each<[string, Role, (decision: Decision) => Promise<Reply>, number, string]>([
     ['separation of duties is strict now', 'admin', () => separation('strict'), 403, 'SELF_APPROVAL'],
@@ -170,7 +170,7 @@ describe('who may decide', () => {
       401, 'UNAUTHENTICATED'],
     ['they leave the team', 'member', ({ decider, teamId }) => root.delete(`/api/v1/teams/${teamId}/members/${decider.id}`),
       403, 'NOT_ELIGIBLE'],
-  ])('%s while an approval is under way: the answer waits for it, and the next one is refused', async (_name, role, change, status, code) => {
+  ])('%s while an approval is under way: the answer waits, and the next one is refused', async (_name, role, change, status, code) => {
     const decider = await aPerson(busy, role);
     const teamId = await aTeam(other, home, [{ userId: decider.id }]);
     // Owned by an admin who decides; a member decides as one of the team.

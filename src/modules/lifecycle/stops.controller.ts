@@ -25,7 +25,10 @@ export class StopsController {
   ) {}
 
   @Get()
-  @ApiOperation({ summary: 'List stops', description: 'Newest first, those that were lifted too. Stops of `all` are shown too; only root lifts them.' })
+  @ApiOperation({
+    summary: 'List stops',
+    description: 'Newest first, those that were lifted too. Stops of `all` are shown as well; only root lifts them.',
+  })
   @Access('stops.read')
   @Replies(200, StopListReply)
   async list(@QueryParams(StopListQuery) query: StopListQuery, @Caller() caller: VerifiedCaller): Promise<StopListReply> {
