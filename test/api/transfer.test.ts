@@ -216,7 +216,8 @@ describe('what is under way', () => {
     const asked = (await agent.client.post(EXECUTE, { capability })).expect(202);
     const execution = asked.text('executionId');
     await server.sql('insert into grant_usage (organization_id, grant_id) values ($1, $2)', [home, grant!.id]);
-    await server.sql(`insert into grant_uses (organization_id, grant_id, measure, execution_id, amount, waiting) values ($1, $2, 'count', $3, 1, true)`,
+    await server.sql(`insert into grant_uses (organization_id, grant_id, measure, execution_id, amount, waiting)
+      values ($1, $2, 'count', $3, 1, true)`,
       [home, grant!.id, execution]);
     await server.sql(`insert into grant_totals (organization_id, grant_id, measure, amount) values ($1, $2, 'count', 1)`,
       [home, grant!.id]);

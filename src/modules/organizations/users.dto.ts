@@ -7,7 +7,8 @@ import { PageQuery } from '../../platform/http/pagination.js';
 const HTTPS_URL = /^https:\/\/[A-Za-z0-9.-]+(?::\d{1,5})?(?:[/?#][\x21-\x7e]*)?$/;
 
 const email = {
-  min: 3, max: EMAIL_ADDRESS_MAX, pattern: EMAIL_ADDRESS, patternMeans: 'an e-mail address of at most 254 characters', example: 'ada@example.com',
+  min: 3, max: EMAIL_ADDRESS_MAX, pattern: EMAIL_ADDRESS,
+  patternMeans: 'an e-mail address of at most 254 characters', example: 'ada@example.com',
   doc: 'Unique among the active accounts of an organization, whatever its case.',
 } as const;
 const name = { min: 1, max: 200, singleLine: true, optional: true, doc: 'Shown to people.', example: 'Ada Lovelace' } as const;
