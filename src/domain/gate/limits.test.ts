@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject } from '../json.js';
 import type { ConditionFacts } from './conditions.js';
