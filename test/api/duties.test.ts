@@ -200,6 +200,15 @@ describe('standard: an initiator does not approve', () => {
     },
   );
 
+  test('an account that took over the address of who is named by id counts as that person', async () => {
+    const former = await person('admin');
+    const request = await asked({ context: { on_behalf_of: former.id } });
+    (await root.patch(`/api/v1/users/${former.id}`, { email: `moved-${former.email}` })).expect(200);
+    const anew = await person('admin', { email: former.email, age: 0 });
+    await barred(anew, request);
+    await approved(other, request);
+  });
+
   test.each(['standard', 'strict'] as const)('%s: a further account of the same address is the same person', async (setting) => {
     const former = await person('admin');
     const request = await asked({ context: { on_behalf_of: former.id } });

@@ -34,6 +34,8 @@ const HOUSE = `
     select $1::text as id
     union select other.id from organizations here join organizations other on other.tenant_id = here.tenant_id where here.id = $1)`;
 
+// Somebody named by id has the addresses of then and now: where they have changed theirs since the request was made, whoever came by
+// an address since may have got the old one.
 const PERSON = `
   with ${HOUSE}
   select u.email, u.role, u.role_since, u.created_at, u.email_since,
@@ -41,7 +43,8 @@ const PERSON = `
     (select count(*)::integer from users c
      where (c.organization_id = $1 or (c.role = 'owner' and c.organization_id in (select id from house)))
        and (c.ended_at is null or c.ended_at > $3)) as company,
-    exists (select from users i where i.id = any ($6) and i.email_folded = u.email_folded) as namesake
+    exists (select from users i where i.id = any ($6)
+      and (i.email_folded = u.email_folded or (i.email_since >= $3 and u.email_since >= $3))) as namesake
   from users u left join team_members m on m.organization_id = $1 and m.team_id = $2 and m.user_id = u.id
   where u.organization_id = $4 and u.id = $5`;
 

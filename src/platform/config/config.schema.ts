@@ -54,7 +54,9 @@ export const SERVER = {
   CORS_ORIGINS: withDefault('', originList(), 'Origins whose pages may call the API from a browser, separated by commas.'),
   TRUSTED_PROXIES: withDefault('', networkList(), 'Addresses or networks of proxies whose X-Forwarded-For counts.'),
   RATE_LIMIT_ANONYMOUS: withDefault('300', integer(0, 1e9), 'Unauthenticated calls a minute and address; 0 is no limit.'),
-  RATE_LIMIT_PRINCIPAL: withDefault('6000', integer(0, 1e9), 'Calls a minute and credential; 0 is no limit.'),
+  RATE_LIMIT_PRINCIPAL: withDefault(
+    '6000', integer(0, 1e9), 'Calls a minute of an agent, a user or root, whichever credential they show; 0 is no limit.',
+  ),
 } as const;
 
 export const DATABASE = {

@@ -22,7 +22,7 @@ export function showRate(response: ServerResponse, policy: Policy, limit: number
 }
 
 const DETAILS: Readonly<Record<Policy, (limit: number, wait: number) => string>> = {
-  principal: (limit, wait) => `A credential may make ${limit} calls a minute. Call again in ${wait} s.`,
+  principal: (limit, wait) => `An agent, a user or root may make ${limit} calls a minute each. Call again in ${wait} s.`,
   address: (limit, wait) =>
     `An address may make ${limit} calls a minute that show no good credential. Send one, or call again in ${wait} s.`,
 };
