@@ -1,45 +1,35 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { asAgent, asRoot, type Client, type Reply } from '../support/actors.js';
+import { asAgent, asRoot, type Client } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import {
-  callLimit as calls, type Ended, execute, moveToTeam, sumLimit as sum, tally, teamMates, wrongTotals,
+  callGate as run, callLimit as calls, COUNTED, countingWorld, type CountingWorld, execute, moveToTeam, statusOf,
+  sumLimit as sum, tally, teamMates, wrongTotals,
 } from '../support/counts.js';
-import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../support/gate.js';
+import { executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../support/gate.js';
 import { aTeam, firstOrganization } from '../support/people.js';
-import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startServer, type TestServer } from '../support/server.js';
+import type { TestServer } from '../support/server.js';
 
 jest.setTimeout(120_000);
 
+let world: CountingWorld;
 let server: TestServer;
 let replica: TestServer;
 let root: Client;
-let receiver: Receiver;
+let limited: CountingWorld['limited'];
+let configure: CountingWorld['configure'];
 
 beforeAll(async () => {
-  receiver = await startReceiver();
-  server = await startServer();
-  replica = await startServer({ replicaOf: server });
+  world = await countingWorld();
+  ({ server, replica, limited, configure } = world);
   root = asRoot(server);
-  await defineCapability(server, 'invoice.send', { connector: { type: 'http', method: 'POST', url: `${receiver.url}/send` } });
 });
-afterAll(async () => {
-  await replica.stop();
-  await server.stop();
-  await receiver.close();
-});
+afterAll(() => world.close());
 
-const CALL = 'web.search';
-const limited = (...limits: object[]) => anAgent(server).granted(CALL, { limits }).create();
+const CALL = COUNTED;
 const asking = (terms: object) => anAgent(server).granted(CALL, { hitlMode: 'propose', ...terms }).create();
 const share = async (teamId: string, terms: object) =>
   (await root.post('/api/v1/capabilities/grant', { teamId, capability: CALL, ...terms })).expect(201);
 const approve = (id: string) => root.post(`/api/v1/hitl/${id}/approve`);
-const run = ({ client }: Pick<BuiltAgent, 'client'>, input: object = {}, capability = CALL): Promise<Reply<Ended>> =>
-  client.post('/api/v1/execute', { capability, input });
-const statusOf = async (agent: BuiltAgent, input: object = {}) => (await run(agent, input)).body.status;
-const configure = async ({ id }: BuiltAgent, body: object, capability = CALL) =>
-  (await root.patch(`/api/v1/agents/${id}/capabilities/${capability}`, body)).expect(200);
 
 describe('requests under limits', () => {
   const asked = async (agent: BuiltAgent, input: object = {}, capability = CALL) => {

@@ -1,39 +1,33 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { asAgent, asRoot, type Client, type Reply } from '../support/actors.js';
+import { asAgent, asRoot, type Client } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
-import { callLimit as calls, type Ended, execute, sumLimit as sum, wrongTotals } from '../support/counts.js';
-import { defineCapability, requestOf } from '../support/gate.js';
-import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startServer, type TestServer } from '../support/server.js';
+import {
+  callGate as run, callLimit as calls, COUNTED, countingWorld, type CountingWorld, execute, statusOf, sumLimit as sum,
+  wrongTotals,
+} from '../support/counts.js';
+import { requestOf } from '../support/gate.js';
+import type { Receiver } from '../support/receiver.js';
+import type { TestServer } from '../support/server.js';
 
 jest.setTimeout(120_000);
 
+let world: CountingWorld;
 let server: TestServer;
 let replica: TestServer;
-let root: Client;
 let receiver: Receiver;
+let root: Client;
+let limited: CountingWorld['limited'];
+let configure: CountingWorld['configure'];
 
 beforeAll(async () => {
-  receiver = await startReceiver();
-  server = await startServer();
-  replica = await startServer({ replicaOf: server });
+  world = await countingWorld();
+  ({ server, replica, receiver, limited, configure } = world);
   root = asRoot(server);
-  await defineCapability(server, 'invoice.send', { connector: { type: 'http', method: 'POST', url: `${receiver.url}/send` } });
 });
-afterAll(async () => {
-  await replica.stop();
-  await server.stop();
-  await receiver.close();
-});
+afterAll(() => world.close());
 
-const CALL = 'web.search';
-const limited = (...limits: object[]) => anAgent(server).granted(CALL, { limits }).create();
-const run = ({ client }: Pick<BuiltAgent, 'client'>, input: object = {}, capability = CALL): Promise<Reply<Ended>> =>
-  client.post('/api/v1/execute', { capability, input });
-const statusOf = async (agent: BuiltAgent, input: object = {}) => (await run(agent, input)).body.status;
-const configure = async ({ id }: BuiltAgent, body: object, capability = CALL) =>
-  (await root.patch(`/api/v1/agents/${id}/capabilities/${capability}`, body)).expect(200);
+const CALL = COUNTED;
 
 describe('a limit of calls', () => {
   test('lets so many through and blocks the next, with its reason, and says so in the log', async () => {

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { asRoot, type Client, type Reply } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { teamMates } from '../support/counts.js';
-import { type DatabaseProxy, proxyTo } from '../support/database-proxy.js';
-import { eventually } from '../support/eventually.js';
+import type { DatabaseProxy } from '../support/database-proxy.js';
 import { defineCapability, executionBecomes, requestOf } from '../support/gate.js';
 import { aPerson, aTeam, type BuiltPerson, firstOrganization, type Role } from '../support/people.js';
 import { pause } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startServer, type TestServer } from '../support/server.js';
+import type { TestServer } from '../support/server.js';
+import { begunOn, isWaitingOn, twoServers, type TwoServers } from '../support/two-servers.js';
 
 jest.setTimeout(120_000);
 
@@ -18,6 +18,7 @@ jest.setTimeout(120_000);
 const EXECUTE = '/api/v1/execute';
 const GRANTS = '/api/v1/capabilities/grant';
 
+let servers: TwoServers;
 let busy: TestServer;
 let other: TestServer;
 let root: Client;
@@ -26,18 +27,14 @@ let line: DatabaseProxy;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  [busy, receiver] = await Promise.all([startServer(), startReceiver()]);
-  other = await startServer({ replicaOf: busy });
-  line = await proxyTo(busy.database.url);
-  await busy.restart({ DATABASE_URL: line.url });
+  [servers, receiver] = await Promise.all([twoServers(), startReceiver()]);
+  ({ busy, other, line } = servers);
   root = asRoot(other);
   home = await firstOrganization(other);
 });
 
 afterAll(async () => {
-  await other.stop();
-  await busy.stop();
-  await line.close();
+  await servers.close();
   await receiver.close();
 });
 
@@ -45,18 +42,9 @@ const connector = (path: string) => ({ type: 'http', method: 'POST', url: new UR
 const approve = (by: Client, request: Reply): Promise<Reply> =>
   by.post(`/api/v1/hitl/${request.text('hitlRequestId')}/approve`, {}, { query: { wait: 0 } });
 
-async function begun(): Promise<string[]> {
-  const rows = await other.sql<{ id: string }>(`select id from audit_entries where event = 'execution.started' order by id`);
-  return rows.map(({ id }) => id);
-}
+const begun = () => begunOn(other);
 
-async function isWaiting(query: string): Promise<void> {
-  await eventually(async () => {
-    const rows = await other.sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-      and query like $1`, [`%${query}%`]);
-    expect(rows.length).toBeGreaterThan(0);
-  }, { within: 20_000 });
-}
+const isWaiting = (query: string) => isWaitingOn(other, query);
 
 /** The change is made while the approval is on its way; its answer comes only when the approval has ended. */
 async function whileUnderWay(approval: () => Promise<Reply>, change: () => Promise<Reply>): Promise<Promise<Reply>> {

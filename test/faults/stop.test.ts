@@ -1,11 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { asRoot, type Client, type Reply } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
-import { type DatabaseProxy, proxyTo } from '../support/database-proxy.js';
+import type { DatabaseProxy } from '../support/database-proxy.js';
 import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, requestOf } from '../support/gate.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startServer, type TestServer } from '../support/server.js';
+import type { TestServer } from '../support/server.js';
+import { begunOn, isWaitingOn, twoServers, type TwoServers } from '../support/two-servers.js';
 
 jest.setTimeout(120_000);
 
@@ -17,6 +18,7 @@ const EXECUTE = '/api/v1/execute';
 /** The requirement's own bound, in milliseconds. */
 const ANSWERS_WITHIN = 5_000;
 
+let servers: TwoServers;
 let busy: TestServer;
 let other: TestServer;
 let root: Client;
@@ -24,18 +26,14 @@ let line: DatabaseProxy;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  [busy, receiver] = await Promise.all([startServer(), startReceiver()]);
-  other = await startServer({ replicaOf: busy });
-  line = await proxyTo(busy.database.url);
-  await busy.restart({ DATABASE_URL: line.url });
+  [servers, receiver] = await Promise.all([twoServers(), startReceiver()]);
+  ({ busy, other, line } = servers);
   root = asRoot(other);
   await defineCapability(other, 'crm.push', { connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}' } });
 });
 
 afterAll(async () => {
-  await other.stop();
-  await busy.stop();
-  await line.close();
+  await servers.close();
   await receiver.close();
 });
 
@@ -61,10 +59,7 @@ function stop(scope: StopScope, agent: BuiltAgent): Promise<Reply> {
 
 const lift = async (made: Reply) => void (await root.delete(`${STOPS}/${made.expect(201).text('stop.id')}`)).expect(204);
 
-async function begun(): Promise<string[]> {
-  const rows = await other.sql<{ id: string }>(`select id from audit_entries where event = 'execution.started' order by id`);
-  return rows.map(({ id }) => id);
-}
+const begun = () => begunOn(other);
 
 /** How long the answer took, in milliseconds. */
 async function timed(call: () => Promise<Reply>): Promise<{ reply: Reply; ms: number }> {
@@ -74,13 +69,7 @@ async function timed(call: () => Promise<Reply>): Promise<{ reply: Reply; ms: nu
 
 const pause = (ms: number) => new Promise<'later'>((resolve) => setTimeout(() => resolve('later'), ms));
 
-async function isWaiting(query: string): Promise<void> {
-  await eventually(async () => {
-    const rows = await other.sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-      and query like $1`, [`%${query}%`]);
-    expect(rows.length).toBeGreaterThan(0);
-  }, { within: 20_000 });
-}
+const isWaiting = (query: string) => isWaitingOn(other, query);
 
 describe('what was decided without it', () => {
   test.each(SCOPES)('a call that was decided when %s is stopped, and not committed: nothing begins', async (scope) => {

@@ -1,6 +1,47 @@
-import { asRoot, type Client } from './actors.js';
+import { asRoot, type Client, type Reply } from './actors.js';
 import { anAgent, type BuiltAgent } from './builders.js';
-import type { TestServer } from './server.js';
+import { defineCapability } from './gate.js';
+import { startReceiver, type Receiver } from './receiver.js';
+import { startServer, type TestServer } from './server.js';
+
+/** What is counted where a test does not say otherwise. */
+export const COUNTED = 'web.search';
+
+/** Two servers on one database, and a capability `invoice.send` that a receiver of ours serves. */
+export interface CountingWorld {
+  readonly server: TestServer;
+  readonly replica: TestServer;
+  readonly receiver: Receiver;
+  limited(...limits: object[]): Promise<BuiltAgent>;
+  configure(agent: BuiltAgent, body: object, capability?: string): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+export async function countingWorld(): Promise<CountingWorld> {
+  const receiver = await startReceiver();
+  const server = await startServer();
+  const replica = await startServer({ replicaOf: server });
+  await defineCapability(server, 'invoice.send', { connector: { type: 'http', method: 'POST', url: `${receiver.url}/send` } });
+  return {
+    server,
+    replica,
+    receiver,
+    limited: (...limits) => anAgent(server).granted(COUNTED, { limits }).create(),
+    configure: async ({ id }, body, capability = COUNTED) =>
+      (await asRoot(server).patch(`/api/v1/agents/${id}/capabilities/${capability}`, body)).expect(200),
+    close: async () => {
+      await replica.stop();
+      await server.stop();
+      await receiver.close();
+    },
+  };
+}
+
+/** One call, once: its answer as it is. */
+export const callGate = ({ client }: Pick<BuiltAgent, 'client'>, input: object = {}, capability = COUNTED): Promise<Reply<Ended>> =>
+  client.post('/api/v1/execute', { capability, input });
+
+export const statusOf = async (agent: BuiltAgent, input: object = {}): Promise<string> => (await callGate(agent, input)).body.status;
 
 /** Puts agents into a team, or with null out of any. */
 export async function moveToTeam(server: TestServer, agentIds: readonly string[], teamId: string | null): Promise<void> {

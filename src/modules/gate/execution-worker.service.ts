@@ -13,8 +13,8 @@ import type { HitlRequestEntity } from '../hitl/hitl-request.entity.js';
 import { LicenceService } from '../hitl/licence.service.js';
 import { HitlRequestStore } from '../hitl/hitl-request.store.js';
 import { obstacleTo } from '../hitl/obstacle.js';
-import type { StartedExecution } from './admission-item.js';
 import { wasHeldSince } from '../organizations/stop-holds.query.js';
+import type { StartedExecution } from './admission-item.js';
 import { LEASE_GRACE_SECONDS } from './admission-plan.js';
 import { RunExecutionService } from './run-execution.service.js';
 
@@ -48,9 +48,9 @@ export class ExecutionWorker implements EffectHandler {
       const wanted = { organizationId, agentId: place.agentId, capability: execution.capability };
       const facts = await this.facts.readWithin(tx, wanted, execution.id);
       // A stop ends what was approved before it, also one that was lifted meanwhile: nobody approved it with that in mind.
-      if (await wasHeldSince(tx, place, request.decidedAt!)) return this.cancel(tx, execution, request, 'stopped');
+      if (await wasHeldSince(tx, place, request.decidedAt!)) return void (await this.licences.withdraw(tx, execution, 'stopped'));
       const obstacle = obstacleTo(request, facts, request.deciderLevel);
-      if (obstacle !== undefined) return this.cancel(tx, execution, request, obstacle.code);
+      if (obstacle !== undefined) return void (await this.licences.withdraw(tx, execution, obstacle.code));
       // The server was started with another runtime meanwhile, under which the agent does the work itself.
       if (!this.licences.isReceipt(request, facts)) return this.start(tx, execution, request, facts);
       await this.licences.give(tx, request, facts);
@@ -91,17 +91,5 @@ export class ExecutionWorker implements EffectHandler {
       ...(facts.definition?.connector ? { connector: facts.definition.connector } : {}),
       ...(execution.traceparent === null ? {} : { traceparent: execution.traceparent }),
     };
-  }
-
-  /** The request stays approved; what was approved does not begin. */
-  private async cancel(tx: Tx, execution: ExecutionEntity, request: HitlRequestEntity, reason: string): Promise<undefined> {
-    const auditId = tx.record(agentChain(execution.organizationId, execution.agentId), {
-      type: 'execution.cancelled',
-      capability: execution.capability,
-      metadata: { executionId: execution.id, hitlId: request.id, reason, ...(execution.flagged ? { flagged: true } : {}) },
-    });
-    await this.licences.withdraw(tx, request);
-    await this.executions.move(tx, 'pending_hitl', { ...execution, status: 'cancelled', reason, auditId, closedAt: await tx.now() });
-    return undefined;
   }
 }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { agentChain } from '../../domain/audit/chain.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import { HitlRequestStore } from './hitl-request.store.js';
+import { LicenceService } from './licence.service.js';
 import { MoveRequestService } from './move-request.service.js';
 
 /** Ends what an agent has before people, and what they approved and has not begun. In the caller's unit of work, under its head. */
@@ -15,6 +15,7 @@ export class CancelWorkService {
     private readonly moving: MoveRequestService,
     private readonly executions: ExecutionStore,
     private readonly usage: GrantUsageStore,
+    private readonly licences: LicenceService,
     private readonly waiters: Waiters,
   ) {}
 
@@ -41,23 +42,7 @@ export class CancelWorkService {
   async approved(tx: Tx, organizationId: string, agentId: string, reason: string): Promise<string[]> {
     const waiting = await this.executions.waiting(tx, organizationId, agentId);
     for (const id of waiting) {
-      const execution = await this.executions.read(tx, { organizationId, id });
-      const { capability, flagged, hitlRequestId } = execution;
-      const auditId = tx.record(
-        agentChain(organizationId, agentId),
-        {
-          type: 'execution.cancelled',
-          capability,
-          metadata: {
-            executionId: id, reason,
-            ...(hitlRequestId === null ? {} : { hitlId: hitlRequestId }),
-            ...(flagged ? { flagged } : {}),
-          },
-        },
-        { actorId: 'system' },
-      );
-      await this.usage.giveBack(tx, organizationId, id);
-      await this.executions.move(tx, 'pending_hitl', { ...execution, status: 'cancelled', reason, auditId, closedAt: await tx.now() });
+      await this.licences.withdraw(tx, await this.executions.read(tx, { organizationId, id }), reason);
     }
     return waiting;
   }

@@ -6,6 +6,7 @@ import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import type { Tx } from '../../platform/database/tx.js';
 import type { Facts } from '../authority/facts.query.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
+import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 
@@ -46,9 +47,19 @@ export class LicenceService {
     await this.usage.begin(tx, request.organizationId, grant.id, request.executionId, uses);
   }
 
-  /** What was approved and does not begin gives its share back. */
-  async withdraw(tx: Tx, request: HitlRequestEntity): Promise<void> {
-    await this.usage.giveBack(tx, request.organizationId, request.executionId);
+  /**
+   * What was approved and does not begin: it gives its share back, and its request stays approved.
+   *
+   * @param reason a code for execution and entry
+   */
+  async withdraw(tx: Tx, execution: ExecutionEntity, reason: string): Promise<void> {
+    const { organizationId, id, agentId, capability, hitlRequestId, flagged } = execution;
+    const hitl = hitlRequestId === null ? {} : { hitlId: hitlRequestId };
+    const metadata = { executionId: id, reason, ...hitl, ...(flagged ? { flagged } : {}) };
+    const chain = agentChain(organizationId, agentId);
+    const auditId = tx.record(chain, { type: 'execution.cancelled', capability, metadata }, { actorId: 'system' });
+    await this.usage.giveBack(tx, organizationId, id);
+    await this.executions.move(tx, 'pending_hitl', { ...execution, status: 'cancelled', reason, auditId, closedAt: await tx.now() });
   }
 
   async give(tx: Tx, request: HitlRequestEntity, facts: Facts): Promise<void> {

@@ -1,0 +1,44 @@
+import { expect } from '@jest/globals';
+import { type DatabaseProxy, proxyTo } from './database-proxy.js';
+import { eventually } from './eventually.js';
+import { startServer, type TestServer } from './server.js';
+
+/** Two servers on one database. What the busy one asks of it goes over a line that a test can hold. */
+export interface TwoServers {
+  readonly busy: TestServer;
+  readonly other: TestServer;
+  readonly line: DatabaseProxy;
+  close(): Promise<void>;
+}
+
+export async function twoServers(): Promise<TwoServers> {
+  const busy = await startServer();
+  const other = await startServer({ replicaOf: busy });
+  const line = await proxyTo(busy.database.url);
+  await busy.restart({ DATABASE_URL: line.url });
+  return {
+    busy,
+    other,
+    line,
+    close: async () => {
+      await other.stop();
+      await busy.stop();
+      await line.close();
+    },
+  };
+}
+
+/** Ids of the entries of everything that has begun so far. */
+export async function begunOn(server: TestServer): Promise<string[]> {
+  const rows = await server.sql<{ id: string }>(`select id from audit_entries where event = 'execution.started' order by id`);
+  return rows.map(({ id }) => id);
+}
+
+/** Resolves once a statement that looks like this waits for a lock. */
+export async function isWaitingOn(server: TestServer, query: string): Promise<void> {
+  await eventually(async () => {
+    const rows = await server.sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+      and query like $1`, [`%${query}%`]);
+    expect(rows.length).toBeGreaterThan(0);
+  }, { within: 20_000 });
+}
