@@ -45,7 +45,7 @@ const question: fc.Arbitrary<GateQuestion> = fc
       conditions: drawn.conditions,
       limits: [],
       timeoutSeconds: 1_800,
-      timeoutAction: 'reject',
+      timeoutAction: 'reject', reminders: [],
     },
     agent: { id: 'agt_1', riskLevel: drawn.riskLevel, status: drawn.status, tags: drawn.tags },
     stops: [],

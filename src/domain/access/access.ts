@@ -48,6 +48,7 @@ export const ACCESS = {
   'hitl.create': { doc: 'create a HITL request', who: { root: 'all', agent: 'own' } },
   'hitl.read': { doc: 'read HITL requests', who: { ...everyone, agent: 'own' } },
   'hitl.decide': { doc: 'approve or reject a HITL request', who: { ...administrators, member: 'own' } },
+  'hitl.escalate': { doc: 'hand a HITL request on to the next level', who: { ...administrators, member: 'own' } },
   'hitl.cancel': { doc: 'cancel a HITL request', who: { ...administrators, agent: 'own' } },
   'hitl.timeout': { doc: 'trigger timeouts', who: administrators },
   'hitl.stats': { doc: 'read approval statistics', who: everyone },

@@ -60,7 +60,7 @@ function grantOf({ word, grant, condition, limit }: Case): GrantFacts | undefine
     cannot_block: 'input.missing > 5' }[condition as 'cannot'] ?? 'input.n > 0';
   const hitlMode = { does_not_hold: 'block', cannot: 'escalate', cannot_block: 'block' }[condition as 'cannot'] ?? condition;
   return {
-    id: 'grt_1', version: 1, hitlMode: word, timeoutSeconds: 1800, timeoutAction: 'reject', limits: limitsOf(limit),
+    id: 'grt_1', version: 1, hitlMode: word, timeoutSeconds: 1800, timeoutAction: 'reject', reminders: [], limits: limitsOf(limit),
     conditions: condition === 'none' ? [] : [{ when, hitlMode: hitlMode as HitlMode }],
     ...(expiresAt ? { expiresAt } : {}),
     ...(grant === 'revoked' ? { revokedAt: BEFORE } : {}),

@@ -1,3 +1,5 @@
+import type { Quorum } from '../hitl/quorum.js';
+import type { Reminder } from '../hitl/reminders.js';
 import type { JsonObject } from '../json.js';
 import { isHardcoded } from './catalogue.js';
 import { evaluateCondition, type Condition, type ConditionFacts } from './conditions.js';
@@ -35,6 +37,9 @@ export interface GrantFacts {
   readonly teamId?: string;
   readonly timeoutSeconds: number;
   readonly timeoutAction: TimeoutAction;
+  /** How many people have to approve what it asks about, where that is more than one. */
+  readonly quorum?: Quorum;
+  readonly reminders: readonly Reminder[];
 }
 
 export interface AgentFacts {

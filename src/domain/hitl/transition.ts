@@ -1,4 +1,5 @@
 import type { TimeoutAction } from '../gate/vocabulary.js';
+import type { JsonObject, JsonValue } from '../json.js';
 
 export const HITL_STATUSES = ['pending', 'escalated', 'approved', 'rejected', 'timed_out', 'cancelled'] as const;
 export type HitlStatus = (typeof HITL_STATUSES)[number];
@@ -27,23 +28,37 @@ export type HitlCommand =
   /** `deciderLevel`: the highest level at which whoever approves may decide. `breakGlass`: though separation of duties barred it. */
   | { readonly kind: 'approve'; readonly note?: string; readonly deciderLevel?: EscalationLevel; readonly breakGlass?: true }
   | { readonly kind: 'reject'; readonly note?: string }
-  /** `toLevel` where the level is forced; otherwise one level up. */
-  | { readonly kind: 'escalate'; readonly reason: string; readonly toLevel?: EscalationLevel; readonly by?: 'human' | 'system' }
+  /** `toLevel` where the level is forced; otherwise one level up. `to`: the user it is handed to, who decides at that level. */
+  | {
+      readonly kind: 'escalate';
+      readonly reason: string;
+      readonly toLevel?: EscalationLevel;
+      readonly to?: string;
+      readonly by?: 'human' | 'system';
+    }
   /** `system` cancels what may no longer run; it does not wait for a window that has ended. */
   | { readonly kind: 'cancel'; readonly note?: string; readonly by?: 'human' | 'system' }
   /** `window`: the sweep; `manual`: an administrator's trigger, before the window ends or after. */
-  | { readonly kind: 'timeout'; readonly trigger: 'window' | 'manual' };
+  | { readonly kind: 'timeout'; readonly trigger: 'window' | 'manual' }
+  /** One approval of several that the quorum asks for; the one that completes it is an `approve`. */
+  | { readonly kind: 'vote'; readonly note?: string; readonly approvals: number; readonly needed: number }
+  /** A new version that decides nothing: whoever looked at the old one has to look again. */
+  | { readonly kind: 'edit'; readonly version: number; readonly digest: string; readonly input: JsonObject; readonly diff: JsonValue }
+  /** The system tells people that the window is about to end. */
+  | { readonly kind: 'remind'; readonly secondsBefore: number };
 
 /** What moves a request. A timeout moves it by the action that is applied, which may be milder than the one configured. */
-export type Trigger = 'approve' | 'reject' | 'escalate' | 'cancel' | `timeout:${TimeoutAction}`;
+export type Trigger = 'approve' | 'reject' | 'escalate' | 'cancel' | 'vote' | 'edit' | 'remind' | `timeout:${TimeoutAction}`;
 
-export type HitlEventType = 'hitl.approved' | 'hitl.rejected' | 'hitl.escalated' | 'hitl.cancelled' | 'hitl.timed_out';
+export type HitlEventType =
+  | 'hitl.approved' | 'hitl.rejected' | 'hitl.escalated' | 'hitl.cancelled' | 'hitl.timed_out'
+  | 'hitl.voted' | 'hitl.edited' | 'hitl.reminded';
 
 /** `run`: the approved action may go; `cancel`: its waiting execution ends; `notify`: people are told of this. */
 export type HitlEffect =
   | { readonly kind: 'run' }
   | { readonly kind: 'cancel'; readonly reason: 'rejected' | 'timed_out' | 'cancelled' }
-  | { readonly kind: 'notify'; readonly event: `hitl.request.${Exclude<HitlStatus, 'pending'>}` };
+  | { readonly kind: 'notify'; readonly event: `hitl.request.${Exclude<HitlStatus, 'pending'> | 'reminder'}` };
 
 interface Row {
   readonly from: HitlStatus;
@@ -53,9 +68,9 @@ interface Row {
   readonly outcome?: 'approved' | 'rejected' | 'cancelled';
 }
 
-type Move = Omit<Row, 'from'>;
+type Move = Omit<Row, 'from' | 'to'> & { readonly to: HitlStatus | 'same' };
 
-// The same moves from both open statuses (interface, section 3). Those that stay open only raise the level.
+// The same moves from both open statuses (interface, section 3). Those that stay open raise the level, or change nothing of the state.
 const MOVES: readonly Move[] = [
   { trigger: 'approve', to: 'approved', events: ['hitl.approved'], outcome: 'approved' },
   { trigger: 'reject', to: 'rejected', events: ['hitl.rejected'], outcome: 'rejected' },
@@ -66,12 +81,16 @@ const MOVES: readonly Move[] = [
   { trigger: 'timeout:approve', to: 'approved', events: ['hitl.timed_out', 'hitl.approved'], outcome: 'approved' },
   { trigger: 'timeout:escalate', to: 'escalated', events: ['hitl.timed_out', 'hitl.escalated'] },
   { trigger: 'timeout:notify_only', to: 'timed_out', events: ['hitl.timed_out'], outcome: 'rejected' },
+  { trigger: 'vote', to: 'same', events: ['hitl.voted'] },
+  { trigger: 'edit', to: 'same', events: ['hitl.edited'] },
+  { trigger: 'remind', to: 'same', events: ['hitl.reminded'] },
 ];
 
 export const OPEN_STATUSES = ['pending', 'escalated'] as const satisfies readonly HitlStatus[];
 
 /** The whole machine, as data. */
-export const TRANSITIONS: readonly Row[] = OPEN_STATUSES.flatMap((from) => MOVES.map((move) => ({ from, ...move })));
+export const TRANSITIONS: readonly Row[] = OPEN_STATUSES.flatMap((from) =>
+  MOVES.map((move) => ({ ...move, from, to: move.to === 'same' ? from : move.to })));
 
 export function isOpen(status: HitlStatus): boolean {
   return (OPEN_STATUSES as readonly HitlStatus[]).includes(status);
@@ -171,18 +190,18 @@ export function appliedAction(
 function move(request: HitlState, trigger: Trigger, command: HitlCommand, now: Date): Accepted {
   const row = TRANSITIONS.find((candidate) => candidate.from === request.status && candidate.trigger === trigger);
   if (!row) throw new Error(`No transition from ${request.status} by ${trigger}`);
-  const level = row.to === 'escalated' ? levelAfter(request, command) : request.level;
+  const escalates = row.events.includes('hitl.escalated');
   const next: HitlNext = {
     status: row.to,
-    level,
-    expiresAt: row.to === 'escalated' ? windowEnd(now, request.timeoutSeconds) : request.expiresAt,
+    level: escalates ? levelAfter(request, command) : request.level,
+    expiresAt: escalates ? windowEnd(now, request.timeoutSeconds) : request.expiresAt,
     decision: row.outcome ? { outcome: row.outcome, note: noteOf(command), by: deciderOf(row, command) } : null,
   };
   return {
     kind: 'accepted',
     next,
     events: row.events.map((type) => ({ type, actor: actorOf(type, command) })),
-    effects: effectsOf(row.to),
+    effects: effectsOf(row),
   };
 }
 
@@ -199,7 +218,7 @@ function noteOf(command: HitlCommand): string | null {
   return 'note' in command ? (command.note ?? null) : null;
 }
 
-function deciderOf(row: Move, command: HitlCommand): HitlDecision['by'] {
+function deciderOf(row: Row, command: HitlCommand): HitlDecision['by'] {
   if (command.kind === 'timeout') return row.outcome === 'approved' ? 'system' : 'timeout';
   return 'by' in command && command.by === 'system' ? 'system' : 'human';
 }
@@ -207,10 +226,13 @@ function deciderOf(row: Move, command: HitlCommand): HitlDecision['by'] {
 /** An administrator who pulls the trigger is the actor of the timeout; what follows from it is the system's. */
 function actorOf(type: HitlEventType, command: HitlCommand): HitlEvent['actor'] {
   if (command.kind === 'timeout') return type === 'hitl.timed_out' && command.trigger === 'manual' ? 'caller' : 'system';
+  if (command.kind === 'remind') return 'system';
   return 'by' in command && command.by === 'system' ? 'system' : 'caller';
 }
 
-function effectsOf(to: HitlStatus): readonly HitlEffect[] {
+function effectsOf({ to, trigger }: Row): readonly HitlEffect[] {
+  if (trigger === 'remind') return [{ kind: 'notify', event: 'hitl.request.reminder' }];
+  if (trigger === 'vote' || trigger === 'edit') return [];
   switch (to) {
     case 'approved':
       return [{ kind: 'run' }, { kind: 'notify', event: 'hitl.request.approved' }];

@@ -14,7 +14,9 @@ import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
 import { TeamStore } from '../teams/team.store.js';
 import type { AgentEntity } from './agent.entity.js';
 import { AgentStore } from './agent.store.js';
-import { assertUsable, chainOf, changed, eventOf, holderOf, plainConditions, plainLimits, planOf } from './grant-terms.js';
+import {
+  assertUsable, chainOf, changed, eventOf, holderOf, plainConditions, plainLimits, plainQuorum, plainReminders, planOf,
+} from './grant-terms.js';
 import type { GrantSettingsDto, GrantToDto, NewGrantDto } from './grants.dto.js';
 import { type GrantReply, presentGrant, WITHOUT_AGENT } from './grants.presenter.js';
 
@@ -44,8 +46,8 @@ export class GrantCapabilityService {
     const place = await this.agents.place(caller.scope, agentId);
     return this.work.run(planOf({ organizationId: place.organizationId, agentId: place.id }), async (tx) => {
       const agent = await this.agents.read(tx, place);
-      const { grant, isNew, definition } = await this.grantWithin(tx, agent, wanted, caller.actorId);
-      return tx.reply(isNew ? 201 : 200, { grant: presentGrant(grant, grantEffectiveMode(grant, definition, agent)) });
+      const { grant, isNew, effectiveMode } = await this.grantWithin(tx, agent, wanted, caller.actorId);
+      return tx.reply(isNew ? 201 : 200, { grant: presentGrant(grant, effectiveMode) });
     });
   }
 
@@ -55,18 +57,20 @@ export class GrantCapabilityService {
     const holder = { organizationId: place.organizationId, teamId };
     return this.work.run(planOf(holder), async (tx) => {
       await this.teams.hold(tx, place);
-      const { grant, isNew, definition } = await this.write(tx, holder, wanted, caller.actorId, '');
-      return tx.reply(isNew ? 201 : 200, { grant: presentGrant(grant, grantEffectiveMode(grant, definition, WITHOUT_AGENT)) });
+      const { grant, isNew, effectiveMode } = await this.write(tx, holder, WITHOUT_AGENT, wanted, caller.actorId, '');
+      return tx.reply(isNew ? 201 : 200, { grant: presentGrant(grant, effectiveMode) });
     });
   }
 
   /** @param pointer where in the body the grant stands, for errors */
   grantWithin(tx: Tx, agent: AgentEntity, wanted: NewGrantDto, actorId: string, pointer = '') {
-    return this.write(tx, { organizationId: agent.organizationId, agentId: agent.id }, wanted, actorId, pointer);
+    return this.write(tx, { organizationId: agent.organizationId, agentId: agent.id }, agent, wanted, actorId, pointer);
   }
 
   /** Granting again keeps the id and raises the version; what is left out returns to its default. */
-  private async write(tx: Tx, holder: Holder, wanted: NewGrantDto, actorId: string, pointer: string) {
+  private async write(
+    tx: Tx, holder: Holder, agent: Pick<AgentEntity, 'riskLevel'>, wanted: NewGrantDto, actorId: string, pointer: string,
+  ) {
     const { organizationId } = holder;
     const definition = await this.definitions.findToGrant(tx, organizationId, wanted.capability);
     if (!definition) throw new Problem('NOT_FOUND', `There is no capability "${wanted.capability}". GET /api/v1/capabilities lists all.`);
@@ -82,6 +86,8 @@ export class GrantCapabilityService {
       timeoutAction: wanted.hitlTimeoutAction ?? 'reject',
       conditions: plainConditions(wanted.conditions ?? []),
       limits: plainLimits(wanted.limits ?? []),
+      quorum: plainQuorum(wanted.quorum ?? null),
+      reminders: plainReminders(wanted.reminders ?? []),
       expiresAt: wanted.expiresAt ?? null,
       version: (former?.version ?? 0) + 1,
       grantedAt: await tx.now(),
@@ -89,11 +95,13 @@ export class GrantCapabilityService {
       revokedAt: null,
       revokedBy: null,
     };
-    assertUsable(grant, pointer);
+    const effectiveMode = grantEffectiveMode(grant, definition, agent);
+    assertUsable(grant, effectiveMode, pointer);
+    await this.assertGroups(tx, grant, pointer);
     await (former ? this.grants.update(tx, grant) : this.grants.insert(tx, grant));
     await this.openUsage(tx, grant);
     tx.record(chainOf(holder), eventOf('capability.granted', grant));
-    return { grant, isNew: !former, definition };
+    return { grant, isNew: !former, effectiveMode };
   }
 
   /** Of an agent's own grant; a team's is changed by granting it again, since it concerns others too. */
@@ -107,11 +115,13 @@ export class GrantCapabilityService {
       const definition = await this.definitions.findToGrant(tx, place.organizationId, capability);
       if (!former || !definition || !isAlive(former, now)) throw await this.nothingToChange(tx, agent, capability, now);
       const grant = { ...former, ...changed(change), version: former.version + 1 };
-      assertUsable(grant, '');
+      const effectiveMode = grantEffectiveMode(grant, definition, agent);
+      assertUsable(grant, effectiveMode, '');
+      await this.assertGroups(tx, grant, '');
       await this.grants.update(tx, grant);
       await this.openUsage(tx, grant);
       tx.record(chainOf(holder), eventOf('capability.config_updated', grant));
-      return tx.reply(200, { grant: presentGrant(grant, grantEffectiveMode(grant, definition, agent)) });
+      return tx.reply(200, { grant: presentGrant(grant, effectiveMode) });
     });
   }
 
@@ -145,6 +155,18 @@ export class GrantCapabilityService {
   /** In the same work as the limits: from the moment they hold, whoever is counted finds the row that orders them. */
   private async openUsage(tx: Tx, { organizationId, id, limits }: GrantEntity): Promise<void> {
     if (limits.length > 0) await this.usage.open(tx, organizationId, id);
+  }
+
+  /** @throws Problem VALIDATION_FAILED where a quorum asks for a team that is not there: nobody could ever approve */
+  private async assertGroups(tx: Tx, { organizationId, quorum }: GrantEntity, pointer: string): Promise<void> {
+    const groups = quorum?.groups ?? [];
+    const asked = groups.flatMap((group) => ('teamId' in group ? [group.teamId] : []));
+    const missing = await this.teams.missing(tx, organizationId, asked);
+    const errors = groups.flatMap((group, index) =>
+      'teamId' in group && missing.includes(group.teamId)
+        ? [{ pointer: `${pointer}/quorum/groups/${index}/teamId`, message: 'there is no such team' }]
+        : []);
+    if (errors.length > 0) throw invalid(errors);
   }
 
   private async nothingToChange(tx: Tx, { organizationId, teamId }: AgentEntity, capability: string, now: Date): Promise<Problem> {

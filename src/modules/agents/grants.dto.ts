@@ -3,12 +3,13 @@ import {
   LIMIT_MAX, LIMIT_MODES, LIMIT_PERIODS, LIMITS_MAX, type LimitMode, type LimitPeriod,
 } from '../../domain/gate/limits.js';
 import {
-  GRANT_WORDS, HITL_MODES, type GrantWord, type HitlMode, type TimeoutAction,
+  GRANT_WORDS, HITL_MODES, TIMEOUT_ACTIONS, type GrantWord, type HitlMode, type TimeoutAction,
 } from '../../domain/gate/vocabulary.js';
-import { Decimal, Integer, NestedList, NotYet, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
+import { APPROVALS_MAX, APPROVALS_MIN, GROUP_ROLES, GROUPS_MAX, type GroupRole } from '../../domain/hitl/quorum.js';
+import { REMINDERS_MAX } from '../../domain/hitl/reminders.js';
+import { Decimal, Flag, Integer, Nested, NestedList, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pagination.js';
 
-const LATER = 'nothing obeys it yet';
 /** 30 days. */
 const LONGEST_WINDOW = 2_592_000;
 
@@ -43,6 +44,32 @@ export class LimitDto {
   then!: LimitMode;
 }
 
+export class QuorumGroupDto {
+  @Text({ min: 1, max: 100, optional: true, doc: 'A team of the organization. Either this or `role`.' })
+  teamId?: string;
+
+  @OneOf(GROUP_ROLES, { optional: true, doc: 'A role; whoever has a higher one counts too. Either this or `teamId`.' })
+  role?: GroupRole;
+}
+
+export class QuorumDto {
+  @Integer({ min: APPROVALS_MIN, max: APPROVALS_MAX, doc: 'How many distinct people have to approve. One rejection ends it.' })
+  approvals!: number;
+
+  @NestedList(() => QuorumGroupDto, {
+    maxItems: GROUPS_MAX, optional: true, doc: 'Of each of them at least one must be among those who approve.',
+  })
+  groups?: QuorumGroupDto[];
+}
+
+export class ReminderDto {
+  @Integer({ min: 1, max: LONGEST_WINDOW, example: 300, doc: 'Seconds before the end of each window; fewer than it has.' })
+  secondsBefore!: number;
+
+  @Flag({ optional: true, doc: 'It also moves the request up one level, with a new window.' })
+  escalate?: boolean;
+}
+
 /** What can be said of a grant besides its capability. */
 export class GrantSettingsDto {
   @OneOf(GRANT_WORDS, { optional: true, doc: 'Default: the mode of the catalogue at that moment.', example: 'propose' })
@@ -51,7 +78,10 @@ export class GrantSettingsDto {
   @Integer({ min: 1, max: LONGEST_WINDOW, optional: true, clearable: true, doc: 'Seconds to decide. Default 1800.' })
   hitlTimeoutSeconds?: number | null;
 
-  @OneOf(['reject'] satisfies TimeoutAction[], { optional: true, doc: 'What happens when nobody decides. For now the only one: `reject`.' })
+  @OneOf(TIMEOUT_ACTIONS, {
+    optional: true,
+    doc: 'What happens when nobody decides in time. Default `reject`. `approve` not where an admin or several people have to approve.',
+  })
   hitlTimeoutAction?: TimeoutAction;
 
   @NestedList(() => ConditionDto, { maxItems: CONDITIONS_MAX, optional: true, doc: 'They only tighten the mode, in any order.' })
@@ -66,11 +96,13 @@ export class GrantSettingsDto {
   })
   limits?: LimitDto[];
 
-  @NotYet(LATER)
-  quorum?: unknown;
+  @Nested(() => QuorumDto, { optional: true, clearable: true, doc: 'Several people have to approve. Default: one is enough.' })
+  quorum?: QuorumDto | null;
 
-  @NotYet(LATER)
-  reminders?: unknown;
+  @NestedList(() => ReminderDto, {
+    maxItems: REMINDERS_MAX, optional: true, doc: 'People are told that a window is about to end. Default: none.',
+  })
+  reminders?: ReminderDto[];
 }
 
 export class NewGrantDto extends GrantSettingsDto {

@@ -1,8 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { GRANT_WORDS, HITL_MODES, TIMEOUT_ACTIONS, type HitlMode } from '../../domain/gate/vocabulary.js';
+import type { Quorum } from '../../domain/hitl/quorum.js';
+import type { Reminder } from '../../domain/hitl/reminders.js';
 import { DEFAULT_WINDOW_SECONDS } from '../../domain/hitl/window.js';
 import type { GrantEntity } from '../capabilities/grant.entity.js';
-import { ConditionDto, LimitDto } from './grants.dto.js';
+import { ConditionDto, LimitDto, QuorumDto, ReminderDto } from './grants.dto.js';
 
 const EFFECTIVE =
   'What it means for this agent now, conditions and limits aside; for a team, what it means for an agent whose risk is below high.';
@@ -23,6 +25,8 @@ export class GrantReply {
   @ApiProperty({ format: 'date-time', required: false }) expiresAt?: string;
   @ApiProperty({ type: () => ConditionDto, isArray: true, required: false }) conditions?: ConditionDto[];
   @ApiProperty({ type: () => LimitDto, isArray: true, required: false }) limits?: LimitDto[];
+  @ApiProperty({ type: () => QuorumDto, required: false }) quorum?: Quorum;
+  @ApiProperty({ type: () => ReminderDto, isArray: true, required: false }) reminders?: readonly Reminder[];
 }
 
 export class GrantEnvelope {
@@ -54,5 +58,7 @@ export function presentGrant(grant: GrantEntity, effectiveMode: HitlMode): Grant
     ...(grant.expiresAt ? { expiresAt: grant.expiresAt.toISOString() } : {}),
     ...(grant.conditions.length > 0 ? { conditions: grant.conditions } : {}),
     ...(grant.limits.length > 0 ? { limits: grant.limits } : {}),
+    ...(grant.quorum ? { quorum: grant.quorum } : {}),
+    ...(grant.reminders.length > 0 ? { reminders: grant.reminders } : {}),
   };
 }

@@ -12,6 +12,7 @@ import { type GrantReply, presentGrant, WITHOUT_AGENT } from './grants.presenter
 
 const COLUMNS = `g.organization_id as "organizationId", g.id, g.agent_id as "agentId", g.team_id as "teamId", g.capability,
   g.hitl_mode as "hitlMode", g.timeout_seconds as "timeoutSeconds", g.timeout_action as "timeoutAction", g.conditions, g.limits,
+  g.quorum, g.reminders,
   g.expires_at as "expiresAt", g.version, g.granted_at as "grantedAt", g.granted_by as "grantedBy", g.revoked_at as "revokedAt",
   g.revoked_by as "revokedBy", a.risk_level as "riskLevel"`;
 const ACTIVE = 'revoked_at is null and (expires_at is null or expires_at > clock_timestamp())';

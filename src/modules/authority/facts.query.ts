@@ -5,6 +5,8 @@ import { definitionDigest } from '../../domain/gate/definition-digest.js';
 import type { HttpConnector } from '../../domain/gate/connector.js';
 import type { GrantWord, RiskLevel, TimeoutAction } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
+import type { Quorum } from '../../domain/hitl/quorum.js';
+import type { Reminder } from '../../domain/hitl/reminders.js';
 import { DEFAULT_WINDOW_SECONDS } from '../../domain/hitl/window.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { type NamedStatement, Statements } from '../../platform/database/statements.js';
@@ -79,6 +81,8 @@ interface Row {
   expires_at: Date | null;
   timeout_seconds: number | null;
   timeout_action: TimeoutAction;
+  quorum: Quorum | null;
+  reminders: Reminder[];
   defined: boolean;
   input_schema: JsonObject | null;
   connector: HttpConnector | null;
@@ -89,14 +93,14 @@ interface Row {
 // Each lookup is lateral and limited, so that it stays one by key: joined freely, a plan that was made before the tables had
 // statistics reads all grants of everybody for each call.
 const READ: NamedStatement = {
-  name: 'gate-facts-2',
+  name: 'gate-facts-3',
   text: `
     select clock_timestamp() as now, h.revision, h.open_requests, o.revision as organization_revision,
       (select root_key_hash from instance) as root_key_hash,
       o.separation_of_duties, s.ids as stops,
       a.name, a.risk_level, a.status, a.tags, a.epoch, a.owner_id, a.team_id, a.registered_by,
       g.limits, g.team_id as grant_team_id, g.id as grant_id, g.version as grant_version, g.hitl_mode, g.conditions,
-      g.expires_at, g.timeout_seconds, g.timeout_action,
+      g.expires_at, g.timeout_seconds, g.timeout_action, g.quorum, g.reminders,
       d.name is not null as defined, d.input_schema, d.connector,
       k.fingerprint as key_fingerprint, k.execution_id as key_execution_id
     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) with ordinality
@@ -211,6 +215,8 @@ function grantOf(row: Row): GrantFacts {
     ...(row.grant_team_id === null ? {} : { teamId: row.grant_team_id }),
     timeoutSeconds: row.timeout_seconds ?? DEFAULT_WINDOW_SECONDS,
     timeoutAction: row.timeout_action,
+    reminders: row.reminders,
+    ...(row.quorum === null ? {} : { quorum: row.quorum }),
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
   };
 }

@@ -98,7 +98,7 @@ export class GrantUsageStore {
     const held = await this.heldBy(tx, organizationId, [executionId]);
     if (held.length === 0 && uses.length === 0) return;
     await this.touch(tx, organizationId, uses.length === 0 ? held : [...held, grantId]);
-    await this.remove(tx, organizationId, executionId);
+    await this.remove(tx, organizationId, [executionId]);
     if (uses.length === 0) return;
     const amounts = [uses.map((use) => use.measure), uses.map((use) => use.amount)];
     await tx.query(
@@ -115,11 +115,11 @@ export class GrantUsageStore {
   }
 
   /** What was rejected, timed out or cancelled gives its share back. */
-  async giveBack(tx: Tx, organizationId: string, executionId: string): Promise<void> {
-    const held = await this.heldBy(tx, organizationId, [executionId]);
+  async giveBack(tx: Tx, organizationId: string, executionIds: readonly string[]): Promise<void> {
+    const held = await this.heldBy(tx, organizationId, executionIds);
     if (held.length === 0) return;
     await this.touch(tx, organizationId, held);
-    await this.remove(tx, organizationId, executionId);
+    await this.remove(tx, organizationId, executionIds);
   }
 
   /** Begins with the share that it has: its grant counts nothing any more, so there is nothing to count it anew by. */
@@ -145,13 +145,14 @@ export class GrantUsageStore {
     return rows.map((row) => row.grant_id);
   }
 
-  private async remove(tx: Tx, organizationId: string, executionId: string): Promise<void> {
+  private async remove(tx: Tx, organizationId: string, executionIds: readonly string[]): Promise<void> {
     await tx.query(
       `with gone as (
-         delete from grant_uses where organization_id = $1 and execution_id = $2 returning grant_id, measure, amount)
-       update grant_totals t set amount = t.amount - gone.amount from gone
-       where t.organization_id = $1 and t.grant_id = gone.grant_id and t.measure = gone.measure`,
-      [organizationId, executionId],
+         delete from grant_uses where organization_id = $1 and execution_id = any ($2) returning grant_id, measure, amount),
+       back as (select grant_id, measure, sum(amount) as amount from gone group by grant_id, measure)
+       update grant_totals t set amount = t.amount - back.amount from back
+       where t.organization_id = $1 and t.grant_id = back.grant_id and t.measure = back.measure`,
+      [organizationId, executionIds],
     );
   }
 

@@ -1,6 +1,8 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Condition } from '../../domain/gate/conditions.js';
 import type { Limit } from '../../domain/gate/limits.js';
+import type { Quorum } from '../../domain/hitl/quorum.js';
+import type { Reminder } from '../../domain/hitl/reminders.js';
 import type { GrantWord, TimeoutAction } from '../../domain/gate/vocabulary.js';
 
 @Entity('capability_grants')
@@ -38,6 +40,12 @@ export class GrantEntity {
 
   @Column('json')
   limits!: Limit[];
+
+  @Column('json', { nullable: true })
+  quorum!: Quorum | null;
+
+  @Column('json')
+  reminders!: Reminder[];
 
   @Column('timestamptz', { name: 'expires_at', nullable: true })
   expiresAt!: Date | null;

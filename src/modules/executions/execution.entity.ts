@@ -106,4 +106,8 @@ export class ExecutionEntity {
 
   @Column('json', { nullable: true })
   settlement!: JsonObject | null;
+
+  /** What a reviewer changed before it ran: `{by, at, diff}`; `input` is what ran. */
+  @Column('json', { nullable: true })
+  edit!: JsonObject | null;
 }

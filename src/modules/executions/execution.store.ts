@@ -12,6 +12,14 @@ export interface ExecutionPlace {
   id: string;
 }
 
+/** An execution whose request ended without an approval: `auditId` is the entry that says so. */
+export interface CancelledExecution {
+  organizationId: string;
+  id: string;
+  reason: string;
+  auditId: string | null;
+}
+
 @Injectable()
 export class ExecutionStore {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
@@ -47,6 +55,25 @@ export class ExecutionStore {
     const { organizationId, id, ...rest } = next;
     const result = await tx.manager.getRepository(ExecutionEntity).update({ organizationId, id, status: from }, rest as object);
     if (result.affected !== 1) throw new Error(`execution ${id} was no longer ${from}`);
+  }
+
+  /**
+   * Ends executions that waited for a decision: compare-and-set like `move`, of as many as there are.
+   *
+   * @throws Error when one of them no longer waited
+   */
+  async cancel(tx: Tx, cancelled: readonly CancelledExecution[], closedAt: Date): Promise<void> {
+    if (cancelled.length === 0) return;
+    const rows = await tx.query(
+      `update executions e set status = 'cancelled', reason = c.reason, audit_id = c.audit_id, closed_at = $5
+       from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as c(organization_id, id, reason, audit_id)
+       where e.organization_id = c.organization_id and e.id = c.id and e.status = 'pending_hitl' returning e.id`,
+      [
+        cancelled.map((one) => one.organizationId), cancelled.map((one) => one.id), cancelled.map((one) => one.reason),
+        cancelled.map((one) => one.auditId), closedAt,
+      ],
+    );
+    if (rows.length !== cancelled.length) throw new Error('an execution no longer waited for its decision');
   }
 
   /** Until when the runtime may take, by the database's clock, and the grace after which recovery closes it. */

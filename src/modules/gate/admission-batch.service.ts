@@ -25,8 +25,8 @@ interface Planned {
 }
 
 const COMMIT: NamedStatement = {
-  name: 'gate-commit-2',
-  text: `select gate_commit_v2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+  name: 'gate-commit-3',
+  text: `select gate_commit_v3($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
     $22, $23, $24, $25, $26) as verdicts`,
 };
 

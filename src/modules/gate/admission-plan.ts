@@ -6,6 +6,7 @@ import type { GateDecision } from '../../domain/gate/decide.js';
 import type { Use } from '../../domain/gate/limits.js';
 import { actionDigest } from '../../domain/hitl/digest.js';
 import { onBehalfOf } from '../../domain/hitl/on-behalf-of.js';
+import { nextReminderAt } from '../../domain/hitl/reminders.js';
 import { HIGHEST_LEVEL, opening } from '../../domain/hitl/transition.js';
 import { newId } from '../../domain/ids.js';
 import type { JsonObject } from '../../domain/json.js';
@@ -206,6 +207,9 @@ function ask(
       separation_of_duties: facts.separationOfDuties, initiators: behind === undefined ? [] : [behind],
       agent_owner_id: facts.agent!.ownerId ?? null, agent_registered_by: facts.agent!.registeredBy, team_id: facts.agent!.teamId ?? null,
       vouched_by: item.principal.kind === 'agent' ? (item.principal.vouchedBy ?? null) : null,
+      quorum: grant.quorum ?? null, reminders: grant.reminders,
+      remind_at: nextReminderAt({ reminders: grant.reminders, remindedSeconds: null, expiresAt }),
+      version: 1, break_glass: false,
     },
     executionId,
     opens: 1,

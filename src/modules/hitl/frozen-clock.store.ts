@@ -36,7 +36,8 @@ export class FrozenClockStore {
       [organizationId, agentId],
     );
     await tx.query(
-      `update hitl_requests q set expires_at = q.expires_at + (held.until - ${FROZEN_AT}), clock_credited_to = held.until
+      `update hitl_requests q set expires_at = q.expires_at + (held.until - ${FROZEN_AT}),
+         remind_at = q.remind_at + (held.until - ${FROZEN_AT}), clock_credited_to = held.until
        from (
          select a.organization_id, a.agent_id, lower(times.held) as since, upper(times.held) as until
          from (select distinct q.organization_id, q.agent_id from hitl_requests q where ${OPEN_IN_SCOPE}) a

@@ -2,7 +2,10 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Reason } from '../../domain/gate/decide.js';
 import type { SeparationOfDuties } from '../../domain/hitl/duties.js';
 import type { TimeoutAction } from '../../domain/gate/vocabulary.js';
+import type { Quorum } from '../../domain/hitl/quorum.js';
+import type { Reminder } from '../../domain/hitl/reminders.js';
 import type { EscalationLevel, HitlStatus } from '../../domain/hitl/transition.js';
+import type { JsonValue } from '../../domain/json.js';
 
 @Entity('hitl_requests')
 export class HitlRequestEntity {
@@ -117,6 +120,35 @@ export class HitlRequestEntity {
   /** Up to when the time that stops held it has been given back; null where none has. */
   @Column('timestamptz', { name: 'clock_credited_to', nullable: true })
   clockCreditedTo!: Date | null;
+
+  /** Of its grant when it was asked; the stricter of then and now holds. Null: one approval is enough. */
+  @Column('json', { nullable: true })
+  quorum!: Quorum | null;
+
+  @Column('json')
+  reminders!: Reminder[];
+
+  /** When people are reminded next; null where they are not. */
+  @Column('timestamptz', { name: 'remind_at', nullable: true })
+  remindAt!: Date | null;
+
+  /** The `secondsBefore` of the last reminder given in this window. */
+  @Column('integer', { name: 'reminded_seconds', nullable: true })
+  remindedSeconds!: number | null;
+
+  /** The input as it was asked, where it was edited since: `input` is what would run. */
+  @Column('text', { name: 'requested_input', nullable: true })
+  requestedInput!: string | null;
+
+  @Column('text', { name: 'edited_by', nullable: true })
+  editedBy!: string | null;
+
+  @Column('timestamptz', { name: 'edited_at', nullable: true })
+  editedAt!: Date | null;
+
+  /** RFC 6902, from the input as it was asked to what would run. */
+  @Column('json', { name: 'edit_diff', nullable: true })
+  editDiff!: JsonValue | null;
 
   @Column('text', { name: 'escalated_to', nullable: true })
   escalatedTo!: string | null;

@@ -13,6 +13,13 @@ export interface RequestPlace {
   executionId: string;
 }
 
+/** One request, as it was read and as it shall be. `withinWindow`: it counts only while the window is open. */
+export interface RequestMove {
+  from: HitlRequestEntity;
+  next: HitlRequestEntity;
+  withinWindow: boolean;
+}
+
 @Injectable()
 export class HitlRequestStore {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
@@ -38,26 +45,43 @@ export class HitlRequestStore {
     return request;
   }
 
+  /** Rows of one work, locked in one order until it ends; those that are gone are left out. */
+  async readAll(tx: Tx, places: readonly Pick<RequestPlace, 'organizationId' | 'id'>[]): Promise<HitlRequestEntity[]> {
+    return tx.manager
+      .getRepository(HitlRequestEntity)
+      .createQueryBuilder('q')
+      .where('(q.organization_id, q.id) in (select * from unnest(:organizations::text[], :ids::text[]))', {
+        organizations: places.map((place) => place.organizationId),
+        ids: places.map((place) => place.id),
+      })
+      .orderBy({ 'q.organization_id': 'ASC', 'q.id': 'ASC' })
+      .setLock('pessimistic_write')
+      .getMany();
+  }
+
   /**
-   * Ends or moves a request that `read` has locked, which keeps two decisions apart. Status and content's version, which no
-   * move raises, are compared besides; and where a person decides, the window, by the database's clock of this very moment.
+   * Ends or moves requests that were locked when they were read, which keeps two decisions apart. Status and content's version
+   * are compared besides; and where a person decides, the window, by the database's clock of this very moment.
    *
-   * @returns false when the window has closed meanwhile
+   * @returns ids of those that moved: the others' window has closed meanwhile
    */
-  async move(tx: Tx, from: HitlRequestEntity, next: HitlRequestEntity, withinWindow: boolean): Promise<boolean> {
-    const rows = await tx.query(
-      `update hitl_requests set status = $5, escalation_level = $6, expires_at = $7, decision_outcome = $8, decision_by = $9,
-         decided_by = $10, decided_at = $11, note = $12, decision_entry_id = $13, break_glass = $15, decider_level = $16,
-         escalated_at = $17, escalation_reason = $18
-       where organization_id = $1 and id = $2 and status = $3 and version = $4 and (not $14 or expires_at > clock_timestamp())
-       returning id`,
-      [
-        from.organizationId, from.id, from.status, from.version, next.status, next.escalationLevel, next.expiresAt, next.decisionOutcome,
-        next.decisionBy, next.decidedBy, next.decidedAt, next.note, next.decisionEntryId, withinWindow, next.breakGlass,
-        next.deciderLevel, next.escalatedAt, next.escalationReason,
-      ],
+  async move(tx: Tx, moves: readonly RequestMove[]): Promise<Set<string>> {
+    const rows = await tx.query<{ id: string }>(
+      `update hitl_requests q set status = n.status, escalation_level = n.escalation_level, expires_at = n.expires_at,
+         remind_at = n.remind_at, reminded_seconds = n.reminded_seconds, decision_outcome = n.decision_outcome,
+         decision_by = n.decision_by, decided_by = n.decided_by, decided_at = n.decided_at, note = n.note,
+         decision_entry_id = n.decision_entry_id, break_glass = n.break_glass, decider_level = n.decider_level,
+         escalated_to = n.escalated_to, escalated_at = n.escalated_at, escalation_reason = n.escalation_reason
+       from json_to_recordset($1) as n(organization_id text, id text, from_status text, from_version integer, within_window boolean,
+         status text, escalation_level integer, expires_at timestamptz, remind_at timestamptz, reminded_seconds integer,
+         decision_outcome text, decision_by text, decided_by text, decided_at timestamptz, note text, decision_entry_id text,
+         break_glass boolean, decider_level integer, escalated_to text, escalated_at timestamptz, escalation_reason text)
+       where q.organization_id = n.organization_id and q.id = n.id and q.status = n.from_status and q.version = n.from_version
+         and (not n.within_window or q.expires_at > clock_timestamp())
+       returning q.id`,
+      [JSON.stringify(moves.map(rowOf))],
     );
-    return rows.length === 1;
+    return new Set(rows.map(({ id }) => id));
   }
 
   /**
@@ -84,4 +108,15 @@ export class HitlRequestStore {
       [organizationId, agentId],
     );
   }
+}
+
+function rowOf({ from, next, withinWindow }: RequestMove): Record<string, unknown> {
+  return {
+    organization_id: from.organizationId, id: from.id, from_status: from.status, from_version: from.version, within_window: withinWindow,
+    status: next.status, escalation_level: next.escalationLevel, expires_at: next.expiresAt, remind_at: next.remindAt,
+    reminded_seconds: next.remindedSeconds, decision_outcome: next.decisionOutcome, decision_by: next.decisionBy,
+    decided_by: next.decidedBy, decided_at: next.decidedAt, note: next.note, decision_entry_id: next.decisionEntryId,
+    break_glass: next.breakGlass, decider_level: next.deciderLevel, escalated_to: next.escalatedTo, escalated_at: next.escalatedAt,
+    escalation_reason: next.escalationReason,
+  };
 }

@@ -58,7 +58,7 @@ export class LicenceService {
     const metadata = { executionId: id, reason, ...hitl, ...(flagged ? { flagged } : {}) };
     const chain = agentChain(organizationId, agentId);
     const auditId = tx.record(chain, { type: 'execution.cancelled', capability, metadata }, { actorId: 'system' });
-    await this.usage.giveBack(tx, organizationId, id);
+    await this.usage.giveBack(tx, organizationId, [id]);
     await this.executions.move(tx, 'pending_hitl', { ...execution, status: 'cancelled', reason, auditId, closedAt: await tx.now() });
   }
 

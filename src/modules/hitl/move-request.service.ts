@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import type { AuditEvent } from '../../domain/audit/catalogue.js';
 import { agentChain } from '../../domain/audit/chain.js';
 import { isHardcoded } from '../../domain/gate/catalogue.js';
-import type { Accepted, HitlCommand, HitlEvent, HitlState, Refused } from '../../domain/hitl/transition.js';
+import type { Accepted, HitlCommand, HitlEvent, HitlEventType, HitlNext, HitlState, Refused } from '../../domain/hitl/transition.js';
+import { nextReminderAt } from '../../domain/hitl/reminders.js';
 import { isOpen, transition } from '../../domain/hitl/transition.js';
 import type { JsonObject } from '../../domain/json.js';
 import type { Tx } from '../../platform/database/tx.js';
@@ -11,10 +12,10 @@ import { newId } from '../../domain/ids.js';
 import { notify } from '../../platform/outbox/effects.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
 import { ExecutionStore } from '../executions/execution.store.js';
-import { holdOver } from '../organizations/stop-holds.query.js';
+import { type Hold, holdsOver } from '../organizations/stop-holds.query.js';
 import { resumedEnd } from './frozen-clock.store.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
-import { HitlRequestStore } from './hitl-request.store.js';
+import { HitlRequestStore, type RequestMove } from './hitl-request.store.js';
 import { type Held, stopped } from './held.js';
 
 export interface Moved {
@@ -22,19 +23,25 @@ export interface Moved {
   accepted: Accepted;
 }
 
-interface Recorded {
-  request: HitlRequestEntity;
+/** A request as it was read under its lock, and what shall become of it. */
+export interface WantedMove {
+  found: HitlRequestEntity;
   command: HitlCommand;
-  accepted: Accepted;
   actorId: string;
-  cause: string;
-  /** One for each event. */
+  /** Stands in the entry of a cancellation: a code. */
+  cause?: string;
+}
+
+/** A move that the table accepts, with the ids of its entries, one for each event. */
+interface Planned extends Required<WantedMove>, RequestMove {
+  accepted: Accepted;
   entryIds: readonly string[];
 }
 
 /**
- * Carries a transition of the pure table into the rows: compare-and-set of the request, its entries, the count of open
- * requests, the end of its waiting execution, and the news for people. All in the caller's unit of work.
+ * Carries transitions of the pure table into the rows, of one request or of many: compare-and-set of the requests, their
+ * entries, the count of open requests, the end of their waiting executions, and the news for people. All in the caller's unit of
+ * work, which holds the agents' heads.
  */
 @Injectable()
 export class MoveRequestService {
@@ -46,52 +53,69 @@ export class MoveRequestService {
 
   /** @param cause stands in the entry of a cancellation: a code */
   async move(tx: Tx, found: HitlRequestEntity, command: HitlCommand, actorId: string, cause = 'asked'): Promise<Moved | Refused | Held> {
-    const now = await tx.now();
-    const hold = isOpen(found.status) ? await holdOver(tx, found) : undefined;
-    if (hold && command.kind !== 'cancel') return { kind: 'refused', code: 'STOPPED', stops: hold.stops };
-    // Cancelling works while a stop holds, and the window stands still meanwhile.
-    const request = hold ? { ...found, expiresAt: resumedEnd(found, hold, now) } : found;
-    const accepted = transition(stateOf(request), command, now);
-    if (accepted.kind === 'refused') return accepted;
-    const entryIds = accepted.events.map(() => newId('audit'));
-    const next = nextOf(request, command, accepted, { now, actorId, entryId: entryIds.at(-1)! });
-    const bySomebody = command.kind !== 'timeout' && !('by' in command && command.by === 'system') && !hold;
-    if (!(await this.requests.move(tx, request, next, bySomebody))) {
-      // The window closed between reading the clock and writing.
-      return { kind: 'refused', code: 'HITL_EXPIRED' };
-    }
-    this.record(tx, { request, command, accepted, actorId, cause, entryIds });
-    await this.carryOut(tx, next, command, accepted, now);
-    return { request: next, accepted };
+    const [outcome] = await this.moveAll(tx, [{ found, command, actorId, cause }]);
+    return outcome!;
   }
 
-  private record(tx: Tx, { request, command, accepted, actorId, cause, entryIds }: Recorded): void {
-    const chain = agentChain(request.organizationId, request.agentId);
+  /** Each as if alone, in a handful of statements for all of them. @returns what became of each, in their order */
+  async moveAll(tx: Tx, wanted: readonly WantedMove[]): Promise<(Moved | Refused | Held)[]> {
+    if (wanted.length === 0) return [];
+    const now = await tx.now();
+    const holds = await holdsOver(tx, wanted.map(({ found }) => found));
+    const judged = wanted.map((one, i) => planned(one, isOpen(one.found.status) ? holds[i] : undefined, now));
+    const plans = judged.flatMap((one) => ('kind' in one ? [] : [one]));
+    const moved = await this.requests.move(tx, plans);
+    const carried = plans.filter(({ next }) => moved.has(next.id));
+    for (const plan of carried) this.record(tx, plan);
+    await this.cancelExecutions(tx, carried, now);
+    return judged.map((one) => {
+      if ('kind' in one) return one;
+      // The window closed between reading the clock and writing.
+      return moved.has(one.next.id) ? { request: one.next, accepted: one.accepted } : { kind: 'refused', code: 'HITL_EXPIRED' };
+    });
+  }
+
+  private record(tx: Tx, plan: Planned): void {
+    const { next, accepted, command, actorId, entryIds } = plan;
+    const chain = agentChain(next.organizationId, next.agentId);
     accepted.events.forEach((event, i) => {
       const by = event.actor === 'system' ? 'system' : actorId;
-      tx.record(chain, entryOf(event, request, command, accepted, cause), { actorId: by, id: entryIds[i]! });
+      tx.record(chain, entryOf(event, plan), { actorId: by, id: entryIds[i]! });
     });
     if (accepted.next.decision) tx.countOpenRequests(chain, -1);
-  }
-
-  private async carryOut(tx: Tx, request: HitlRequestEntity, command: HitlCommand, { effects }: Accepted, now: Date): Promise<void> {
-    for (const effect of effects) {
-      if (effect.kind === 'cancel') await this.cancelExecution(tx, request, effect.reason, now);
-      if (effect.kind === 'notify') {
-        // Of a broken glass every admin is told, loudly.
-        const loudly: JsonObject = isBreakGlass(command) ? { priority: 'high', breakGlass: true } : {};
-        tx.enqueue(notify(request.organizationId, effect.event, { hitlRequestId: request.id, ...loudly }));
-      }
+    for (const effect of accepted.effects) {
+      if (effect.kind !== 'notify') continue;
+      // Of a broken glass every admin is told, loudly.
+      const loudly: JsonObject = isBreakGlass(command) ? { priority: 'high', breakGlass: true } : {};
+      tx.enqueue(notify(next.organizationId, effect.event, { hitlRequestId: next.id, ...loudly }));
     }
   }
 
-  private async cancelExecution(tx: Tx, request: HitlRequestEntity, reason: string, now: Date): Promise<void> {
-    const execution = await this.executions.read(tx, { organizationId: request.organizationId, id: request.executionId });
-    await this.usage.giveBack(tx, request.organizationId, execution.id);
-    await this.executions.move(tx, 'pending_hitl', {
-      ...execution, status: 'cancelled', reason, closedAt: now, auditId: request.decisionEntryId,
+  private async cancelExecutions(tx: Tx, plans: readonly Planned[], now: Date): Promise<void> {
+    const cancelled = plans.flatMap(({ next, accepted }) => {
+      const effect = accepted.effects.find((one) => one.kind === 'cancel');
+      return effect
+        ? [{ organizationId: next.organizationId, id: next.executionId, reason: effect.reason, auditId: next.decisionEntryId }]
+        : [];
     });
+    for (const organizationId of [...new Set(cancelled.map((one) => one.organizationId))].sort()) {
+      const ids = cancelled.filter((one) => one.organizationId === organizationId).map(({ id }) => id);
+      await this.usage.giveBack(tx, organizationId, ids);
+    }
+    await this.executions.cancel(tx, cancelled, now);
   }
+}
+
+function planned({ found, command, actorId, cause = 'asked' }: WantedMove, hold: Hold | undefined, now: Date): Planned | Refused | Held {
+  if (hold && command.kind !== 'cancel') return { kind: 'refused', code: 'STOPPED', stops: hold.stops };
+  // Cancelling works while a stop holds, and the window stands still meanwhile.
+  const from = hold ? { ...found, expiresAt: resumedEnd(found, hold, now) } : found;
+  const accepted = transition(stateOf(from), command, now);
+  if (accepted.kind === 'refused') return accepted;
+  const entryIds = accepted.events.map(() => newId('audit'));
+  const next = nextOf(from, command, accepted, { now, actorId, entryId: entryIds.at(-1)! });
+  const bySystem = command.kind === 'timeout' || command.kind === 'remind' || ('by' in command && command.by === 'system');
+  return { found, from, next, command, actorId, cause, accepted, entryIds, withinWindow: !bySystem && !hold };
 }
 
 interface Deed {
@@ -101,14 +125,17 @@ interface Deed {
   entryId: string;
 }
 
-function nextOf(request: HitlRequestEntity, command: HitlCommand, { next }: Accepted, { now, actorId, entryId }: Deed): HitlRequestEntity {
+function nextOf(request: HitlRequestEntity, command: HitlCommand, { next, events }: Accepted, deed: Deed): HitlRequestEntity {
+  const { now, actorId, entryId } = deed;
   const { decision, status, level, expiresAt } = next;
+  const escalates = events.some(({ type }) => type === 'hitl.escalated');
   return {
     ...request,
     status,
     escalationLevel: level,
     expiresAt,
-    ...(status === 'escalated' ? { escalatedAt: now, escalationReason: whyEscalated(command) } : {}),
+    ...(escalates ? escalationOf(request, command, next, now) : {}),
+    ...(command.kind === 'remind' ? remindedBy(request, command.secondsBefore) : {}),
     ...(command.kind === 'approve' ? { deciderLevel: command.deciderLevel ?? null, breakGlass: isBreakGlass(command) } : {}),
     ...(decision
       ? {
@@ -123,13 +150,28 @@ function nextOf(request: HitlRequestEntity, command: HitlCommand, { next }: Acce
   };
 }
 
+function remindedBy({ reminders, expiresAt }: HitlRequestEntity, remindedSeconds: number) {
+  return { remindedSeconds, remindAt: nextReminderAt({ reminders, remindedSeconds, expiresAt }) };
+}
+
+/** A new window, with all of its reminders before it. */
+function escalationOf({ reminders }: HitlRequestEntity, command: HitlCommand, { expiresAt }: HitlNext, now: Date) {
+  return {
+    escalatedAt: now,
+    escalationReason: whyEscalated(command),
+    escalatedTo: command.kind === 'escalate' ? (command.to ?? null) : null,
+    remindedSeconds: null,
+    remindAt: nextReminderAt({ reminders, remindedSeconds: null, expiresAt }),
+  };
+}
+
 export function stateOf(request: HitlRequestEntity): HitlState {
   return {
     status: request.status,
     level: request.escalationLevel,
     hitlMode: request.hitlMode,
     hardcoded: isHardcoded(request.capability),
-    quorum: false,
+    quorum: request.quorum !== null,
     expiresAt: request.expiresAt,
     timeoutSeconds: request.timeoutSeconds,
     timeoutAction: request.timeoutAction,
@@ -155,29 +197,35 @@ export function refusalOf(refused: Refused | Held, request: HitlRequestEntity): 
   }
 }
 
-function entryOf(event: HitlEvent, request: HitlRequestEntity, command: HitlCommand, accepted: Accepted, cause: string): AuditEvent {
-  const { capability } = request;
-  const hitlId = request.id;
-  const note = accepted.next.decision?.note ?? null;
-  const comment = note === null ? {} : { comment: note };
-  switch (event.type) {
+function entryOf({ type }: HitlEvent, { next, command, accepted, cause }: Planned): AuditEvent {
+  const { capability, id: hitlId, digest } = next;
+  const comment = 'note' in command && command.note !== undefined ? { comment: command.note } : {};
+  const entry = <Type extends HitlEventType>(of: Type, metadata: Extract<AuditEvent, { type: Type }>['metadata']) =>
+    ({ type: of, capability, metadata }) as AuditEvent;
+  switch (command.kind) {
+    case 'vote':
+      return entry('hitl.voted', { hitlId, approvals: command.approvals, needed: command.needed, ...comment });
+    case 'edit':
+      return entry('hitl.edited', { hitlId, version: command.version, digest: command.digest, input: command.input, diff: command.diff });
+    case 'remind':
+      return entry('hitl.reminded', { hitlId, secondsBefore: command.secondsBefore });
+    default:
+  }
+  switch (type) {
     case 'hitl.approved':
-      return {
-        type: event.type, capability,
-        metadata: { hitlId, digest: request.digest, ...comment, ...(isBreakGlass(command) ? { breakGlass: true } : {}) },
-      };
+      return entry(type, { hitlId, digest, ...comment, ...(isBreakGlass(command) ? { breakGlass: true } : {}) });
     case 'hitl.rejected':
-      return { type: event.type, capability, metadata: { hitlId, ...comment } };
+      return entry(type, { hitlId, ...comment });
     case 'hitl.cancelled':
-      return { type: event.type, capability, metadata: { hitlId, reason: cause, ...comment } };
+      return entry(type, { hitlId, reason: cause, ...comment });
     case 'hitl.timed_out':
-      return { type: event.type, capability, metadata: { hitlId, action: accepted.action! } };
-    case 'hitl.escalated':
-      return {
-        type: event.type,
-        capability,
-        metadata: { hitlId, reason: whyEscalated(command), level: accepted.next.level },
-      };
+      return entry(type, { hitlId, action: accepted.action! });
+    case 'hitl.escalated': {
+      const { escalatedTo, escalationLevel: level } = next;
+      return entry(type, { hitlId, reason: whyEscalated(command), level, ...(escalatedTo === null ? {} : { escalatedTo }) });
+    }
+    default:
+      throw new Error(`${command.kind} records no ${type}`);
   }
 }
 

@@ -11,19 +11,26 @@ interface HeldAgent {
   agentId: string;
 }
 
-/** Asked inside a unit of work that holds the agent's head and its organization's barrier. */
-export async function holdOver(tx: Tx, { organizationId, agentId }: HeldAgent): Promise<Hold | undefined> {
-  const [row] = await tx.query<{ ids: string[]; since: Date | null }>(
-    `with over_it as (
-       select id, made_at, lifted_at from stops
-       where organization_id in ($1, 'org_platform') and (agent_id is null or agent_id = $2))
-     select array(select id from over_it where lifted_at is null order by id) as ids,
-       (select lower(held) from (
-          select unnest(range_agg(tstzrange(made_at, coalesce(lifted_at, 'infinity')))) as held from over_it) times
-        where upper(held) = 'infinity') as since`,
-    [organizationId, agentId],
+/**
+ * For each agent, in its order, what holds it, if anything. Asked inside a unit of work that holds the agents' heads and their
+ * organizations' barriers.
+ */
+export async function holdsOver(tx: Tx, agents: readonly HeldAgent[]): Promise<(Hold | undefined)[]> {
+  const rows = await tx.query<{ ids: string[] | null; since: Date | null }>(
+    `select h.ids, h.since
+     from unnest($1::text[], $2::text[]) with ordinality as a(organization_id, agent_id, n)
+     cross join lateral (
+       with over_it as (
+         select id, made_at, lifted_at from stops
+         where organization_id in (a.organization_id, 'org_platform') and (agent_id is null or agent_id = a.agent_id))
+       select array(select id from over_it where lifted_at is null order by id) as ids,
+         (select lower(held) from (
+            select unnest(range_agg(tstzrange(made_at, coalesce(lifted_at, 'infinity')))) as held from over_it) times
+          where upper(held) = 'infinity') as since) h
+     order by a.n`,
+    [agents.map((agent) => agent.organizationId), agents.map((agent) => agent.agentId)],
   );
-  return row!.since === null ? undefined : { stops: row!.ids.map((id) => ({ id })), since: row!.since };
+  return rows.map(({ ids, since }) => (since === null ? undefined : { stops: (ids ?? []).map((id) => ({ id })), since }));
 }
 
 /** Whether a stop has held the agent at any time since, be it lifted by now. */

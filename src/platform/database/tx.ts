@@ -26,7 +26,7 @@ export class Tx {
   private readonly entries: PreparedEntry[] = [];
   /** Of the entries: those that were written before the end. */
   private written = 0;
-  private readonly openRequests: { chain: ChainRef; change: number }[] = [];
+  private readonly openRequests = new Map<string, { chain: ChainRef; change: number }>();
   private readonly effects: Effect[] = [];
   private changed: readonly string[] = [];
 
@@ -100,7 +100,8 @@ export class Tx {
 
   /** Keeps the count of an agent's open HITL requests, which the cap is compared with, on its head. */
   countOpenRequests(chain: ChainRef, change: 1 | -1): void {
-    this.openRequests.push({ chain, change });
+    const key = `${chain.organizationId} ${chain.chain}`;
+    this.openRequests.set(key, { chain, change: (this.openRequests.get(key)?.change ?? 0) + change });
   }
 
   /**
@@ -128,10 +129,14 @@ export class Tx {
         [this.plan.chains.map((chain) => chain.organizationId), this.plan.chains.map((chain) => chain.chain)],
       );
     }
-    for (const { chain, change } of this.openRequests) {
-      await this.query('update audit_heads set open_requests = open_requests + $3 where organization_id = $1 and chain = $2', [
-        chain.organizationId, chain.chain, change,
-      ]);
+    if (this.openRequests.size > 0) {
+      const counts = [...this.openRequests.values()];
+      await this.query(
+        `update audit_heads h set open_requests = h.open_requests + c.change
+         from unnest($1::text[], $2::text[], $3::integer[]) as c(organization_id, chain, change)
+         where h.organization_id = c.organization_id and h.chain = c.chain`,
+        [counts.map(({ chain }) => chain.organizationId), counts.map(({ chain }) => chain.chain), counts.map(({ change }) => change)],
+      );
     }
     if (this.effects.length > 0) {
       await this.query(
