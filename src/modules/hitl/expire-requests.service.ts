@@ -34,7 +34,7 @@ export class ExpireRequestsService {
     const lane = { work: this.work, run: this.pool.run };
     const isOver = () => performance.now() > until;
     const swept = await this.sweeps.sweep({ scope, kinds: ['window'], lane, setAside: new SetAside(), isOver });
-    recordsNothing();
+    if (swept.timedOut + swept.approved + swept.escalated === 0) recordsNothing();
     return swept;
   }
 

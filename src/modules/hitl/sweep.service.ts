@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { agentChain } from '../../domain/audit/chain.js';
 import type { Scope } from '../../platform/auth/scope.js';
-import { UnderWay } from '../../platform/database/plan.js';
+import { type Plan, UnderWay } from '../../platform/database/plan.js';
 import type { Lane } from '../../platform/database/reserve.js';
 import { isHeldUp, isPassing } from '../../platform/http/failure.js';
 import { Problem } from '../../platform/http/problem.js';
@@ -133,13 +133,13 @@ export class SweepService {
   private inOneWork(
     { lane, alone }: Sweep, kind: DueKind, set: readonly DueRequest[], patienceMs: number | undefined,
   ): Promise<Map<string, Outcome | undefined>> {
-    const plan = {
+    const plan: Plan = {
       chains: byAgent(set).map(([one]) => agentChain(one!.organizationId, one!.agentId)),
       judges: [...new Set(set.map(({ organizationId }) => organizationId))],
       leavesFacts: true, evenIfClosed: true, patienceMs: PATIENCE_MS,
       ...(patienceMs === undefined ? { onlyFree: true } : {}),
       ...(alone === undefined ? {} : { alone }),
-    } as const;
+    };
     return lane.work.run(plan, async (tx) => {
       const isFree = ({ organizationId, agentId }: DueRequest) => tx.holds(agentChain(organizationId, agentId));
       const found = await this.requests.readAll(tx, set.filter(isFree));
