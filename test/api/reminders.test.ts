@@ -26,7 +26,8 @@ interface Asked {
 }
 
 async function asked(reminders: readonly object[], terms: object = {}): Promise<Asked> {
-  const agent = await anAgent(server).granted('email.send', { hitlMode: 'propose', hitlTimeoutSeconds: WINDOW, reminders, ...terms }).create();
+  const agent = await anAgent(server)
+    .granted('email.send', { hitlMode: 'propose', hitlTimeoutSeconds: WINDOW, reminders, ...terms }).create();
   const id = (await agent.client.post('/api/v1/execute', { capability: 'email.send' })).expect(202).text('hitlRequestId');
   return { agent, id };
 }

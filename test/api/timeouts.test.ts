@@ -103,7 +103,8 @@ describe('when the window ends', () => {
     expect(await executionBecomes(server, request.execution, 'executed')).toMatchObject({ runtime: 'receipt' });
     expect(await toldOf(request)).toEqual([
       timedOut('approve'), ['hitl.approved', 'system', expect.anything()],
-      ['execution.started', 'system', expect.objectContaining({ runtime: 'receipt' })], ['execution.completed', 'system', expect.anything()],
+      ['execution.started', 'system', expect.objectContaining({ runtime: 'receipt' })],
+      ['execution.completed', 'system', expect.anything()],
     ]);
   });
 
