@@ -11,6 +11,7 @@ import { type Options, parseOptions, USAGE } from './options.js';
 import { Progress } from './progress.js';
 import { environmentText, figureText, summaryOf, verifiedText } from './report.js';
 import { setStage, type Stage } from './stage.js';
+import { measureSweep, SWEEP, sweepText } from './sweep.js';
 
 /** What then fails fails for want of the servers, which is no news. */
 let interrupted = false;
@@ -53,13 +54,17 @@ async function main(options: Options): Promise<void> {
       say(figureText(result));
       results.push(result);
     }
+    // Last: it ends requests that other figures count.
+    const sweep = isWanted(SWEEP, options) ? await measureSweep(stage, tokens, load, options, progress) : undefined;
+    if (sweep) say(sweepText(sweep));
     progress.begin('verifying the audit log', 1);
     const verified = await verifyLog(stage);
     progress.clear();
     say(verifiedText(verified));
     if (options.json !== undefined) {
       const figuresOut = results.map((result) => ({ ...summaryOf(result), ...result, figure: result.figure.key }));
-      writeFileSync(options.json, `${JSON.stringify({ environment, options, figures: figuresOut, verified }, undefined, 2)}\n`);
+      const all = { environment, options, figures: figuresOut, ...(sweep ? { sweep } : {}), verified };
+      writeFileSync(options.json, `${JSON.stringify(all, undefined, 2)}\n`);
     }
   } finally {
     await end();
@@ -67,9 +72,13 @@ async function main(options: Options): Promise<void> {
 }
 
 function chosen({ only }: Options): readonly Figure[] {
-  const unknown = only.filter((key) => !FIGURES.some((figure) => figure.key === key));
+  const unknown = only.filter((key) => key !== SWEEP && !FIGURES.some((figure) => figure.key === key));
   if (unknown.length > 0) throw new Error(`--only: there is no figure ${unknown.join(', ')}`);
   return only.length === 0 ? FIGURES : FIGURES.filter(({ key }) => only.includes(key));
+}
+
+function isWanted(key: string, { only }: Options): boolean {
+  return only.length === 0 || only.includes(key);
 }
 
 try {

@@ -6,6 +6,7 @@ import { ExecutionsModule } from '../executions/executions.module.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
 import { CancelWorkService } from './cancel-work.service.js';
 import { DecideRequestService } from './decide-request.service.js';
+import { DueRequestsQuery } from './due-requests.query.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
 import { FrozenClockStore } from './frozen-clock.store.js';
 import { HitlController } from './hitl.controller.js';
@@ -18,13 +19,18 @@ import { HitlStatsQuery } from './hitl-stats.query.js';
 import { JudgeDecisionService } from './judge-decision.service.js';
 import { LicenceService } from './licence.service.js';
 import { MoveRequestService } from './move-request.service.js';
+import { RemindService } from './remind.service.js';
+import { Sweeper } from './sweeper.service.js';
+import { SweepService } from './sweep.service.js';
+import { TimeOutService } from './time-out.service.js';
 
 @Module({
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlStatsController, HitlController, CancelExecutionController],
   providers: [
-    CancelWorkService, DecideRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery,
-    HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService,
+    CancelWorkService, DecideRequestService, DueRequestsQuery, ExpireRequestsService, FrozenClockStore, HitlDesk, HitlRequestStore,
+    HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService, RemindService, Sweeper, SweepService,
+    TimeOutService,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

@@ -4,7 +4,7 @@ import { agentChain } from '../../domain/audit/chain.js';
 import { isHardcoded } from '../../domain/gate/catalogue.js';
 import type { Accepted, HitlCommand, HitlEvent, HitlEventType, HitlNext, HitlState, Refused } from '../../domain/hitl/transition.js';
 import { nextReminderAt } from '../../domain/hitl/reminders.js';
-import { isOpen, transition } from '../../domain/hitl/transition.js';
+import { isOpen, needsAdmin, transition } from '../../domain/hitl/transition.js';
 import type { JsonObject } from '../../domain/json.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
@@ -230,7 +230,8 @@ function entryOf({ type }: HitlEvent, { next, command, accepted, cause }: Planne
 }
 
 function whyEscalated(command: HitlCommand): string {
-  return command.kind === 'escalate' ? command.reason : 'nobody decided in time';
+  if (command.kind === 'escalate') return command.reason;
+  return needsAdmin(command) ? 'nobody decided in time, and it now needs a decision of an admin' : 'nobody decided in time';
 }
 
 function isBreakGlass(command: HitlCommand): boolean {
