@@ -92,13 +92,13 @@ const SELVES = `
 export class DeciderQuery {
   async read(tx: Tx, { userId, organizationId: home, credential }: UserPrincipal, wanted: DeciderWanted): Promise<Standing> {
     // The unit of work has just found this account alive, and rows of people are never deleted.
-    const [row] = (await tx.query<Row & Record<string, unknown>>(ONE, [...parametersOf(wanted), home, userId])) as [Row];
-    return standingOf(row, credential.createdAt);
+    const [row] = await tx.query<Row>(ONE, [...parametersOf(wanted), home, userId]);
+    return standingOf(row!, credential.createdAt);
   }
 
   /** Of several users: those whose account is open and reaches here, with the rights of now; by their ids. */
   async readAll(tx: Tx, userIds: readonly string[], wanted: DeciderWanted): Promise<Map<string, Standing>> {
-    const rows = await tx.query<Row & Record<string, unknown>>(THOSE_WHO_STILL_DECIDE, [...parametersOf(wanted), userIds]);
+    const rows = await tx.query<Row>(THOSE_WHO_STILL_DECIDE, [...parametersOf(wanted), userIds]);
     return new Map(rows.map((row) => [row.id, standingOf(row)]));
   }
 
@@ -119,8 +119,8 @@ export class DeciderQuery {
   }
 }
 
-function parametersOf({ organizationId, teamId = null, since, initiators, teamsBefore = null }: DeciderWanted): unknown[] {
-  return [organizationId, teamId, since, initiators, teamsBefore];
+function parametersOf({ organizationId, teamId, since, initiators, teamsBefore }: DeciderWanted): unknown[] {
+  return [organizationId, teamId ?? null, since, initiators, teamsBefore ?? null];
 }
 
 function standingOf(row: Row, keySince?: Date): Standing {

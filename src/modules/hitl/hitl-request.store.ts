@@ -85,6 +85,19 @@ export class HitlRequestStore {
   }
 
   /**
+   * Puts another version in the place of one that was locked when it was read.
+   *
+   * @throws Error when it was no longer the one that was read: the lock rules that out, and if it ever failed to, the whole unit
+   * of work must
+   */
+  async rewrite(tx: Tx, { organizationId, id, version, status }: HitlRequestEntity, next: HitlRequestEntity): Promise<void> {
+    const { input, nonce, digest, reasons, hitlMode, initiators, requestedInput, editedBy, editedAt, editDiff } = next;
+    const content = { input, nonce, digest, version: next.version, reasons, hitlMode, initiators, requestedInput, editedBy, editedAt, editDiff };
+    const result = await tx.manager.getRepository(HitlRequestEntity).update({ organizationId, id, version, status }, content as object);
+    if (result.affected !== 1) throw new Error(`request ${id} was no longer version ${version}`);
+  }
+
+  /**
    * Open requests whose window is over, earliest first; not those that a stop holds, whose clock stands still. Without a lock:
    * each is ended in a unit of work of its own.
    */

@@ -3,9 +3,12 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthorityModule } from '../authority/authority.module.js';
 import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
+import { ApproveRequestService } from './approve-request.service.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
 import { CancelWorkService } from './cancel-work.service.js';
+import { CountVotesService } from './count-votes.service.js';
 import { DecideRequestService } from './decide-request.service.js';
+import { EditRequestService } from './edit-request.service.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
 import { FrozenClockStore } from './frozen-clock.store.js';
 import { HitlController } from './hitl.controller.js';
@@ -18,13 +21,15 @@ import { HitlStatsQuery } from './hitl-stats.query.js';
 import { JudgeDecisionService } from './judge-decision.service.js';
 import { LicenceService } from './licence.service.js';
 import { MoveRequestService } from './move-request.service.js';
+import { VoteStore } from './vote.store.js';
 
 @Module({
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlStatsController, HitlController, CancelExecutionController],
   providers: [
-    CancelWorkService, DecideRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery,
-    HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService,
+    ApproveRequestService, CancelWorkService, CountVotesService, DecideRequestService, EditRequestService, ExpireRequestsService,
+    FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery,
+    HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService, VoteStore,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })
