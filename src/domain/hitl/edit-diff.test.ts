@@ -28,7 +28,8 @@ describe('the diff of an edit', () => {
     ['within', { to: [{ at: 'x' }, { at: 'y' }] }, { to: [{ at: 'x' }, { at: 'z' }] }, [{ op: 'replace', path: '/to/1/at', value: 'z' }]],
     ['an element less', { to: ['a', 'b', 'c'] }, { to: ['a', 'c'] }, [{ op: 'remove', path: '/to/1' }]],
     ['an element more', { to: ['a', 'c'] }, { to: ['a', 'b', 'c'] }, [{ op: 'add', path: '/to/1', value: 'b' }]],
-    ['a name that applying libraries guard', { constructor: {} }, { constructor: { a: 1 } }, [{ op: 'add', path: '/constructor/a', value: 1 }]],
+    ['a name that applying libraries guard', { constructor: {} }, { constructor: { a: 1 } },
+      [{ op: 'add', path: '/constructor/a', value: 1 }]],
     ['names with slashes', { 'a/b': { '~': 1 } }, { 'a/b': { '~': 2 } }, [{ op: 'replace', path: '/a~1b/~0', value: 2 }]],
   ])('%s', (_name, from, to, diff) => expect(editDiff(from, to)).toEqual(diff));
 

@@ -83,7 +83,8 @@ describe('tally', () => {
 
 describe('the stricter of two', () => {
   it('more approvals, and the groups of both', () => {
-    const [one, other]: Quorum[] = [{ approvals: 3, groups: [{ role: 'admin' }] }, { approvals: 2, groups: [{ role: 'admin' }, { teamId: 't' }] }];
+    const [one, other]: Quorum[] = [{ approvals: 3, groups: [{ role: 'admin' }] },
+      { approvals: 2, groups: [{ role: 'admin' }, { teamId: 't' }] }];
     expect(stricterQuorum(one!, other!)).toEqual({ approvals: 3, groups: [{ role: 'admin' }, { teamId: 't' }] });
     expect([stricterQuorum(one!, null), stricterQuorum(null, other!), stricterQuorum(null, null)]).toEqual([one, other, null]);
   });

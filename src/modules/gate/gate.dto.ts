@@ -35,7 +35,7 @@ export class GateReply {
   @ApiProperty({ required: false, description: 'The request that waits for a person.' }) hitlRequestId?: string;
   @ApiProperty({ required: false, description: 'Why it was blocked or cancelled.' }) reason?: string;
   @ApiProperty({ required: false, description: "The reviewer's comment." }) comment?: string;
-  @ApiProperty({ type: Object, required: false, additionalProperties: true, description: 'What ran, or would, where a reviewer edited it.' })
+  @ApiProperty({ type: Object, required: false, additionalProperties: true, description: 'What ran, where a reviewer edited it.' })
   input?: JsonObject;
   @ApiProperty({ type: EditReply, required: false, description: 'Who edited it, when, and what changed.' }) edit?: EditReply;
   @ApiProperty({ type: ErrorReply, required: false }) error?: ErrorReply;

@@ -62,7 +62,12 @@ export class CountVotesService {
 }
 
 /** One's own vote is there to stay; that of another account of the same person, while it counts. */
-function assertFirst(voter: string, before: readonly string[], counted: readonly string[], selves: ReadonlyMap<string, readonly string[]>): void {
+function assertFirst(
+  voter: string,
+  before: readonly string[],
+  counted: readonly string[],
+  selves: ReadonlyMap<string, readonly string[]>,
+): void {
   const earlier = before.find((id) => id === voter || (counted.includes(id) && isSamePerson(id, voter, selves)));
   if (earlier === undefined) return;
   throw new Problem('CONFLICT', earlier === voter

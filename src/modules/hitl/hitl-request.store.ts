@@ -92,7 +92,8 @@ export class HitlRequestStore {
    */
   async rewrite(tx: Tx, { organizationId, id, version, status }: HitlRequestEntity, next: HitlRequestEntity): Promise<void> {
     const { input, nonce, digest, reasons, hitlMode, initiators, requestedInput, editedBy, editedAt, editDiff } = next;
-    const content = { input, nonce, digest, version: next.version, reasons, hitlMode, initiators, requestedInput, editedBy, editedAt, editDiff };
+    const edit = { requestedInput, editedBy, editedAt, editDiff };
+    const content = { input, nonce, digest, version: next.version, reasons, hitlMode, initiators, ...edit };
     const result = await tx.manager.getRepository(HitlRequestEntity).update({ organizationId, id, version, status }, content as object);
     if (result.affected !== 1) throw new Error(`request ${id} was no longer version ${version}`);
   }

@@ -56,7 +56,8 @@ export class ApprovalDto extends DecisionDto {
 
   @Flag({
     optional: true,
-    doc: 'An owner whom separation of duties or a quorum bars (of a quorum, root too) decides nevertheless, with a note of 10 characters or more. Admins are told.',
+    doc: 'An owner whom separation of duties or a quorum bars (a quorum: root too) decides nevertheless, ' +
+      'with a note of 10 characters or more. Admins are told.',
   })
   breakGlass?: boolean;
 }

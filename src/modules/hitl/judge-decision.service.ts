@@ -111,7 +111,8 @@ export class JudgeDecisionService {
       if (!standing) return [];
       const { person, hasSingleUser, teamIds } = standing;
       const organization = { separationOfDuties: facts.separationOfDuties, hasSingleUser, selves: strict ? selves : new Map() };
-      const verdict = judgeDecider({ decider: person, request: tiesWith(ties, standing), agent, organization, command: { kind: 'approve' } });
+      const then = tiesWith(ties, standing);
+      const verdict = judgeDecider({ decider: person, request: then, agent, organization, command: { kind: 'approve' } });
       return verdict.kind === 'may' ? [{ id, role: person.role, teamIds, highestLevel: verdict.highestLevel }] : [];
     });
     return { approvers, selves };

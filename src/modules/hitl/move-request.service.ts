@@ -73,7 +73,9 @@ export class MoveRequestService {
     return judged.map((one) => {
       if ('kind' in one) return one;
       // The window closed between reading the clock and writing.
-      return moved.has(one.next.id) ? { request: one.next, accepted: one.accepted, entryId: one.entryIds.at(-1)! } : { kind: 'refused', code: 'HITL_EXPIRED' };
+      return moved.has(one.next.id)
+        ? { request: one.next, accepted: one.accepted, entryId: one.entryIds.at(-1)! }
+        : { kind: 'refused', code: 'HITL_EXPIRED' };
     });
   }
 
