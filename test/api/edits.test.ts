@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import fc from 'fast-check';
 import { as, asRoot, type Client } from '../support/actors.js';
 import { type AskedRequest, type AskedTerms, approveBy, aRequest, digestOf, rejectBy } from '../support/asked.js';
 import { auditOf, eventsOf } from '../support/audit.js';
@@ -71,7 +72,7 @@ describe('whoever edits and may approve does both in one call', () => {
     });
     const after = await requestOf(server, request.id);
     expect(after).toMatchObject({ input: edited, requested_input: { amount: 10, to: 'x' }, edit: shown, version: 2 });
-    expect(after['edit']).toMatchObject({ diff: expect.objectContaining({ length: 4 }) });
+    expect((after['edit'] as { diff: unknown[] }).diff).toHaveLength(4);
     expect(after.action_digest).not.toBe(before.action_digest);
     expect(await executionOf(server, request.execution)).toMatchObject({ status: 'executed', input: edited, edit: shown });
     const received = receiver.requests.slice(seen);
@@ -287,6 +288,47 @@ describe('what an edit may not be', () => {
     }
     expect(await executionBecomes(server, request.execution, 'cancelled', 30_000)).toMatchObject({ reason: 'escalation_needed' });
   });
+});
+
+test('whatever is edited and approved: a milder approval never satisfies `escalate`, and nobody approves a large one of their own', async () => {
+  const members = [await person('member'), await person('member')];
+  const teamId = await aTeam(server, organizationId, members.map(({ id }) => ({ userId: id })));
+  const people = [...members, ann!, bob!];
+  const conditions = [...escalatesAbove(100), { when: 'input.amount > 1000', hitlMode: 'block' }];
+  const step = fc.record({
+    by: fc.integer({ min: 0, max: people.length - 1 }), shown: fc.boolean(),
+    amount: fc.option(fc.constantFrom(1, 100, 101, 1_000, 1_001), { nil: undefined }),
+  });
+  const outcomes = new Set<string>();
+  await fc.assert(fc.asyncProperty(fc.constantFrom(10, 101), fc.array(step, { minLength: 1, maxLength: 6 }), async (amount, steps) => {
+    const request = await asked({ teamId, input: { amount }, grant: { conditions } });
+    const editors = new Set<string>();
+    for (const { by, shown, amount: edited } of steps) {
+      const [who, before] = [people[by]!, await requestOf(server, request.id)];
+      const body = {
+        ...(shown ? { expectedDigest: before.action_digest } : {}), ...(edited === undefined ? {} : { editedInput: { amount: edited } }),
+      };
+      const { status } = await approveBy(who, request, body);
+      expect([200, 403, 409]).toContain(status);
+      const after = await requestOf(server, request.id);
+      const is = after['input'] as { amount: number };
+      expect(is.amount).toBeLessThanOrEqual(1_000);
+      if (status !== 200) expect(after).toEqual(before);
+      if (after['version'] !== before['version']) expect(after['edit']).toMatchObject({ by: who.id });
+      if (after.status === 'approved') {
+        expect(editors).not.toContain(who.id);
+        if (is.amount > 100 || after['hitl_mode'] === 'escalate') {
+          expect([who.role, after['version']]).toEqual(['admin', before['version']]);
+        }
+        expect(await executionOf(server, request.execution)).toMatchObject({ status: 'executed', input: is });
+        outcomes.add(after['version'] === 1 ? 'as asked' : editors.size === 0 ? 'edited along' : 'edited by another');
+        return;
+      }
+      if (after['version'] !== before['version']) editors.add(who.id);
+    }
+    outcomes.add('open');
+  }), { numRuns: 60, seed: 56 });
+  expect([...outcomes].sort()).toEqual(['as asked', 'edited along', 'edited by another', 'open']);
 });
 
 test('an edit and an approval at once on two servers: nobody approves what they were not shown', async () => {

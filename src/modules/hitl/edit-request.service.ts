@@ -58,7 +58,7 @@ export class EditRequestService {
       case 'refuse':
         return { obstacle: { code: decision.code.toLowerCase(), detail: decision.detail } };
       case 'invalid': {
-        const errors = decision.errors.map(({ pointer, message }) => ({ pointer: `/editedInput${pointer}`, message }));
+        const errors = decision.errors.map(({ pointer, message }) => ({ pointer: pointer.replace(/^\/input/, '/editedInput'), message }));
         throw new Problem(decision.code, 'The edited input does not fit the capability.', { errors });
       }
       case 'block':
