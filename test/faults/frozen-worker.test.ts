@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { asRoot, type Client } from '../support/actors.js';
+import { asRoot } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import type { DatabaseProxy } from '../support/database-proxy.js';
@@ -17,14 +17,12 @@ jest.setTimeout(120_000);
 let servers: TwoServers;
 let busy: TestServer;
 let other: TestServer;
-let root: Client;
 let line: DatabaseProxy;
 let receiver: Receiver;
 
 beforeAll(async () => {
   [servers, receiver] = await Promise.all([twoServers(), startReceiver()]);
   ({ busy, other, line } = servers);
-  root = asRoot(other);
   for (const [name, more] of [['crm.push', {}], ['crm.sync', { idempotent: true }]] as const) {
     const connector = { type: 'http', method: 'POST', url: receiver.url, body: '{input}', timeoutSeconds: 1, ...more };
     await defineCapability(other, name, { connector });
@@ -80,9 +78,12 @@ const callsOf = ({ execution }: Asked): number =>
 const outboxIsEmpty = () => eventually(async () =>
   expect(await other.sql(`select 1 from outbox where kind = 'execution.run'`)).toEqual([]), { within: 30_000 });
 
-test('frozen with the claim, before it began: the other begins it, and the first begins nothing when it goes on', async () => {
+test.each([
+  ['with its claim', 'where e.id = $1 and e.organization_id in'],
+  ['about to begin, with the agent\'s head', 'lifted_at > $3'],
+])('frozen %s: the other begins it, and the first begins nothing when it goes on', async (_name, statement) => {
   const request = await asked('crm.push');
-  const { held, release } = line.hold('from "executions"');
+  const { held, release } = line.hold(statement);
   await alone(async () => {
     (await approveAtBusy(request)).expect(200);
     await held;

@@ -9,6 +9,7 @@ import { obstacleTo } from '../hitl/obstacle.js';
 import { wasHeldSince } from '../organizations/stop-holds.query.js';
 import type { StartedExecution } from './admission-item.js';
 import { LEASE_GRACE_SECONDS } from './admission-plan.js';
+import { isApprovedInLog } from './approval-in-log.query.js';
 import { RunExecutionService } from './run-execution.service.js';
 import { Deadline } from './runtimes/deadline.js';
 
@@ -29,8 +30,9 @@ export class BeginApprovedService {
 
   /** Whether it may begin now: all that the approval rested on is asked again, under the head of its agent. */
   async judge(tx: Tx, execution: ExecutionEntity, request: HitlRequestEntity): Promise<Judged> {
-    const { id, organizationId, agentId, capability } = execution;
-    const facts = await this.facts.readWithin(tx, { organizationId, agentId, capability }, id);
+    const { organizationId, agentId, capability } = request;
+    const facts = await this.facts.readWithin(tx, { organizationId, agentId, capability }, execution.id);
+    if (!isOf(execution, request) || !(await isApprovedInLog(tx, request))) return { facts, hindrance: 'approval_mismatch' };
     // A stop ends what was approved before it, also one that was lifted meanwhile: nobody approved it with that in mind.
     if (await wasHeldSince(tx, execution, request.decidedAt!)) return { facts, hindrance: 'stopped' };
     const obstacle = obstacleTo(request, facts, request.deciderLevel);
@@ -39,7 +41,7 @@ export class BeginApprovedService {
 
   /** Fence and lease in this commit; the runtime is called after it, with the bytes that were approved. */
   async begin(tx: Tx, execution: ExecutionEntity, request: HitlRequestEntity, facts: Facts): Promise<StartedExecution> {
-    const { organizationId, agentId, capability, action } = execution;
+    const { organizationId, agentId, capability, action } = request;
     const { runtime, timeoutSeconds } = this.running.choose(facts.definition);
     const under = { runtime, grantId: facts.grant!.id, grantVersion: facts.grant!.version };
     const fence = await this.executions.begin(tx, execution, under, timeoutSeconds + LEASE_GRACE_SECONDS);
@@ -53,4 +55,10 @@ export class BeginApprovedService {
       ...(execution.traceparent === null ? {} : { traceparent: execution.traceparent }),
     };
   }
+}
+
+/** One approval is for one execution, of the action that it was asked for. The input is the request's, which its digest covers. */
+function isOf(execution: ExecutionEntity, request: HitlRequestEntity): boolean {
+  return request.executionId === execution.id && execution.hitlRequestId === request.id && request.agentId === execution.agentId
+    && request.capability === execution.capability && request.action === execution.action && request.context === execution.context;
 }
