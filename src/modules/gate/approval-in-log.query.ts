@@ -9,7 +9,7 @@ interface Recorded extends Record<string, unknown> {
 
 /**
  * Whether the log says that this very version of the request was approved. A row can be edited so that its digest fits again; the
- * entry of its decision cannot, without the chain telling. Where time decided the entry names no digest.
+ * entry of its decision, a person's or time's, cannot without the chain telling.
  */
 export async function isApprovedInLog(tx: Tx, request: HitlRequestEntity): Promise<boolean> {
   const [entry] = await tx.query<Recorded>(
@@ -17,6 +17,5 @@ export async function isApprovedInLog(tx: Tx, request: HitlRequestEntity): Promi
      from audit_entries e where e.organization_id = $1 and e.id = $2`,
     [request.organizationId, request.decisionEntryId],
   );
-  if (entry?.hitl_id !== request.id) return false;
-  return entry.event === 'hitl.timed_out' || (entry.event === 'hitl.approved' && entry.digest === request.digest);
+  return entry?.event === 'hitl.approved' && entry.hitl_id === request.id && entry.digest === request.digest;
 }
