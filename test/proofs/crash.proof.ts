@@ -171,8 +171,10 @@ async function settled(world: World): Promise<void> {
     // The grace after the deadline, never the deadline.
     await server.sql(`update executions set lease_until = clock_timestamp() - interval '1 second'
       where status = 'running' and lease_until - interval '30 seconds' < clock_timestamp()`);
-    const left = await countOf(server, `executions where status in ('pending_hitl', 'running')`);
-    if (left > 0) throw new Error(`${left} executions have no end`);
+    const left = await server.sql(`select x.id, x.capability, x.status, x.fence, x.lease_until, q.status as request, q.expires_at,
+      q.escalation_level as level, (select json_agg(o) from outbox o where payload ->> 'executionId' = x.id) as effects
+      from executions x join hitl_requests q on q.execution_id = x.id where x.status in ('pending_hitl', 'running')`);
+    if (left.length > 0) throw new Error(`${left.length} executions have no end, the first is ${JSON.stringify(left[0])}`);
   }, { within: 90_000, every: 500 });
   // What they wait for is their last window; two more looks of every worker, and nothing may have come of them.
   await pause(2_500);
