@@ -43,7 +43,8 @@ const connectorTo = (more: object) =>
 async function approved(more: object = {}): Promise<Approved> {
   const capability = `crm.push-${++names}`;
   await defineCapability(server, capability, { connector: connectorTo(more) });
-  const agent = await anAgent(server).granted(capability, { hitlMode: 'propose', limits: [{ max: 1, per: 'hour', then: 'block' }] }).create();
+  const limits = [{ max: 1, per: 'hour', then: 'block' }];
+  const agent = await anAgent(server).granted(capability, { hitlMode: 'propose', limits }).create();
   const asked = (await agent.client.post(EXECUTE, { capability, input: { amount: 5 } })).expect(202);
   const calls = receiver.requests.length;
   (await root.post(`/api/v1/hitl/${asked.text('hitlRequestId')}/approve`, {}, { query: { wait: 0 } })).expect(200);

@@ -81,7 +81,8 @@ async function prepared(server: TestServer, receiver: Receiver): Promise<BuiltAg
     let agent = anAgent(server);
     for (const name of PUSHED) agent = agent.granted(name, { hitlMode: 'propose' });
     for (const name of SWEPT) {
-      agent = agent.granted(name, { hitlMode: 'propose', hitlTimeoutSeconds: WINDOW_SECONDS, hitlTimeoutAction: name.slice('due.'.length) });
+      const hitlTimeoutAction = name.slice('due.'.length);
+      agent = agent.granted(name, { hitlMode: 'propose', hitlTimeoutSeconds: WINDOW_SECONDS, hitlTimeoutAction });
     }
     return agent.create();
   }));

@@ -56,7 +56,8 @@ export class ExecutionStore {
    */
   async move(tx: Tx, from: ExecutionStatus, next: ExecutionEntity): Promise<void> {
     const { organizationId, id, ...rest } = next;
-    const result = await tx.manager.getRepository(ExecutionEntity).update({ organizationId, id, status: from, fence: next.fence }, rest as object);
+    const read = { organizationId, id, status: from, fence: next.fence };
+    const result = await tx.manager.getRepository(ExecutionEntity).update(read, rest as object);
     if (result.affected !== 1) throw new Error(`execution ${id} was no longer ${from}`);
   }
 

@@ -38,7 +38,8 @@ export class OutboxStore {
   }
 
   async done({ organizationId, id, attempts }: OutboxRow): Promise<void> {
-    await this.dataSource.query('delete from outbox where organization_id = $1 and id = $2 and attempts = $3', [organizationId, id, attempts]);
+    const claimed = [organizationId, id, attempts];
+    await this.dataSource.query('delete from outbox where organization_id = $1 and id = $2 and attempts = $3', claimed);
   }
 
   /** Tried again later, and later each time. */
