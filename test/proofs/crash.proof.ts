@@ -99,7 +99,8 @@ async function round(world: World, kill: number): Promise<void> {
   if (moment === 'between approval and execution') await beforeItBegins(world, victim, die, kill % 2 === 0);
   else if (moment === 'during execution') await whileItRuns(world, victim, die);
   else await whileTheyAreDue(world, victim, die);
-  await Promise.all(victims.map((server) => server.restart()));
+  // On a busy machine one start may take too long; a second try is no part of the claim.
+  for (const server of victims) await server.restart().catch(() => server.restart());
 }
 
 /** The approvals were answered; what follows them is set free at about the moment of the death. */
