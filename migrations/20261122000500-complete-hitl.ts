@@ -40,7 +40,9 @@ export class CompleteHitl20261122000500 implements MigrationInterface {
         voted_at        timestamptz(3) not null,
         primary key (organization_id, request_id, version, voter)
       )`);
-    await runner.query(`alter table executions add column edit json`);
+    // fence: how often it has begun. Whoever closes it names the beginning that it closes.
+    await runner.query(`alter table executions add column edit json, add column fence integer not null default 0`);
+    await runner.query(`update executions set fence = 1 where status = 'running'`);
     // Nothing that calls version 2 was ever released.
     await runner.query(
       `drop function gate_commit_v2(text[], text[], json, json, json, json, json, json, json, integer[], text[], text[], text[], text[],
@@ -154,14 +156,16 @@ begin
 
   insert into executions (organization_id, id, agent_id, capability, action, status, effective_mode, flagged, runtime, input, context,
                           reasons, definition, grant_id, grant_version, hitl_request_id, requested_by, reason, audit_id, traceparent,
-                          created_at, started_at, closed_at, duration_ms, lease_until)
+                          created_at, started_at, closed_at, duration_ms, fence, lease_until)
   select e.organization_id, e.id, e.agent_id, e.capability, e.action, e.status, e.effective_mode, e.flagged, e.runtime, e.input, e.context,
          e.reasons, e.definition, e.grant_id, e.grant_version, e.hitl_request_id, e.requested_by, e.reason, e.audit_id, e.traceparent,
-         e.created_at, e.started_at, e.closed_at, e.duration_ms, clock_timestamp() + make_interval(secs => e.lease_seconds)
+         e.created_at, e.started_at, e.closed_at, e.duration_ms, coalesce(e.fence, 0),
+         clock_timestamp() + make_interval(secs => e.lease_seconds)
   from json_to_recordset(p_executions) as e(item integer, organization_id text, id text, agent_id text, capability text, action text,
          status text, effective_mode text, flagged boolean, runtime text, input text, context text, reasons json, definition text,
          grant_id text, grant_version integer, hitl_request_id text, requested_by text, reason text, audit_id text, traceparent text,
-         created_at timestamptz, started_at timestamptz, closed_at timestamptz, duration_ms integer, lease_seconds double precision)
+         created_at timestamptz, started_at timestamptz, closed_at timestamptz, duration_ms integer, fence integer,
+         lease_seconds double precision)
   where v_all_ok or v_verdicts[e.item] = 'ok';
 
   if json_array_length(p_requests) > 0 then

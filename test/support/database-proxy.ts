@@ -16,8 +16,12 @@ export interface DatabaseProxy {
    * @param after only on a connection that has sent this before, to tell one COMMIT from another
    */
   loseAcknowledgementOf(text: string, after?: string): Promise<void>;
-  /** The next such statement stops on its way. Resolves once it has come; `release` lets it go on. */
-  hold(text: string): { readonly held: Promise<void>; release(): void };
+  /**
+   * The next such statement stops on its way. Resolves once it has come; `release` lets it go on.
+   *
+   * @param after as above
+   */
+  hold(text: string, after?: string): { readonly held: Promise<void>; release(): void };
   close(): Promise<void>;
 }
 
@@ -91,14 +95,14 @@ export async function proxyTo(databaseUrl: string): Promise<DatabaseProxy> {
     },
     loseAcknowledgementOf: (text, after) =>
       new Promise((resolve) => void traps.push({ text, after, kind: 'lose acknowledgement', sprung: () => resolve() })),
-    hold: (text) => {
+    hold: (text, after) => {
       let release: () => void = () => undefined;
       const held = new Promise<void>((resolve) => {
         const sprung = (go: () => void) => {
           release = go;
           resolve();
         };
-        traps.push({ text, kind: 'hold', sprung });
+        traps.push({ text, after, kind: 'hold', sprung });
       });
       return { held, release: () => release() };
     },

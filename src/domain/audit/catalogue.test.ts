@@ -17,7 +17,7 @@ const NAMED_BY_THE_INTERFACE = [
 ];
 
 const OURS = [
-  'hitl.voted', 'hitl.edited', 'hitl.cancelled', 'hitl.reminded', 'execution.reported', 'execution.settled',
+  'hitl.voted', 'hitl.edited', 'hitl.cancelled', 'hitl.reminded', 'execution.reported', 'execution.settled', 'execution.retried',
   'execution.cancelled', 'agent.tokens_revoked', 'agent.activated', 'agent.removed', 'agent.setup_token_issued',
   'agent.node_activated', 'capability.defined', 'capability.definition_updated', 'capability.definition_removed',
   'admin.user_updated', 'admin.user_invited', 'admin.user_key_created', 'admin.user_key_revoked',
@@ -39,6 +39,7 @@ describe('the catalogue of audit events', () => {
       .map(([type, { outcome }]) => [type, outcome]);
     expect(others).toEqual([
       ['execution.started', undefined],
+      ['execution.retried', undefined],
       ['execution.completed', 'executed'],
       ['execution.failed', 'failure'],
       ['execution.blocked', 'blocked'],

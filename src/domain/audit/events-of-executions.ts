@@ -36,6 +36,16 @@ export const EXECUTION_EVENTS = {
     },
     null,
   ),
+  'execution.retried': capabilityEvent(
+    'agent',
+    'A crash cut the call off, and its runtime is declared idempotent: it is called again with the same key. Written before that.',
+    {
+      ...inExecution,
+      /** Which beginning this is; the first was `execution.started`. */
+      attempt: plain<number>(),
+    },
+    null,
+  ),
   'execution.completed': capabilityEvent(
     'agent',
     'The action ran and its runtime said so. The output summary is the first 1,000 characters of the canonical output.',
@@ -76,7 +86,7 @@ export const EXECUTION_EVENTS = {
   ),
   'execution.reported': capabilityEvent(
     'agent_or_organization',
-    'The agent told what came of an action that it did itself, or a late answer came in after the execution was closed.',
+    'The agent told what came of an action that it did itself, or an answer came in late: the execution was closed, or begun again.',
     {
       executionId: plain<string>(),
       outcome: plain<'success' | 'failure'>(),

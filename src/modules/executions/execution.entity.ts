@@ -101,6 +101,10 @@ export class ExecutionEntity {
   @Column('timestamptz', { name: 'lease_until', nullable: true })
   leaseUntil!: Date | null;
 
+  /** How often it has begun. Raised with each lease; what closes it names the beginning that it closes. */
+  @Column('integer')
+  fence!: number;
+
   @Column('json', { nullable: true })
   report!: JsonObject | null;
 

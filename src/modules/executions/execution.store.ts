@@ -12,6 +12,9 @@ export interface ExecutionPlace {
   id: string;
 }
 
+/** What is known of an execution only when it begins. */
+export type ExecutionStart = Pick<ExecutionEntity, 'runtime' | 'grantId' | 'grantVersion'>;
+
 /** An execution whose request ended without an approval: `auditId` is the entry that says so. */
 export interface CancelledExecution {
   organizationId: string;
@@ -46,14 +49,15 @@ export class ExecutionStore {
   }
 
   /**
-   * Compare-and-set on the status.
+   * Compare-and-set on the status and the fence that were read.
    *
    * @throws Error when it was no longer the one that was read: the head's lock rules that out, and if it ever failed to, the
    * whole unit of work must
    */
   async move(tx: Tx, from: ExecutionStatus, next: ExecutionEntity): Promise<void> {
     const { organizationId, id, ...rest } = next;
-    const result = await tx.manager.getRepository(ExecutionEntity).update({ organizationId, id, status: from }, rest as object);
+    const read = { organizationId, id, status: from, fence: next.fence };
+    const result = await tx.manager.getRepository(ExecutionEntity).update(read, rest as object);
     if (result.affected !== 1) throw new Error(`execution ${id} was no longer ${from}`);
   }
 
@@ -74,6 +78,22 @@ export class ExecutionStore {
   }
 
   /**
+   * Lets it begin, for the first time or again: a compare-and-set like `move` that raises the fence and gives the lease.
+   *
+   * @param leaseSeconds from now, by the database's clock
+   * @returns the number of this beginning
+   */
+  async begin(tx: Tx, read: ExecutionEntity, next: ExecutionStart, leaseSeconds: number): Promise<number> {
+    const { organizationId, id, status, fence } = read;
+    const now = await tx.now();
+    const leaseUntil = new Date(now.getTime() + leaseSeconds * 1000);
+    const begun = { ...next, status: 'running' as const, fence: fence + 1, startedAt: read.startedAt ?? now, leaseUntil };
+    const result = await tx.manager.getRepository(ExecutionEntity).update({ organizationId, id, status, fence }, begun);
+    if (result.affected !== 1) throw new Error(`execution ${id} was no longer ${status}`);
+    return begun.fence;
+  }
+
+  /**
    * Ends executions that waited for a decision: compare-and-set like `move`, of as many as there are.
    *
    * @throws Error when one of them no longer waited
@@ -90,12 +110,6 @@ export class ExecutionStore {
       ],
     );
     if (rows.length !== cancelled.length) throw new Error('an execution no longer waited for its decision');
-  }
-
-  /** Until when the runtime may take, by the database's clock, and the grace after which recovery closes it. */
-  async leaseUntil(tx: Tx, seconds: number): Promise<Date> {
-    const now = await tx.now();
-    return new Date(now.getTime() + seconds * 1000);
   }
 
   /** Of an agent: what waits for a person, or was approved and has not begun. */

@@ -8,6 +8,7 @@ import type { IdempotencyClaim } from '../../platform/database/idempotency.js';
 import type { ProblemCode } from '../../domain/problems.js';
 import type { FieldError } from '../../platform/http/problem.js';
 import type { ExecutionRuntime } from '../executions/execution.entity.js';
+import type { Deadline } from './runtimes/deadline.js';
 
 /** `execute`: the gate's own route. `request`: an adapter that holds the action itself asks for an approval. */
 export type Admission = 'execute' | 'request';
@@ -49,8 +50,10 @@ export interface StartedExecution {
   readonly notify: boolean;
   readonly hitlRequestId?: string;
   readonly traceparent?: string;
-  /** By this server's clock: the caller's own limit, well before the lease ends. */
-  readonly deadline: Date;
+  /** The caller's own limit, well before the lease ends. */
+  readonly deadline: Deadline;
+  /** Number of this beginning of the execution, from 1: closing counts only while no other has followed it. */
+  readonly fence: number;
 }
 
 interface Decided {

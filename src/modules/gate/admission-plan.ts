@@ -14,9 +14,13 @@ import { type Effect, notify } from '../../platform/outbox/effects.js';
 import type { Facts } from '../authority/facts.query.js';
 import type { ExecutionRuntime } from '../executions/execution.entity.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
+import { Deadline } from './runtimes/deadline.js';
 
 /** Seconds after the runtime's deadline before recovery may call an execution abandoned. */
 export const LEASE_GRACE_SECONDS = 30;
+
+/** An execution that begins at the gate has begun once. */
+const FIRST_FENCE = 1;
 
 /** Which runtime has the call, and how long it may take, in seconds. */
 export interface RuntimeChoice {
@@ -143,7 +147,7 @@ function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>, choice: R
         // In canonical order, as after an approval: the same action reaches its receiver as the same bytes.
         input: JSON.parse(item.inputText) as JsonObject,
         inputText: item.inputText, flagged: decision.flagged, notify: decision.notify,
-        deadline: new Date(now.getTime() + choice.timeoutSeconds * 1000),
+        deadline: Deadline.in(choice.timeoutSeconds * 1000), fence: FIRST_FENCE,
         ...(item.action === undefined ? {} : { action: item.action }),
         ...(item.context ? { context: item.context } : {}),
         ...(facts.definition?.connector ? { connector: facts.definition.connector } : {}),
@@ -152,7 +156,7 @@ function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>, choice: R
     },
     execution: {
       ...executionRow(item, facts, decision, executionId, choice.runtime), status: 'running', started_at: now,
-      lease_seconds: choice.timeoutSeconds + LEASE_GRACE_SECONDS,
+      fence: FIRST_FENCE, lease_seconds: choice.timeoutSeconds + LEASE_GRACE_SECONDS,
     },
     executionId,
     opens: 0,

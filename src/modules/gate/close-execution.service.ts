@@ -14,6 +14,7 @@ import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import type { ExecutionError, ExecutionRuntime } from '../executions/execution.entity.js';
 import type { StartedExecution } from './admission-item.js';
+import { LEASE_GRACE_SECONDS } from './admission-plan.js';
 import type { RuntimeOutcome } from './runtimes/runtime.js';
 
 /** How an execution ended, as it is stored and answered. */
@@ -25,7 +26,7 @@ export interface Closed {
   readonly error?: ExecutionError;
 }
 
-/** `lost`: somebody else, usually recovery, closed it first; the late answer is recorded beside. */
+/** `lost`: somebody else, usually recovery, closed it first or began it again; the late answer is recorded beside. */
 type Verdict = 'ok' | 'lost';
 
 interface Closing {
@@ -36,13 +37,13 @@ interface Closing {
 }
 
 const CLOSE: NamedStatement = {
-  name: 'gate-close-1',
-  text: 'select gate_close_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as verdicts',
+  name: 'gate-close-2',
+  text: 'select gate_close_v2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as verdicts',
 };
 const OUTPUT_SUMMARY_CHARACTERS = 1_000;
 const RETRY_MS = 200;
 
-/** Writes closing entries, in sets: a compare-and-set on `running`, and the entry in the same commit. */
+/** Writes closing entries, in sets: a compare-and-set on `running` and the fence, and the entry in the same commit. */
 @Injectable()
 export class CloseExecutionService {
   private readonly batcher = new Batcher<Closing, Verdict>({
@@ -87,7 +88,7 @@ export class CloseExecutionService {
       );
     } catch (error) {
       if (!isPassing(error)) throw error;
-      const leaseIsOver = (closing: Closing) => Date.now() > closing.execution.deadline.getTime() + 30_000;
+      const leaseIsOver = (closing: Closing) => closing.execution.deadline.left() < -LEASE_GRACE_SECONDS * 1000;
       return closings.map((closing) => (leaseIsOver(closing) ? { kind: 'error', error } : { kind: 'again', afterMs: RETRY_MS }));
     }
   }
@@ -95,7 +96,7 @@ export class CloseExecutionService {
   /**
    * A retried closing whose first try was committed is no news; anything else is told, marked as late.
    *
-   * @returns how the execution was closed, which stays
+   * @returns how the execution was closed, which stays; what came in late where it runs again, and nobody knows its end yet
    */
   private async recordLate(execution: StartedExecution, closed: Closed): Promise<Closed> {
     const chain = agentChain(execution.organizationId, execution.agentId);
@@ -115,9 +116,10 @@ export class CloseExecutionService {
           ...(execution.flagged ? { flagged: true } : {}),
         },
       });
+      if (kept.auditId === null) return closed;
       return {
         status: kept.status as Closed['status'],
-        auditId: kept.auditId!,
+        auditId: kept.auditId,
         durationMs: kept.durationMs ?? closed.durationMs,
         ...(kept.error ? { error: kept.error } : {}),
       };
@@ -181,7 +183,8 @@ function newsOf({ execution, closed }: Closing, index: number): Record<string, u
 
 function rowOf({ execution, closed, runtime }: Closing, index: number): Record<string, unknown> {
   return {
-    n: index + 1, organization_id: execution.organizationId, agent_id: execution.agentId, id: execution.executionId, status: closed.status,
+    n: index + 1, organization_id: execution.organizationId, agent_id: execution.agentId, id: execution.executionId,
+    fence: execution.fence, status: closed.status,
     output: closed.output === undefined ? null : jcs(closed.output), error: closed.error ?? null, audit_id: closed.auditId,
     closed_at: new Date(), duration_ms: closed.durationMs, runtime,
   };

@@ -8,6 +8,7 @@ import { ExecutionsModule } from '../executions/executions.module.js';
 import { HitlModule } from '../hitl/hitl.module.js';
 import { AdmissionBatch } from './admission-batch.service.js';
 import { AdmissionService } from './admission.service.js';
+import { BeginApprovedService } from './begin-approved.service.js';
 import { CloseExecutionService } from './close-execution.service.js';
 import { ExecutionWorker } from './execution-worker.service.js';
 import { GateAnswers } from './gate-answers.service.js';
@@ -33,8 +34,8 @@ const runtimeSelection = {
   imports: [AgentsModule, AuthorityModule, ExecutionsModule, HitlModule],
   controllers: [GateController],
   providers: [
-    runtimeSelection, AdmissionBatch, AdmissionService, CloseExecutionService, ExecutionWorker, GateAnswers, RecoverExecutionsService,
-    RunExecutionService, UnknownCommits,
+    runtimeSelection, AdmissionBatch, AdmissionService, BeginApprovedService, CloseExecutionService, ExecutionWorker, GateAnswers,
+    RecoverExecutionsService, RunExecutionService, UnknownCommits,
   ],
 })
 export class GateModule implements BeforeApplicationShutdown {

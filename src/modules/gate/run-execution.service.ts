@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { CapabilityFacts } from '../../domain/gate/decide.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import { Waiters } from '../../platform/wake/waiters.js';
+import type { ExecutionRuntime } from '../executions/execution.entity.js';
 import type { StartedExecution } from './admission-item.js';
 import type { RuntimeChoice } from './admission-plan.js';
 import { type Closed, CloseExecutionService } from './close-execution.service.js';
@@ -29,6 +30,11 @@ export class RunExecutionService {
   choose(definition: CapabilityFacts | undefined): RuntimeChoice {
     if (!definition || this.runtimes.isReceiptOnly(definition)) return { runtime: 'receipt', timeoutSeconds: 0 };
     return { runtime: this.config.runtimePrimary, timeoutSeconds: definition.connector?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS };
+  }
+
+  /** Whether a call that this runtime may have made already can be made again, with the same key. */
+  bearsRepetition(runtime: ExecutionRuntime, definition: CapabilityFacts | undefined): boolean {
+    return definition !== undefined && this.runtimes.bearsRepetition(runtime, definition);
   }
 
   run(execution: StartedExecution): Promise<Closed> {

@@ -140,6 +140,18 @@ describe('what may have been sent', () => {
     expect(seen).toHaveLength(0);
   });
 
+  // Stands for a process that was frozen between connecting and sending: it learns of the connection before its timer goes off.
+  it('nothing, where time ran out unnoticed while it connected', async () => {
+    const outcome = await new Promise<Awaited<ReturnType<typeof fetch>>>((resolve) => setTimeout(async () => {
+      resolve(fetch({ method: 'POST', body: '{}', timeoutMs: 150 }));
+      for (let turn = 0; turn < 1_000; turn++) await Promise.resolve();
+      for (const end = performance.now() + 400; performance.now() < end;);
+    }));
+    expect(outcome).toMatchObject({ kind: 'unreachable' });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(seen).toEqual([]);
+  });
+
   it('unknown, where the connection ends without an answer', async () => {
     answer = (request) => request.socket.destroy();
     expect(await fetch({ method: 'POST', body: 'x' })).toMatchObject({ kind: 'unknown', code: 'CONNECTION_LOST' });

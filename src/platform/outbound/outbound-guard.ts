@@ -141,11 +141,16 @@ export class OutboundGuard {
     clock: Countdown,
   ): Promise<OutboundOutcome> {
     let connected = false;
-    const connect = buildConnector({ lookup: pinnedTo(addresses), timeout: clock.left(), maxCachedSessions: 0 });
+    const connect = buildConnector({ lookup: pinnedTo(addresses), timeout: Math.max(1, clock.left()), maxCachedSessions: 0 });
     const agent = new Agent({
       pipelining: 0,
       connections: 1,
       connect: (target, done) => connect(target, (...outcome: Parameters<buildConnector.Callback>) => {
+        // A process that was frozen meanwhile learns of the connection before its timer tells of the time: nothing is sent then.
+        if (outcome[0] === null && clock.left() <= 0) {
+          outcome[1].destroy();
+          return done(new Error('too late'), null);
+        }
         connected = outcome[0] === null;
         done(...outcome);
       }),
@@ -223,11 +228,13 @@ class Countdown {
   ended: 'TIMEOUT' | 'ABORTED' | undefined;
   private readonly controller = new AbortController();
   private readonly end: number;
+  private readonly wallEnd: number;
   private readonly timer: NodeJS.Timeout;
   private readonly onAbort = (): void => this.finish('ABORTED');
 
   constructor(timeoutMs: number, private readonly outer?: AbortSignal) {
     this.end = performance.now() + timeoutMs;
+    this.wallEnd = Date.now() + timeoutMs;
     this.timer = setTimeout(() => this.finish('TIMEOUT'), Math.max(0, timeoutMs));
     if (outer?.aborted) this.finish('ABORTED');
     else outer?.addEventListener('abort', this.onAbort, { once: true });
@@ -237,8 +244,9 @@ class Countdown {
     return this.controller.signal;
   }
 
+  /** By whichever clock is further on: the wall clock may be set back, and the other stands still while the machine sleeps. */
   left(): number {
-    return Math.max(1, this.end - performance.now());
+    return Math.min(this.end - performance.now(), this.wallEnd - Date.now());
   }
 
   race<T>(work: Promise<T>): Promise<T> {

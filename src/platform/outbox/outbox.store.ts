@@ -10,6 +10,7 @@ export interface OutboxRow {
   id: string;
   kind: EffectKind;
   payload: JsonObject;
+  /** How often it was claimed: the claim's own number, by which one that was lost is known. */
   attempts: number;
 }
 
@@ -17,7 +18,10 @@ export interface OutboxRow {
 const CLAIM_SECONDS = 30;
 const LONGEST_PAUSE_SECONDS = 300;
 
-/** The outbox's rows, for workers: outside of the work that wrote them. Claims skip what another worker has. */
+/**
+ * The outbox's rows, for workers: outside of the work that wrote them. Claims skip what another worker has. What becomes of a row is
+ * for whoever holds it: a worker that was frozen past its claim changes nothing about a row that another has claimed since.
+ */
 @Injectable()
 export class OutboxStore {
   constructor(
@@ -37,16 +41,18 @@ export class OutboxStore {
     return rows;
   }
 
-  async done({ organizationId, id }: OutboxRow): Promise<void> {
-    await this.dataSource.query('delete from outbox where organization_id = $1 and id = $2', [organizationId, id]);
+  async done({ organizationId, id, attempts }: OutboxRow): Promise<void> {
+    const claimed = [organizationId, id, attempts];
+    await this.dataSource.query('delete from outbox where organization_id = $1 and id = $2 and attempts = $3', claimed);
   }
 
   /** Tried again later, and later each time. */
   async later({ organizationId, id, attempts }: OutboxRow): Promise<void> {
     const pause = Math.min(LONGEST_PAUSE_SECONDS, 2 ** Math.min(attempts, 10));
     await this.dataSource.query(
-      'update outbox set available_at = clock_timestamp() + make_interval(secs => $3) where organization_id = $1 and id = $2',
-      [organizationId, id, pause],
+      `update outbox set available_at = clock_timestamp() + make_interval(secs => $4)
+       where organization_id = $1 and id = $2 and attempts = $3`,
+      [organizationId, id, attempts, pause],
     );
   }
 

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { connectorTimeoutMs, renderConnector, type HttpConnector } from '../../../domain/gate/connector.js';
 import type { OutboundGuard, OutboundOutcome } from '../../../platform/outbound/outbound-guard.js';
 import { outcomeOf } from './answer-outcome.js';
+import { Deadline } from './deadline.js';
 import type { Runtime, RuntimeCall, RuntimeOutcome } from './runtime.js';
 
 const FIRST_PAUSE_MS = 250;
@@ -26,15 +27,16 @@ export class HttpConnectorRuntime implements Runtime {
   async run(call: RuntimeCall, signal: AbortSignal): Promise<RuntimeOutcome> {
     const { connector } = call;
     if (!connector) throw new Error(`Execution ${call.executionId} has no connector: it is receipt-only`);
-    const end = Math.min(call.deadline.getTime(), Date.now() + connectorTimeoutMs(connector));
+    const ownEnd = Deadline.in(connectorTimeoutMs(connector));
+    const left = () => Math.min(call.deadline.left(), ownEnd.left());
     let mayHaveActed: RuntimeOutcome | undefined;
     for (let attempt = 1, pause = this.firstPauseMs; ; attempt++, pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      const exchange = await this.exchange(call, connector, end, signal);
+      const exchange = await this.exchange(call, connector, left(), signal);
       const outcome = outcomeOf(exchange, 'CONNECTOR');
       if (outcome.kind === 'executed') return outcome;
       // What an earlier attempt left open stays open: a later refusal may be the answer to a duplicate.
       if (outcome.kind === 'unknown') mayHaveActed = outcome;
-      if (!connector.idempotent || !worthRepeating(exchange, attempt) || signal.aborted || Date.now() + pause >= end) {
+      if (!connector.idempotent || !worthRepeating(exchange, attempt) || signal.aborted || left() <= pause) {
         return mayHaveActed ?? outcome;
       }
       await wait(pause, undefined, { signal }).catch(() => undefined);
@@ -44,7 +46,7 @@ export class HttpConnectorRuntime implements Runtime {
   private async exchange(
     call: RuntimeCall,
     connector: HttpConnector,
-    end: number,
+    timeoutMs: number,
     signal: AbortSignal,
   ): Promise<OutboundOutcome> {
     const rendered = renderConnector(connector, call.input);
@@ -52,7 +54,6 @@ export class HttpConnectorRuntime implements Runtime {
     if (!rendered.ok) {
       throw new Error(`Execution ${call.executionId}: the connector cannot be filled in at ${rendered.errors[0]?.pointer}`);
     }
-    const timeoutMs = end - Date.now();
     if (timeoutMs <= 0) return { kind: 'unreachable', code: 'TIMEOUT', message: 'The deadline had passed before the call.' };
     const { method, url, headers, body } = rendered.request;
     return this.guard.fetch(url, {

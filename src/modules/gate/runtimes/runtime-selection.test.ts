@@ -1,10 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkConnector, type HttpConnector } from '../../../domain/gate/connector.js';
+import { Deadline } from './deadline.js';
 import type { Runtime, RuntimeCall, RuntimeName, RuntimeOutcome } from './runtime.js';
 import { RuntimeSelection } from './runtime-selection.js';
 
-function connector(): HttpConnector {
-  const check = checkConnector({ type: 'http', method: 'POST', url: 'https://x.test/' });
+function connector(more: object = {}): HttpConnector {
+  const check = checkConnector({ type: 'http', method: 'POST', url: 'https://x.test/', ...more });
   if (!check.ok) throw new Error(JSON.stringify(check.errors));
   return check.connector;
 }
@@ -12,7 +13,7 @@ function connector(): HttpConnector {
 function call(parts: Partial<RuntimeCall> = {}): RuntimeCall {
   return {
     executionId: 'exec_1', organizationId: 'org_1', agentId: 'agt_1', capability: 'finance.payment', inputText: '{}', input: {},
-    idempotencyKey: 'exec_1', deadline: new Date(Date.now() + 3_000), ...parts,
+    idempotencyKey: 'exec_1', deadline: Deadline.in(3_000), ...parts,
   };
 }
 const { signal } = new AbortController();
@@ -50,7 +51,7 @@ describe('the choice of runtime', () => {
     const both = [fake('connector', away, log), fake('webhook', away, log)];
     await new RuntimeSelection(both, { primary: 'connector' }).run(call({ connector: connector() }), signal);
     await new RuntimeSelection(both, { primary: 'connector', fallback: 'webhook' }).run(call({ connector: connector(),
-      deadline: new Date(0) }), signal);
+      deadline: Deadline.in(-1) }), signal);
     await new RuntimeSelection(both, { primary: 'webhook', fallback: 'connector' }).run(call(), signal);
     expect(log).toEqual(['connector', 'connector', 'webhook']);
   });
@@ -60,6 +61,17 @@ describe('the choice of runtime', () => {
     expect(new RuntimeSelection(both, { primary: 'connector', fallback: 'webhook' }).isReceiptOnly({})).toBe(true);
     expect(new RuntimeSelection(both, { primary: 'connector' }).isReceiptOnly({ connector: connector() })).toBe(false);
     expect(new RuntimeSelection(both, { primary: 'webhook' }).isReceiptOnly({})).toBe(false);
+  });
+
+  it('may call again after a crash what is declared idempotent, where no other runtime can have had it', () => {
+    const both = [fake('connector', outcomes[0]!, []), fake('webhook', outcomes[0]!, [])];
+    const idempotent = { connector: connector({ idempotent: true }) };
+    const alone = new RuntimeSelection(both, { primary: 'connector' });
+    expect(alone.bearsRepetition('connector', idempotent)).toBe(true);
+    expect(alone.bearsRepetition('connector', { connector: connector() })).toBe(false);
+    expect(alone.bearsRepetition('webhook', idempotent)).toBe(false);
+    expect(new RuntimeSelection(both, { primary: 'connector', fallback: 'webhook' }).bearsRepetition('connector', idempotent)).toBe(false);
+    expect(new RuntimeSelection(both, { primary: 'webhook' }).bearsRepetition('webhook', idempotent)).toBe(false);
   });
 
   it('refuses a runtime that this build does not have', () => {

@@ -34,10 +34,20 @@ export class RuntimeSelection {
     return this.primary.name === 'connector' && definition.connector === undefined;
   }
 
+  /**
+   * Whether a call that a crash cut off may be made again. Where a fallback may have served nobody knows which of the two had it,
+   * and only connectors are declared idempotent.
+   *
+   * @param runtime which had it when it began
+   */
+  bearsRepetition(runtime: string, { connector }: { readonly connector?: HttpConnector }): boolean {
+    return runtime === 'connector' && this.primary.name === 'connector' && !this.fallback && connector?.idempotent === true;
+  }
+
   async run(call: RuntimeCall, signal: AbortSignal): Promise<Served> {
     const first = await this.primary.run(call, signal);
     const { fallback } = this;
-    const inTime = !signal.aborted && call.deadline.getTime() > Date.now();
+    const inTime = !signal.aborted && call.deadline.left() > 0;
     if (first.kind !== 'unreachable' || !fallback || !inTime || !canServe(fallback, call)) {
       return { ...first, runtime: this.primary.name };
     }

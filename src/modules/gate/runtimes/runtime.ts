@@ -1,5 +1,6 @@
 import type { HttpConnector } from '../../../domain/gate/connector.js';
 import type { JsonObject, JsonValue } from '../../../domain/json.js';
+import type { Deadline } from './deadline.js';
 
 export type RuntimeName = 'connector' | 'webhook' | 'node';
 
@@ -18,7 +19,7 @@ export interface RuntimeCall {
   /** The execution's id: whoever receives the call twice can tell. */
   readonly idempotencyKey: string;
   /** When the caller gives up. Nothing is begun after it. */
-  readonly deadline: Date;
+  readonly deadline: Deadline;
   readonly traceparent?: string;
 }
 

@@ -6,6 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { checkConnector, type HttpConnector } from '../../../domain/gate/connector.js';
 import type { JsonObject } from '../../../domain/json.js';
 import { OutboundGuard } from '../../../platform/outbound/outbound-guard.js';
+import { Deadline } from './deadline.js';
 import { HttpConnectorRuntime } from './http-connector.runtime.js';
 import type { RuntimeCall } from './runtime.js';
 import { WebhookRuntime } from './webhook.runtime.js';
@@ -64,7 +65,7 @@ function call(parts: Partial<RuntimeCall> = {}): RuntimeCall {
   return {
     executionId: 'exec_1', organizationId: 'org_1', agentId: 'agt_1', capability: 'finance.payment',
       inputText: '{"amount":10,"id":"p1"}',
-    input: { amount: 10, id: 'p1' }, idempotencyKey: 'exec_1', deadline: new Date(Date.now() + 3_000), ...parts,
+    input: { amount: 10, id: 'p1' }, idempotencyKey: 'exec_1', deadline: Deadline.in(3_000), ...parts,
   };
 }
 const signal = new AbortController().signal;
@@ -162,14 +163,14 @@ describe('the connector', () => {
       error: { code: 'CONNECTOR_UNREACHABLE' } });
     const guarded = new HttpConnectorRuntime(new OutboundGuard({ production: true, allow: [] }), 5);
     expect(await guarded.run(call({ connector: connector() }), signal)).toMatchObject({ kind: 'unreachable' });
-    expect(await run({}, { deadline: new Date(Date.now() - 1) })).toMatchObject({ kind: 'unreachable' });
+    expect(await run({}, { deadline: Deadline.in(-1) })).toMatchObject({ kind: 'unreachable' });
     expect(receipts).toHaveLength(0);
   });
 
   it('gives up at the deadline of the call, before its own', async () => {
     answers = [silent];
     const started = Date.now();
-    expect(await run({ timeoutSeconds: 30 }, { deadline: new Date(Date.now() + 200) })).toMatchObject({ kind: 'unknown',
+    expect(await run({ timeoutSeconds: 30 }, { deadline: Deadline.in(200) })).toMatchObject({ kind: 'unknown',
       error: { code: 'CONNECTOR_TIMEOUT' } });
     expect(Date.now() - started).toBeLessThan(5_000);
   });
@@ -197,7 +198,7 @@ describe('an idempotent connector', () => {
 
   it('ends with the deadline', async () => {
     answers = [json({}, 503)];
-    const outcome = await run({ idempotent: true }, { deadline: new Date(Date.now() + 2_000) });
+    const outcome = await run({ idempotent: true }, { deadline: Deadline.in(2_000) });
     expect(outcome).toMatchObject({ kind: 'failed', error: { message: 'The receiver answered 503.' } });
     expect(receipts.length).toBeGreaterThan(2);
     const count = receipts.length;
@@ -220,7 +221,7 @@ describe('the webhook', () => {
     new Webhook('a plain secret of 32 characters!!', { format: 'raw' })]])(
     'posts the call, signed with a %s secret',
     async (_name, secret, verifier) => {
-      const deadline = new Date(Date.now() + 2_000);
+      const deadline = Deadline.in(2_000);
       const inputText = '{"amount":10,"id":"p1","ü":"\\u2028"}';
       const sent = call({ action: 'Pay', context: { task_id: 'task_1' }, deadline, inputText, traceparent: '00-x' });
       expect(await new WebhookRuntime(guard, { url: `${origin}/hook?x=1`, secret }).run(sent,
@@ -230,7 +231,7 @@ describe('the webhook', () => {
         '/hook?x=1', 'exec_1', 'exec_1', 'application/json']);
       expect(verifier.verify(body, headers as Record<string, string>)).toEqual({
         executionId: 'exec_1', agentId: 'agt_1', capability: 'finance.payment', action: 'Pay',
-        input: JSON.parse(inputText), context: { task_id: 'task_1' }, deadline: deadline.toISOString(),
+        input: JSON.parse(inputText), context: { task_id: 'task_1' }, deadline: deadline.at.toISOString(),
       });
       // The approved bytes themselves.
       expect(body).toContain(`"input":${inputText},`);
@@ -255,6 +256,6 @@ describe('the webhook', () => {
     expect(await webhook.run(call(), signal)).toMatchObject({ kind: 'unknown', error: { code: 'WEBHOOK_CONNECTION_LOST' } });
     const nowhere = new WebhookRuntime(guard, { url: await closedOrigin(), secret: base64 });
     expect(await nowhere.run(call(), signal)).toMatchObject({ kind: 'unreachable', error: { code: 'WEBHOOK_UNREACHABLE' } });
-    expect(await webhook.run(call({ deadline: new Date(0) }), signal)).toMatchObject({ kind: 'unreachable' });
+    expect(await webhook.run(call({ deadline: Deadline.in(-1) }), signal)).toMatchObject({ kind: 'unreachable' });
   });
 });

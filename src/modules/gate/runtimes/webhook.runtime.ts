@@ -28,7 +28,7 @@ export class WebhookRuntime implements Runtime {
   }
 
   async run(call: RuntimeCall, signal: AbortSignal): Promise<RuntimeOutcome> {
-    const timeoutMs = call.deadline.getTime() - Date.now();
+    const timeoutMs = call.deadline.left();
     if (timeoutMs <= 0) {
       return { kind: 'unreachable', error: { code: 'WEBHOOK_UNREACHABLE', message: 'The deadline had passed before the call.' } };
     }
@@ -58,6 +58,6 @@ export class WebhookRuntime implements Runtime {
 /** The input goes in as the approved bytes, not as a second serialization of them. */
 function bodyOf({ executionId, agentId, capability, action, inputText, context, deadline }: RuntimeCall): string {
   const before = JSON.stringify({ executionId, agentId, capability, ...(action === undefined ? {} : { action }) });
-  const after = JSON.stringify({ ...(context === undefined ? {} : { context }), deadline: deadline.toISOString() });
+  const after = JSON.stringify({ ...(context === undefined ? {} : { context }), deadline: deadline.at.toISOString() });
   return `${before.slice(0, -1)},"input":${inputText},${after.slice(1)}`;
 }

@@ -1,0 +1,199 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { asRoot, type Client } from '../support/actors.js';
+import { auditOf, type AuditEntry } from '../support/audit.js';
+import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { eventually } from '../support/eventually.js';
+import { defineCapability, executionBecomes, executionOf, requestOf } from '../support/gate.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+jest.setTimeout(120_000);
+
+// An approved action whose receiver honours its key is called again after a crash; each beginning has a number, and only the newest
+// one closes the execution.
+
+const EXECUTE = '/api/v1/execute';
+
+let server: TestServer;
+let root: Client;
+let receiver: Receiver;
+let names = 0;
+
+beforeEach(async () => {
+  [server, receiver] = await Promise.all([startServer(), startReceiver()]);
+  root = asRoot(server);
+});
+
+afterEach(async () => {
+  await server.stop();
+  await receiver.close();
+});
+
+interface Approved {
+  readonly agent: BuiltAgent;
+  readonly capability: string;
+  readonly id: string;
+  readonly execution: string;
+}
+
+const connectorTo = (more: object) =>
+  ({ type: 'http', method: 'POST', url: receiver.url, body: '{input}', timeoutSeconds: 120, idempotent: true, ...more });
+
+/** An approved action that its receiver has. */
+async function approved(more: object = {}): Promise<Approved> {
+  const capability = `crm.push-${++names}`;
+  await defineCapability(server, capability, { connector: connectorTo(more) });
+  const limits = [{ max: 1, per: 'hour', then: 'block' }];
+  const agent = await anAgent(server).granted(capability, { hitlMode: 'propose', limits }).create();
+  const asked = (await agent.client.post(EXECUTE, { capability, input: { amount: 5 } })).expect(202);
+  const calls = receiver.requests.length;
+  (await root.post(`/api/v1/hitl/${asked.text('hitlRequestId')}/approve`, {}, { query: { wait: 0 } })).expect(200);
+  await receiver.received(calls + 1);
+  return { agent, capability, id: asked.text('hitlRequestId'), execution: asked.text('executionId') };
+}
+
+const leaseEnds = () => server.sql(`update executions set lease_until = clock_timestamp() - interval '1 second' where status = 'running'`);
+
+/** The server dies with the call under way, and comes back when its lease is over. */
+async function crash(meanwhile: () => Promise<unknown> = async () => undefined): Promise<void> {
+  await server.kill();
+  await server.restart();
+  await meanwhile();
+  await leaseEnds();
+}
+
+async function executionEntries({ agent }: Approved): Promise<AuditEntry[]> {
+  return (await auditOf(server, agent.id)).filter(({ event }) => event.startsWith('execution.'));
+}
+
+/** Key and body of each call that arrived. */
+const calls = (): string[] => receiver.requests.map(({ headers, body }) => `${String(headers['idempotency-key'])} ${body}`);
+
+async function toldOf(id: string): Promise<number> {
+  const rows = await server.sql(`select 1 from outbox where kind = 'notification.send' and payload ->> 'event' = 'execution.indeterminate'
+    and payload ->> 'executionId' = $1`, [id]);
+  return rows.length;
+}
+
+async function verifies(): Promise<void> {
+  expect((await root.get('/api/v1/audit/verify')).expect(200).body).toMatchObject({ valid: true, breaks: [] });
+}
+
+test('it is called again with the same key and the same bytes, and the log says so', async () => {
+  receiver.script({ hang: 'before headers' });
+  const request = await approved();
+  await crash();
+  await executionBecomes(server, request.execution, 'executed', 20_000);
+  expect(calls()).toEqual(Array.from({ length: 2 }, () => `${request.execution} {"amount":5}`));
+  const entries = await executionEntries(request);
+  expect(entries.map(({ event }) => event)).toEqual(['execution.started', 'execution.retried', 'execution.completed']);
+  expect(entries[1]).toMatchObject({
+    actorId: 'system', capability: request.capability,
+    metadata: { executionId: request.execution, hitlId: request.id, attempt: 2 },
+  });
+  expect(await requestOf(server, request.id)).toMatchObject({ status: 'approved', execution: { status: 'executed' } });
+  expect(await toldOf(request.execution)).toBe(0);
+  // It has one share in the grant's limit, however often it began.
+  const [uses] = await server.sql<{ count: number }>('select count(*)::integer as count from grant_uses where execution_id = $1',
+    [request.execution]);
+  expect(uses!.count).toBe(1);
+  await verifies();
+});
+
+test('three times at most: then nobody can tell, and people are told', async () => {
+  receiver.standing({ hang: 'before headers' });
+  const request = await approved();
+  for (let beginning = 2; beginning <= 3; beginning++) {
+    await crash();
+    await eventually(() => expect(receiver.requests).toHaveLength(beginning), { within: 20_000 });
+  }
+  await crash();
+  const execution = await executionBecomes(server, request.execution, 'indeterminate', 20_000);
+  expect(execution.error).toEqual({ code: 'INDETERMINATE', message: expect.stringContaining('3 beginnings') });
+  const entries = await executionEntries(request);
+  expect(entries.map(({ event, metadata }) => [event, metadata.attempt])).toEqual([
+    ['execution.started', undefined], ['execution.retried', 2], ['execution.retried', 3], ['execution.failed', undefined],
+  ]);
+  expect(entries.at(-1)!.metadata).toMatchObject({ outcome: 'indeterminate', hitlId: request.id });
+  expect(receiver.requests).toHaveLength(3);
+  expect(await toldOf(request.execution)).toBe(1);
+  await verifies();
+});
+
+type Obstacle = (request: Approved) => Promise<unknown>;
+const OBSTACLES: readonly (readonly [name: string, code: string, make: Obstacle])[] = [
+  ['its connector is not declared idempotent', '', ({ capability }) => root.patch(`/api/v1/capabilities/${capability}`,
+    { connector: connectorTo({ idempotent: false }) })],
+  ['its connector leads elsewhere now', 'definition_changed', ({ capability }) => root.patch(`/api/v1/capabilities/${capability}`,
+    { connector: connectorTo({ url: `${receiver.url}/elsewhere` }) })],
+  ['the agent is deactivated', 'agent_inactive', ({ agent }) => root.post(`/api/v1/agents/${agent.id}/deactivate`)],
+  ['the grant blocks now', 'blocked', ({ agent, capability }) =>
+    root.patch(`/api/v1/agents/${agent.id}/capabilities/${capability}`, { hitl_mode: 'block' })],
+  ['a stop holds the agent', 'stopped', ({ agent }) => root.post('/api/v1/stops', { scope: 'agent', id: agent.id, reason: 'a test' })],
+  ['a stop held it and was lifted', 'stopped', async ({ agent }) => {
+    const made = (await root.post('/api/v1/stops', { scope: 'agent', id: agent.id, reason: 'a test' })).expect(201);
+    return root.delete(`/api/v1/stops/${made.text('stop.id')}`);
+  }],
+  ['the approved input was edited', 'digest_mismatch', ({ id }) =>
+    server.sql(`update hitl_requests set input = '{"amount":5000}' where id = $1`, [id])],
+];
+
+test('a beginning like the first: what stands in the way of that leaves it indeterminate, and nothing is called', async () => {
+  receiver.standing({ hang: 'before headers' });
+  const requests: Approved[] = [];
+  for (const _obstacle of OBSTACLES) requests.push(await approved());
+  await crash(async () => {
+    for (const [i, [, , make]] of OBSTACLES.entries()) await make(requests[i]!);
+  });
+  for (const [i, [name, code]] of OBSTACLES.entries()) {
+    const request = requests[i]!;
+    const execution = await executionBecomes(server, request.execution, 'indeterminate', 20_000);
+    const message = expect.stringMatching(code === '' ? /not repeated\.$/ : new RegExp(`: ${code}\\.$`));
+    expect([name, execution.error]).toEqual([name, { code: 'INDETERMINATE', message }]);
+    expect((await executionEntries(request)).map(({ event }) => event)).toEqual(['execution.started', 'execution.failed']);
+    expect(await toldOf(request.execution)).toBe(1);
+  }
+  expect(receiver.requests).toHaveLength(OBSTACLES.length);
+  await verifies();
+});
+
+test('what began at the gate is not called again: that is for its caller to ask', async () => {
+  receiver.standing({ hang: 'before headers' });
+  await defineCapability(server, 'crm.sync', { connector: connectorTo({}) });
+  const agent = await anAgent(server).granted('crm.sync').create();
+  const lost = agent.client.post(EXECUTE, { capability: 'crm.sync' }).catch(() => undefined);
+  const [call] = await receiver.received(1);
+  await crash();
+  await lost;
+  await executionBecomes(server, String(call!.headers['idempotency-key']), 'indeterminate', 20_000);
+  expect(receiver.requests).toHaveLength(1);
+});
+
+describe('a server that was out of reach for the length of its lease, and answers after the call was made again', () => {
+  test('while that runs: the late answer closes nothing', async () => {
+    receiver.script({ delayMs: 9_000, body: { n: 1 } }, { delayMs: 12_000, body: { n: 2 } });
+    const request = await approved();
+    await leaseEnds();
+    const late = await eventually(async () => {
+      const entries = await executionEntries(request);
+      expect(entries.map(({ event }) => event)).toEqual(['execution.started', 'execution.retried', 'execution.reported']);
+      return entries[2]!;
+    }, { within: 20_000 });
+    expect(late.metadata).toMatchObject({ executionId: request.execution, late: true, outcome: 'success', output: { n: 1 } });
+    expect(await executionOf(server, request.execution)).toMatchObject({ status: 'running' });
+    expect(await executionBecomes(server, request.execution, 'executed', 20_000)).toMatchObject({ output: { n: 2 } });
+    expect((await executionEntries(request)).map(({ event }) => event).slice(3)).toEqual(['execution.completed']);
+    await verifies();
+  });
+
+  test('after that has ended: what is closed stays so', async () => {
+    receiver.script({ delayMs: 9_000, status: 500 }, { body: { n: 2 } });
+    const request = await approved();
+    await leaseEnds();
+    const closed = await executionBecomes(server, request.execution, 'executed', 20_000);
+    await eventually(async () => expect((await executionEntries(request)).map(({ event }) => event))
+      .toEqual(['execution.started', 'execution.retried', 'execution.completed', 'execution.reported']), { within: 20_000 });
+    expect(await executionOf(server, request.execution)).toEqual(closed);
+    await verifies();
+  });
+});
