@@ -10,7 +10,7 @@ export interface LevelWanted {
 }
 
 // The rules of src/domain/hitl/duties.ts for many people and requests at once. That these two say the same is held by a test that
-// compares them over people, teams and requests of all kinds (test/api/eligible-deciders.test.ts).
+// compares them over people, teams and requests of all kinds (test/api/queue-rules.test.ts).
 
 /**
  * The people of organizations, as common table expressions: `here` the organizations, `people` whoever may decide anything in one of
@@ -64,12 +64,22 @@ export const REQUESTS = `hitl_requests q
   join here h on h.organization_id = q.organization_id
   join agents a on a.organization_id = q.organization_id and a.id = q.agent_id`;
 
-/** The place that somebody of `people` has in the agent's team of now, as `m`. */
-export const placeOf = (person: string, m: string): string => `left join team_members ${m}
+/** Expressions for the place that somebody has in the agent's team of now; null where they have none. */
+export interface Place {
+  readonly userId: string;
+  readonly role: string;
+  readonly since: string;
+  readonly roleSince: string;
+}
+
+/** Joins that place, as `m`. */
+export const joinPlace = (person: string, m: string): string => `left join team_members ${m}
   on ${m}.organization_id = q.organization_id and ${m}.team_id = a.team_id and ${m}.user_id = ${person}.id`;
 
+export const placeOf = (m: string): Place => ({ userId: `${m}.user_id`, role: `${m}.role`, since: `${m}.since`, roleSince: `${m}.role_since` });
+
 /** Whether separation of duties lets the person approve the request at the level, without breaking the glass. */
-export const mayApprove = (c: string, m: string, level: string): string => `(
+export const mayApprove = (c: string, place: Place, level: string): string => `(
   h.company_until is null or h.company_until <= q.created_at or (
     not exists (select from unnest(q.initiators || q.created_by) as n where ${isNamed(c, `${c}.email_since`)})
     and not exists (select from users i where i.id = any (q.initiators || q.created_by)
@@ -82,8 +92,8 @@ export const mayApprove = (c: string, m: string, level: string): string => `(
           or exists (select from unnest(${c}.ups) as s
                      where (${c}.house, lower(btrim(n)), s) in (select house, name, up from selves))))
       and ${c}.created_at < q.created_at and ${c}.role_since < q.created_at
-      and (${c}.role <> 'member' or ${m}.user_id is null
-        or (${m}.since < q.created_at and (${level} <> 1 or ${m}.role_since < q.created_at)
+      and (${c}.role <> 'member' or ${place.userId} is null
+        or (${place.since} < q.created_at and (${level} <> 1 or ${place.roleSince} < q.created_at)
           and q.team_id is not distinct from a.team_id))
     end))`;
 
@@ -91,15 +101,17 @@ const isNamed = (c: string, movedSince: string): string =>
   `(lower(btrim(n)) = ${c}.id or lower(btrim(n)) = ${c}.email_folded or (n like '%@%' and ${movedSince} >= q.created_at))`;
 
 /** Whether somebody is one of those whom a level means. */
-export const isOfLevel = (c: string, m: string, level: string): string => `case ${level}
-  when 0 then (${c}.id = a.owner_id) is true or ${m}.user_id is not null
-  when 1 then (${m}.role = 'lead') is true
+export const isOfLevel = (c: string, place: Place, level: string): string => `case ${level}
+  when 0 then (${c}.id = a.owner_id) is true or ${place.userId} is not null
+  when 1 then (${place.role} = 'lead') is true
   else ${c}.role in ('admin', 'owner') end`;
 
 /** Whether somebody may decide at a level at all: those of it, and those above. */
-export const reachesLevel = (c: string, m: string, level: string): string => `(${c}.role in ('admin', 'owner')
-  or (${level} <= 1 and (${m}.role = 'lead') is true)
-  or (${level} = 0 and ((${c}.id = a.owner_id) is true or ${m}.user_id is not null)))`;
+export const reachesLevel = (c: string, place: Place, level: string): string => `(${c}.role in ('admin', 'owner')
+  or (${level} <= 1 and (${place.role} = 'lead') is true)
+  or (${level} = 0 and ((${c}.id = a.owner_id) is true or ${place.userId} is not null)))`;
+
+const MEMBER = placeOf('m');
 
 /** Who is eligible to decide requests, in sets. No tables of its own. */
 @Injectable()
@@ -112,8 +124,8 @@ export class EligibleDecidersQuery {
        select q.id, min(c.id) as "userId"
        from unnest($1::text[], $2::text[], $3::integer[]) as w(organization_id, id, level)
        join (${REQUESTS}) on q.organization_id = w.organization_id and q.id = w.id
-       join people c on c.organization_id = q.organization_id ${placeOf('c', 'm')}
-       where ${isOfLevel('c', 'm', 'w.level')} and ${mayApprove('c', 'm', 'w.level')}
+       join people c on c.organization_id = q.organization_id ${joinPlace('c', 'm')}
+       where ${isOfLevel('c', MEMBER, 'w.level')} and ${mayApprove('c', MEMBER, 'w.level')}
        group by q.id having count(*) = 1`,
       [wanted.map((one) => one.organizationId), wanted.map((one) => one.id), wanted.map((one) => one.level)],
     );
@@ -124,9 +136,9 @@ export class EligibleDecidersQuery {
   async mayApproveAt(tx: Tx, { organizationId, id, level }: LevelWanted, userId: string): Promise<boolean> {
     const rows = await tx.query(
       `with recursive ${peopleOf('$1')}
-       select 1 from ${REQUESTS} join people c on c.organization_id = q.organization_id ${placeOf('c', 'm')}
+       select 1 from ${REQUESTS} join people c on c.organization_id = q.organization_id ${joinPlace('c', 'm')}
        where q.organization_id = $1 and q.id = $2 and c.id = $4
-         and ${reachesLevel('c', 'm', '$3::integer')} and ${mayApprove('c', 'm', '$3::integer')}`,
+         and ${reachesLevel('c', MEMBER, '$3::integer')} and ${mayApprove('c', MEMBER, '$3::integer')}`,
       [organizationId, id, level, userId],
     );
     return rows.length > 0;

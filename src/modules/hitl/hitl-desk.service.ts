@@ -30,7 +30,7 @@ export class HitlDesk {
   ) {}
 
   async list(query: RequestListQuery, page: PageRequest, caller: Caller) {
-    const { rows, total, nextCursor } = await this.requests.list(caller.scope, query, page);
+    const { rows, total, nextCursor } = await this.requests.list(caller.scope, { ...query, ...assigneeOf(query, caller) }, page);
     return { requests: rows.map((row) => present(row, query.form, 'camel')), total, ...(nextCursor ? { nextCursor } : {}) };
   }
 
@@ -73,6 +73,19 @@ export class HitlDesk {
     if (!row) throw new Problem('NOT_FOUND', 'There is no such request.');
     return row;
   }
+}
+
+/** Queues are people's: nothing stands in root's, or in an agent's. */
+function assigneeOf({ assignedTo }: RequestListQuery, { principal }: Caller): { assignedTo?: string } {
+  if (assignedTo === undefined) return {};
+  if (assignedTo === 'me') {
+    if (principal.kind === 'user') return { assignedTo: principal.userId };
+    throw new Problem('VALIDATION_FAILED', 'Only people have a queue. Name a user, or leave `assignedTo` out to list all requests.', {
+      errors: [{ pointer: '?assignedTo', message: 'must be the id of a user, for this caller is none' }],
+    });
+  }
+  if (principal.kind === 'agent') throw new Problem('FORBIDDEN', 'Queues are for people. Leave `assignedTo` out to list your requests.');
+  return { assignedTo };
 }
 
 /** A repeated decision under the same key shows the request as it stands, like the first. */

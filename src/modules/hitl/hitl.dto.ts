@@ -29,6 +29,15 @@ export class RequestListQuery extends PageQuery {
   @Integer({ min: 0, max: 2, optional: true, aliases: ['escalationLevel'], doc: 'Only of this escalation level.' })
   level?: number;
 
+  @Text({
+    min: 1, max: 100, optional: true, example: 'me',
+    doc: 'Only open requests that stand in the queue of this user, or in the caller\'s: `me`.',
+  })
+  assignedTo?: string;
+
+  @Text({ min: 1, max: 100, optional: true, doc: 'Only what was last handed to this user.' })
+  escalatedTo?: string;
+
   @Timestamp({ optional: true, doc: 'Only those whose time runs out before this moment.' })
   dueBefore?: Date;
 
