@@ -3,12 +3,14 @@ import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { TIMEOUT_ACTIONS } from '../../domain/gate/vocabulary.js';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
-import { Idempotent } from '../../platform/http/idempotent.js';
+import { Idempotent, IdempotentItems } from '../../platform/http/idempotent.js';
 import { JsonBody } from '../../platform/http/json-body.js';
 import { pageRequest } from '../../platform/http/pagination.js';
 import { PathParam } from '../../platform/http/path-param.js';
 import { QueryParams } from '../../platform/http/query-params.js';
 import { Replies, reply } from '../../platform/http/replies.js';
+import { BatchDto, BatchReply } from './batch.dto.js';
+import { DecideBatchService } from './decide-batch.service.js';
 import { ApprovalDto, DecisionDto, EscalationDto, FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { RequestEnvelope, RequestListReply, RequestReply, RequestSnakeReply } from './hitl.presenter.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
@@ -36,6 +38,7 @@ export class HitlController {
   constructor(
     private readonly desk: HitlDesk,
     private readonly expiry: ExpireRequestsService,
+    private readonly batches: DecideBatchService,
   ) {}
 
   @Get()
@@ -79,6 +82,20 @@ export class HitlController {
   @Replies(200, RequestSnakeReply)
   get(@PathParam('id', 'hitl') id: string, @QueryParams(RequestWaitQuery) query: RequestWaitQuery, @Caller() caller: VerifiedCaller) {
     return this.desk.show(id, query, caller);
+  }
+
+  @Post('batch')
+  @ApiOperation({
+    summary: 'Decide many requests',
+    description:
+      'Each as if alone: `results` tells of each, in the order of the items, which status it would have had. Approves nothing of level 2. ' +
+      'An `Idempotency-Key` is good for each item, so a repeated batch decides what the first one left.',
+  })
+  @Access('hitl.decide')
+  @IdempotentItems('hitl.batch')
+  @Replies(200, BatchReply)
+  decideBatch(@QueryParams(FormQuery) { form }: FormQuery, @JsonBody(BatchDto) body: BatchDto, @Caller() caller: VerifiedCaller) {
+    return this.batches.decide(body, form, caller);
   }
 
   @Post(':id/approve')

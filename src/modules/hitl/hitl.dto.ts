@@ -4,7 +4,7 @@ import { Flag, FreeObject, Integer, NotYet, OneOf, Text, Timestamp } from '../..
 import { PageQuery } from '../../platform/http/pagination.js';
 
 const LATER = 'it is not available yet';
-const DIGEST = /^[0-9a-f]{64}$/;
+export const DIGEST = /^[0-9a-f]{64}$/;
 
 export class FormQuery {
   @OneOf(['snake', 'camel'], { optional: true, doc: 'Spelling of the answer\'s members.' })

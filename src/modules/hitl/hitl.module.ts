@@ -5,6 +5,7 @@ import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
 import { CancelWorkService } from './cancel-work.service.js';
+import { DecideBatchService } from './decide-batch.service.js';
 import { DecideRequestService } from './decide-request.service.js';
 import { EligibleDecidersQuery } from './eligible-deciders.query.js';
 import { EscalateRequestService } from './escalate-request.service.js';
@@ -25,8 +26,8 @@ import { MoveRequestService } from './move-request.service.js';
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlStatsController, HitlController, CancelExecutionController],
   providers: [
-    CancelWorkService, DecideRequestService, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService, FrozenClockStore,
-    HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService,
+    CancelWorkService, DecideBatchService, DecideRequestService, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService,
+    FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

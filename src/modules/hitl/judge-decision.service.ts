@@ -3,7 +3,7 @@ import { sameDigest } from '../../domain/hitl/digest.js';
 import {
   barredFrom, type DutyCommand, type DutyQuestion, type DutyVerdict, judgeDecider, type RequestTies, stricterOf,
 } from '../../domain/hitl/duties.js';
-import { isOpen, transition } from '../../domain/hitl/transition.js';
+import { HIGHEST_LEVEL, isOpen, transition } from '../../domain/hitl/transition.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
@@ -18,6 +18,8 @@ export interface Decision {
   note?: string;
   expectedDigest?: string;
   breakGlass?: boolean;
+  /** One of many that are decided at once: none of level 2 is approved so, and each has to say what was shown. */
+  inBatch?: true;
 }
 
 /** A request that stands, what is true now, and that this caller may decide it. */
@@ -49,6 +51,7 @@ export class JudgeDecisionService {
     const facts = await this.facts.readWithin(tx, wanted, request.executionId);
     if (isOpen(request.status)) assertNotStopped(facts);
     assertDecidable(request, kind, decision.expectedDigest, facts.now);
+    if (decision.inBatch) assertFitForBatch(request, kind, decision);
     const ties = tiesOf(request);
     const agent = facts.agent ?? {};
     const verdict = judgeDecider({
@@ -92,11 +95,21 @@ function assertDecidable(
   assertShown(request, expectedDigest);
 }
 
+/** @throws Problem HITL_DIGEST_MISMATCH, NOT_ELIGIBLE */
+function assertFitForBatch(request: HitlRequestEntity, kind: DutyCommand['kind'], { expectedDigest }: Decision): void {
+  if (expectedDigest === undefined) throw notShown(request, 'In a batch each item brings the `actionDigest` that you were shown.');
+  if (kind !== 'approve' || request.escalationLevel < HIGHEST_LEVEL) return;
+  throw new Problem('NOT_ELIGIBLE', `A batch approves nothing of level ${HIGHEST_LEVEL}. Approve this request by itself.`);
+}
+
 /** @throws Problem HITL_DIGEST_MISMATCH where the caller was shown another action */
 export function assertShown(request: HitlRequestEntity, expectedDigest: string | undefined): void {
   if (expectedDigest === undefined || sameDigest(expectedDigest, request.digest)) return;
-  const { id, status, decidedBy, decidedAt } = request;
-  throw new Problem('HITL_DIGEST_MISMATCH', 'Look at the request again: it is not the action that you were shown.', {
+  throw notShown(request, 'Look at the request again: it is not the action that you were shown.');
+}
+
+function notShown({ id, status, decidedBy, decidedAt }: HitlRequestEntity, detail: string): Problem {
+  return new Problem('HITL_DIGEST_MISMATCH', detail, {
     members: { request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } },
   });
 }
