@@ -44,7 +44,7 @@ const request = fc.record({
   initiators: fc.oneof(fc.array(name, { maxLength: 0 }), fc.array(name, { maxLength: 2 })),
   createdBy: seldom(somebody), vouchedBy: seldom(somebody), owner: seldom(somebody), registrant: seldom(somebody),
   isTeamOfNow: fc.constantFrom(true, true, false),
-  escalatedTo: seldom(somebody),
+  escalatedTo: fc.option(somebody, { nil: null, freq: 1 }),
 });
 
 export const worlds = fc.record({

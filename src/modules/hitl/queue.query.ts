@@ -25,22 +25,24 @@ export const queueOf = (person: string): QueueSql => ({
   with: `with recursive ${peopleOf(`
       select o.id from users x join organizations s on s.id = x.organization_id
       join organizations o on o.id = s.id or (x.role = 'owner' and o.tenant_id = s.tenant_id) where x.id = ${person}`)},
+    near as materialized (
+      select a.organization_id, a.id as agent_id, a.owner_id as user_id, false as leads from here h
+      join agents a on a.organization_id = h.organization_id where a.owner_id is not null
+      union all
+      select a.organization_id, a.id, t.user_id, t.role = 'lead' from here h join agents a on a.organization_id = h.organization_id
+      join team_members t on t.organization_id = a.organization_id and t.team_id = a.team_id),
     guarded as materialized (
       select q.id from ${REQUESTS}
-      cross join lateral (
-        select a.owner_id as user_id where ${LEVEL} = 0 and a.owner_id is not null
-        union
-        select t.user_id from team_members t where t.organization_id = q.organization_id and t.team_id = a.team_id
-          and (${LEVEL} = 0 or t.role = 'lead')) near
-      join people c on c.organization_id = q.organization_id and c.id = near.user_id
+      join near on near.organization_id = q.organization_id and near.agent_id = q.agent_id
+      join people c on c.organization_id = near.organization_id and c.id = near.user_id
       ${joinPlace('c', 'p')}
-      where ${OPEN} and ${LEVEL} < 2 and ${mayApprove('c', NEAR, LEVEL)}),
+      where ${OPEN} and (${LEVEL} = 0 or (${LEVEL} = 1 and near.leads)) and ${mayApprove('c', NEAR, LEVEL)}),
     addressed as materialized (
       select q.id from ${REQUESTS} join people c on c.organization_id = q.organization_id and c.id = q.escalated_to
       ${joinPlace('c', 'p')}
       where ${OPEN} and ${reachesLevel('c', NEAR, LEVEL)} and ${mayApprove('c', NEAR, LEVEL)})`,
   from: `${REQUESTS} join people c on c.organization_id = q.organization_id and c.id = ${person} ${joinPlace('c', 'm')}`,
-  where: `${OPEN} and ${mayApprove('c', HERE, LEVEL)} and case
+  where: `${OPEN} and (c.role <> 'member' or (c.id = a.owner_id) is true or m.user_id is not null) and ${mayApprove('c', HERE, LEVEL)} and case
     when q.escalated_to is not null and q.id in (select id from addressed) then q.escalated_to = c.id
     else ${isOfLevel('c', HERE, LEVEL)} or (c.role in ('admin', 'owner') and q.id not in (select id from guarded)) end`,
 });
