@@ -218,7 +218,12 @@ function move(request: HitlState, trigger: Trigger, command: HitlCommand, now: D
 
 function levelAfter(request: HitlState, command: HitlCommand): EscalationLevel {
   const asked = command.kind === 'escalate' ? command.toLevel : needsAdmin(command) ? HIGHEST_LEVEL : undefined;
-  return asked ?? (request.level === 0 ? 1 : HIGHEST_LEVEL);
+  return asked ?? levelAbove(request.level);
+}
+
+/** The level that an escalation goes to; of the highest one, itself. */
+export function levelAbove(level: EscalationLevel): EscalationLevel {
+  return level === 0 ? 1 : HIGHEST_LEVEL;
 }
 
 export function needsAdmin(command: HitlCommand): boolean {

@@ -33,7 +33,7 @@ export class ApproveRequestService {
   ) {}
 
   async approve(tx: Tx, place: RequestPlace, decision: Decision, caller: Caller): Promise<Approval> {
-    const standing = await this.judging.stands(tx, place, decision);
+    const standing = await this.judging.stands(tx, place, 'approve', decision);
     const text = this.edits.textOf(standing, decision);
     if (text !== undefined) return this.edit(tx, standing, text, decision, caller);
     return this.decide(tx, await this.judging.mayDecide(tx, standing, 'approve', decision, caller), decision, caller);

@@ -8,6 +8,7 @@ import { reply } from '../../platform/http/replies.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { notExecutable, type RefusedApproval } from './approve-request.service.js';
 import { DecideRequestService } from './decide-request.service.js';
+import { EscalateRequestService, type Escalation } from './escalate-request.service.js';
 import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { presentRequest, presentRequestSnake } from './hitl.presenter.js';
 import { HitlRequestsQuery, type RequestRow } from './hitl-requests.query.js';
@@ -25,11 +26,12 @@ export class HitlDesk {
   constructor(
     private readonly requests: HitlRequestsQuery,
     private readonly deciding: DecideRequestService,
+    private readonly escalating: EscalateRequestService,
     private readonly waiters: Waiters,
   ) {}
 
   async list(query: RequestListQuery, page: PageRequest, caller: Caller) {
-    const { rows, total, nextCursor } = await this.requests.list(caller.scope, query, page);
+    const { rows, total, nextCursor } = await this.requests.list(caller.scope, { ...query, ...assigneeOf(query, caller) }, page);
     return { requests: rows.map((row) => present(row, query.form, 'camel')), total, ...(nextCursor ? { nextCursor } : {}) };
   }
 
@@ -49,35 +51,20 @@ export class HitlDesk {
     return this.decided(id, () => this.deciding.cancel(id, decision, caller), 0, form, caller);
   }
 
+  async escalate(id: string, escalation: Escalation, { form }: FormQuery, caller: Caller) {
+    const { headers } = await outcomeOf(() => this.escalating.escalate(id, escalation, caller));
+    return reply(200, present(await this.find(id, caller), form, 'snake'), headers);
+  }
+
   async envelope(id: string, { form }: FormQuery, caller: Caller) {
     return { request: present(await this.find(id, caller), form, 'camel') };
   }
 
-  /**
-   * A repeated decision under the same key shows the request as it stands, like the first.
-   *
-   * @param waitForOthers instead of `wait`, where it decided nothing yet
-   */
+  /** @param waitForOthers instead of `wait`, where it decided nothing yet */
   private async decided(
-    id: string,
-    act: () => Promise<{ waits: boolean } | void>,
-    wait: number,
-    form: FormQuery['form'],
-    caller: Caller,
-    waitForOthers = wait,
+    id: string, act: () => Promise<Deed>, wait: number, form: FormQuery['form'], caller: Caller, waitForOthers = wait,
   ) {
-    let headers = {};
-    let waits: boolean | undefined;
-    try {
-      waits = (await act())?.waits;
-    } catch (error) {
-      if (!(error instanceof Replayed)) throw error;
-      recordsNothing();
-      headers = { 'Idempotent-Replayed': 'true' };
-      const { status, body } = error.answer;
-      if (status === 409) throw notExecutable(body as RefusedApproval, headers);
-      waits = (body as { waits?: boolean }).waits;
-    }
+    const { waits, headers } = await outcomeOf(act);
     const row = await this.awaited(id, waits ? waitForOthers : wait, caller);
     return reply(200, { request: present(row, form, 'camel') }, headers);
   }
@@ -90,6 +77,36 @@ export class HitlDesk {
     const row = await this.requests.find(caller.scope, id);
     if (!row) throw new Problem('NOT_FOUND', 'There is no such request.');
     return row;
+  }
+}
+
+/** Queues are people's: nothing stands in root's, or in an agent's. */
+function assigneeOf({ assignedTo }: RequestListQuery, { principal }: Caller): { assignedTo?: string } {
+  if (assignedTo === undefined) return {};
+  if (assignedTo === 'me') {
+    if (principal.kind === 'user') return { assignedTo: principal.userId };
+    throw new Problem('VALIDATION_FAILED', 'Only people have a queue. Name a user, or leave `assignedTo` out to list all requests.', {
+      errors: [{ pointer: '?assignedTo', message: 'must be the id of a user, for this caller is none' }],
+    });
+  }
+  if (principal.kind === 'agent') throw new Problem('FORBIDDEN', 'Queues are for people. Leave `assignedTo` out to list your requests.');
+  return { assignedTo };
+}
+
+/** `waits`: others still have to decide. */
+type Deed = { waits: boolean } | void;
+
+/** A repeated decision under the same key shows the request as it stands, like the first. */
+async function outcomeOf(act: () => Promise<Deed>): Promise<{ waits: boolean; headers: Record<string, string> }> {
+  try {
+    return { waits: (await act())?.waits ?? false, headers: {} };
+  } catch (error) {
+    if (!(error instanceof Replayed)) throw error;
+    recordsNothing();
+    const headers = { 'Idempotent-Replayed': 'true' };
+    const { status, body } = error.answer;
+    if (status === 409) throw notExecutable(body as RefusedApproval, headers);
+    return { waits: (body as { waits?: boolean }).waits ?? false, headers };
   }
 }
 

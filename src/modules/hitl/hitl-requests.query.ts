@@ -6,6 +6,7 @@ import { pageOf } from '../../platform/database/paged.js';
 import type { Page, PageRequest } from '../../platform/http/pagination.js';
 import type { ExecutionError, ExecutionStatus } from '../executions/execution.entity.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
+import { queueOf } from './queue.query.js';
 
 /** A request with what came of its action. */
 export type RequestRow = HitlRequestEntity & {
@@ -25,6 +26,9 @@ export interface RequestFilter {
   capability?: string;
   level?: number;
   dueBefore?: Date;
+  escalatedTo?: string;
+  /** Only what stands in this person's queue. */
+  assignedTo?: string;
 }
 
 const COLUMNS = `q.organization_id as "organizationId", q.id, q.agent_id as "agentId", q.agent_name as "agentName", q.capability, q.action,
@@ -60,18 +64,24 @@ export class HitlRequestsQuery {
   }
 
   async list(scope: Scope, filter: RequestFilter, page: PageRequest): Promise<Page<RequestRow>> {
-    const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 6);
+    const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 7);
+    const parameters: unknown[] = [
+      filter.status ?? null, filter.agentId ?? null, filter.capability ?? null, filter.level ?? null, filter.dueBefore ?? null,
+      filter.escalatedTo ?? null, ...within.parameters,
+    ];
+    const { assignedTo } = filter;
+    if (assignedTo !== undefined) parameters.push(assignedTo);
+    const queue = assignedTo === undefined ? undefined : queueOf(`$${parameters.length}::text`);
     return pageOf<RequestRow>(
       this.dataSource,
       {
         columns: COLUMNS,
-        from: 'hitl_requests q join executions e on e.organization_id = q.organization_id and e.id = q.execution_id',
+        ...(queue ? { with: queue.with } : {}),
+        from: `${queue?.from ?? 'hitl_requests q'} join executions e on e.organization_id = q.organization_id and e.id = q.execution_id`,
         where: `($1::text is null or q.status = $1) and ($2::text is null or q.agent_id = $2) and ($3::text is null or q.capability = $3)
-          and ($4::integer is null or q.escalation_level = $4) and ($5::timestamptz is null or q.expires_at < $5) and ${within.sql}`,
-        parameters: [
-          filter.status ?? null, filter.agentId ?? null, filter.capability ?? null, filter.level ?? null, filter.dueBefore ?? null,
-          ...within.parameters,
-        ],
+          and ($4::integer is null or q.escalation_level = $4) and ($5::timestamptz is null or q.expires_at < $5)
+          and ($6::text is null or q.escalated_to = $6) and ${within.sql} and ${queue?.where ?? 'true'}`,
+        parameters,
         id: 'q.id',
       },
       page,

@@ -3,13 +3,15 @@ import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { TIMEOUT_ACTIONS } from '../../domain/gate/vocabulary.js';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
-import { Idempotent } from '../../platform/http/idempotent.js';
+import { Idempotent, IdempotentItems } from '../../platform/http/idempotent.js';
 import { JsonBody } from '../../platform/http/json-body.js';
 import { pageRequest } from '../../platform/http/pagination.js';
 import { PathParam } from '../../platform/http/path-param.js';
 import { QueryParams } from '../../platform/http/query-params.js';
 import { Replies, reply } from '../../platform/http/replies.js';
-import { ApprovalDto, DecisionDto, FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
+import { BatchDto, BatchReply } from './batch.dto.js';
+import { DecideBatchService } from './decide-batch.service.js';
+import { ApprovalDto, DecisionDto, EscalationDto, FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { RequestEnvelope, RequestListReply, RequestReply, RequestSnakeReply } from './hitl.presenter.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
 import { HitlDesk } from './hitl-desk.service.js';
@@ -41,6 +43,7 @@ export class HitlController {
   constructor(
     private readonly desk: HitlDesk,
     private readonly expiry: ExpireRequestsService,
+    private readonly batches: DecideBatchService,
   ) {}
 
   @Get()
@@ -86,6 +89,20 @@ export class HitlController {
     return this.desk.show(id, query, caller);
   }
 
+  @Post('batch')
+  @ApiOperation({
+    summary: 'Decide many requests',
+    description:
+      'Each as if alone: `results` tells of each, in the order of the items, which status it would have had. Approves nothing of level 2. ' +
+      'An `Idempotency-Key` is good for each item, so a repeated batch decides what the first one left.',
+  })
+  @Access('hitl.decide')
+  @IdempotentItems('hitl.batch')
+  @Replies(200, BatchReply)
+  decideBatch(@QueryParams(FormQuery) { form }: FormQuery, @JsonBody(BatchDto) body: BatchDto, @Caller() caller: VerifiedCaller) {
+    return this.batches.decide(body, form, caller);
+  }
+
   @Post(':id/approve')
   @ApiOperation({
     summary: 'Approve a request',
@@ -120,6 +137,24 @@ export class HitlController {
     @Caller() caller: VerifiedCaller,
   ) {
     return this.desk.reject(id, body, query, caller);
+  }
+
+  @Post(':id/escalate')
+  @ApiOperation({
+    summary: 'Hand a request on to the next level',
+    description:
+      'By whoever may decide it, whoever is behind the action included. It leaves the queue that it stood in, and a new window opens.',
+  })
+  @Access('hitl.escalate')
+  @Idempotent('hitl.escalate')
+  @Replies(200, RequestSnakeReply, 'STOPPED', 'NOT_ELIGIBLE', 'TARGET_NOT_ELIGIBLE', 'ESCALATION_LIMIT', ...DECISION_CODES)
+  escalate(
+    @PathParam('id', 'hitl') id: string,
+    @QueryParams(FormQuery) query: FormQuery,
+    @JsonBody(EscalationDto) body: EscalationDto,
+    @Caller() caller: VerifiedCaller,
+  ) {
+    return this.desk.escalate(id, body, query, caller);
   }
 
   @Post(':id/cancel')

@@ -3,7 +3,7 @@ import { HITL_STATUSES } from '../../domain/hitl/transition.js';
 import { Flag, FreeObject, Integer, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pagination.js';
 
-const DIGEST = /^[0-9a-f]{64}$/;
+export const DIGEST = /^[0-9a-f]{64}$/;
 
 export class FormQuery {
   @OneOf(['snake', 'camel'], { optional: true, doc: 'Spelling of the answer\'s members.' })
@@ -27,6 +27,15 @@ export class RequestListQuery extends PageQuery {
 
   @Integer({ min: 0, max: 2, optional: true, aliases: ['escalationLevel'], doc: 'Only of this escalation level.' })
   level?: number;
+
+  @Text({
+    min: 1, max: 100, optional: true, example: 'me',
+    doc: 'Only open requests that stand in the queue of this user, or in the caller\'s: `me`.',
+  })
+  assignedTo?: string;
+
+  @Text({ min: 1, max: 100, optional: true, doc: 'Only what was last handed to this user.' })
+  escalatedTo?: string;
 
   @Timestamp({ optional: true, doc: 'Only those whose time runs out before this moment.' })
   dueBefore?: Date;
@@ -60,6 +69,20 @@ export class ApprovalDto extends DecisionDto {
       'with a note of 10 characters or more. Admins are told.',
   })
   breakGlass?: boolean;
+}
+
+export class EscalationDto {
+  @Text({ min: 1, max: 4_000, doc: 'Why it goes to the next level: kept with the request and in the log.' })
+  reason!: string;
+
+  @Text({ min: 1, max: 100, optional: true, nullable: true, doc: 'A user who may decide there; else it goes to that level\'s queue.' })
+  escalateTo?: string;
+
+  @Text({
+    max: 64, optional: true, pattern: DIGEST, patternMeans: 'the 64 hexadecimal digits of `actionDigest`',
+    doc: 'The digest of the action that you were shown: another one is refused.',
+  })
+  expectedDigest?: string;
 }
 
 /** As the documentation shows it; the gate reads it as it reads executions. */

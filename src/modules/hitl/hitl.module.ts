@@ -7,9 +7,12 @@ import { ApproveRequestService } from './approve-request.service.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
 import { CancelWorkService } from './cancel-work.service.js';
 import { CountVotesService } from './count-votes.service.js';
+import { DecideBatchService } from './decide-batch.service.js';
 import { DecideRequestService } from './decide-request.service.js';
 import { DueRequestsQuery } from './due-requests.query.js';
 import { EditRequestService } from './edit-request.service.js';
+import { EligibleDecidersQuery } from './eligible-deciders.query.js';
+import { EscalateRequestService } from './escalate-request.service.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
 import { FrozenClockStore } from './frozen-clock.store.js';
 import { HitlController } from './hitl.controller.js';
@@ -32,9 +35,10 @@ import { VoteStore } from './vote.store.js';
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlStatsController, HitlController, CancelExecutionController],
   providers: [
-    ApproveRequestService, CancelWorkService, CountVotesService, DecideRequestService, DueRequestsQuery, EditRequestService,
-    ExpireRequestsService, FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService,
-    LicenceService, MoveRequestService, RemindService, Sweeper, SweepService, TimeOutService, VoteStore,
+    ApproveRequestService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService, DueRequestsQuery,
+    EditRequestService, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk,
+    HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService, RemindService,
+    Sweeper, SweepService, TimeOutService, VoteStore,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

@@ -22,6 +22,8 @@ export interface Decision {
   breakGlass?: boolean;
   /** Of an approval: what shall run instead of what was asked. */
   editedInput?: JsonObject;
+  /** One of many that are decided at once: none of level 2 is approved so, and each has to say what was shown. */
+  inBatch?: true;
 }
 
 /** A request that stands, and what is true now. */
@@ -58,21 +60,23 @@ export class JudgeDecisionService {
   ) {}
 
   /** @throws Problem STOPPED, HITL_ALREADY_DECIDED, HITL_EXPIRED, HITL_DIGEST_MISMATCH, NOT_ELIGIBLE, SELF_APPROVAL, REASON_REQUIRED */
-  async judge(tx: Tx, place: RequestPlace, kind: 'approve' | 'reject', decision: Decision, caller: Caller): Promise<Judged> {
-    return this.mayDecide(tx, await this.stands(tx, place, decision), kind, decision, caller);
+  async judge(tx: Tx, place: RequestPlace, kind: DutyCommand['kind'], decision: Decision, caller: Caller): Promise<Judged> {
+    return this.mayDecide(tx, await this.stands(tx, place, kind, decision), kind, decision, caller);
   }
 
-  /** @throws Problem STOPPED, HITL_ALREADY_DECIDED, HITL_EXPIRED, HITL_DIGEST_MISMATCH */
-  async stands(tx: Tx, place: RequestPlace, { expectedDigest }: Decision): Promise<Standing> {
+  /** @throws Problem STOPPED, HITL_ALREADY_DECIDED, HITL_EXPIRED, ESCALATION_LIMIT, HITL_DIGEST_MISMATCH, NOT_ELIGIBLE */
+  async stands(tx: Tx, place: RequestPlace, kind: DutyCommand['kind'], decision: Decision): Promise<Standing> {
     const request = await this.requests.read(tx, place);
     const wanted = { organizationId: place.organizationId, agentId: request.agentId, capability: request.capability };
     const facts = await this.facts.readWithin(tx, wanted, request.executionId);
     if (isOpen(request.status)) assertNotStopped(facts);
-    const outcome = transition(stateOf(request), { kind: 'reject' }, facts.now);
+    const { expectedDigest } = decision;
+    const outcome = transition(stateOf(request), kind === 'escalate' ? { kind, reason: '' } : { kind: 'reject' }, facts.now);
     if (outcome.kind === 'refused') throw refusalOf(outcome, request);
     // Who was shown the request before somebody edited it cannot mean what it is now.
-    if (request.editedAt !== null && expectedDigest === undefined) throw notAsShown(request);
+    if (request.editedAt !== null && expectedDigest === undefined && kind !== 'escalate') throw notAsShown(request);
     assertShown(request, expectedDigest);
+    if (decision.inBatch) assertFitForBatch(request, kind, decision);
     return { request, facts };
   }
 
@@ -150,16 +154,26 @@ function tiesWith(ties: RequestTies, { person, isNamesake }: { person: Person; i
   return isNamesake ? { ...ties, initiators: [...ties.initiators, person.userId] } : ties;
 }
 
+/** @throws Problem HITL_DIGEST_MISMATCH, NOT_ELIGIBLE */
+function assertFitForBatch(request: HitlRequestEntity, kind: DutyCommand['kind'], { expectedDigest }: Decision): void {
+  if (expectedDigest === undefined) throw digestMismatch(request, 'In a batch each item brings the `actionDigest` that you were shown.');
+  if (kind !== 'approve' || request.escalationLevel < HIGHEST_LEVEL) return;
+  throw new Problem('NOT_ELIGIBLE', `A batch approves nothing of level ${HIGHEST_LEVEL}. Approve this request by itself.`);
+}
+
 /** @throws Problem HITL_DIGEST_MISMATCH where the caller was shown another action */
 export function assertShown(request: HitlRequestEntity, expectedDigest: string | undefined): void {
   if (expectedDigest !== undefined && !sameDigest(expectedDigest, request.digest)) throw notAsShown(request);
 }
 
-function notAsShown({ id, status, decidedBy, decidedAt, editedAt }: HitlRequestEntity): Problem {
-  const why = editedAt === null
+function notAsShown(request: HitlRequestEntity): Problem {
+  return digestMismatch(request, request.editedAt === null
     ? 'Look at the request again: it is not the action that you were shown.'
-    : 'Look at the request again: it was edited. Send the actionDigest that it has now as expectedDigest.';
-  return new Problem('HITL_DIGEST_MISMATCH', why, {
+    : 'Look at the request again: it was edited. Send the actionDigest that it has now as expectedDigest.');
+}
+
+function digestMismatch({ id, status, decidedBy, decidedAt }: HitlRequestEntity, detail: string): Problem {
+  return new Problem('HITL_DIGEST_MISMATCH', detail, {
     members: { request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } },
   });
 }

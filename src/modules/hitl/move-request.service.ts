@@ -13,6 +13,7 @@ import { notify } from '../../platform/outbox/effects.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import { type Hold, holdsOver } from '../organizations/stop-holds.query.js';
+import { EligibleDecidersQuery } from './eligible-deciders.query.js';
 import { resumedEnd } from './frozen-clock.store.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore, type RequestMove } from './hitl-request.store.js';
@@ -51,6 +52,7 @@ export class MoveRequestService {
     private readonly requests: HitlRequestStore,
     private readonly executions: ExecutionStore,
     private readonly usage: GrantUsageStore,
+    private readonly eligible: EligibleDecidersQuery,
   ) {}
 
   /** @param cause stands in the entry of a cancellation: a code */
@@ -66,6 +68,7 @@ export class MoveRequestService {
     const holds = await holdsOver(tx, wanted.map(({ found }) => found));
     const judged = wanted.map((one, i) => planned(one, isOpen(one.found.status) ? holds[i] : undefined, now));
     const plans = judged.flatMap((one) => ('kind' in one ? [] : [one]));
+    await this.addressEscalations(tx, plans);
     const moved = await this.requests.move(tx, plans);
     const carried = plans.filter(({ next }) => moved.has(next.id));
     for (const plan of carried) this.record(tx, plan);
@@ -77,6 +80,15 @@ export class MoveRequestService {
         ? { request: one.next, accepted: one.accepted, entryId: one.entryIds.at(-1)! }
         : { kind: 'refused', code: 'HITL_EXPIRED' };
     });
+  }
+
+  /** An escalation that names nobody goes to the only person of its level, where there is only one. */
+  private async addressEscalations(tx: Tx, plans: readonly Planned[]): Promise<void> {
+    const unaddressed = plans.filter(({ next, accepted }) =>
+      next.escalatedTo === null && accepted.events.some(({ type }) => type === 'hitl.escalated'));
+    const wanted = unaddressed.map(({ next }) => ({ organizationId: next.organizationId, id: next.id, level: next.escalationLevel }));
+    const onlyOnes = await this.eligible.onlyOnes(tx, wanted);
+    for (const { next } of unaddressed) next.escalatedTo = onlyOnes.get(next.id) ?? null;
   }
 
   private record(tx: Tx, plan: Planned): void {

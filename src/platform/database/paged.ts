@@ -2,6 +2,8 @@ import type { DataSource } from 'typeorm';
 import { type Page, type PageRequest, pageFrom } from '../http/pagination.js';
 
 export interface PagedSource {
+  /** Common table expressions, from the word `with` on. */
+  with?: string;
   columns: string;
   from: string;
   where: string;
@@ -16,12 +18,12 @@ export async function pageOf<Row extends { id: string }>(
   source: PagedSource,
   page: PageRequest,
 ): Promise<Page<Row>> {
-  const { columns, from, where, parameters, id } = source;
+  const { with: expressions = '', columns, from, where, parameters, id } = source;
   const n = parameters.length;
   const [counted, rows] = await Promise.all([
-    dataSource.query(`select count(*)::integer as total from ${from} where ${where}`, parameters) as Promise<[{ total: number }]>,
+    dataSource.query(`${expressions} select count(*)::integer as total from ${from} where ${where}`, parameters) as Promise<[{ total: number }]>,
     dataSource.query(
-      `select ${columns} from ${from} where ${where} and ($${n + 1}::text is null or ${id} < $${n + 1})
+      `${expressions} select ${columns} from ${from} where ${where} and ($${n + 1}::text is null or ${id} < $${n + 1})
        order by ${id} desc limit $${n + 2} offset $${n + 3}`,
       [...parameters, page.after?.[0] ?? null, page.limit + 1, page.offset],
     ) as Promise<Row[]>,

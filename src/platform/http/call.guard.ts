@@ -1,10 +1,11 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import type { JsonValue } from '../../domain/json.js';
 import { ACCESS, type AccessKey, type Permission } from '../../domain/access/access.js';
 import { ACCESS_KEY, type AuthenticatedRequest, callerOf } from '../auth/access.decorator.js';
 import { IdempotencyKeys } from '../database/idempotency.js';
 import { parsedBody } from './body-reader.js';
-import { OPERATION } from './idempotent.js';
+import { type IdempotentOperation, OPERATION } from './idempotent.js';
 import { requestContext } from './request-context.js';
 
 const WITHOUT_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
@@ -34,11 +35,15 @@ export class CallGuard implements CanActivate {
 
   private claimKey(request: AuthenticatedRequest, handler: ReturnType<ExecutionContext['getHandler']>): void {
     const key = request.headers['idempotency-key'];
-    const operation = key === undefined ? undefined : this.reflector.get<string | undefined>(OPERATION, handler);
+    const operation = key === undefined ? undefined : this.reflector.get<IdempotentOperation | undefined>(OPERATION, handler);
     if (operation === undefined) return;
     const parameters = request.params as Record<string, string>;
-    requestContext.getStore()!.idempotency = this.keys.claimFor(
-      callerOf(request), String(key), operation, parameters, parsedBody(request),
-    );
+    const context = requestContext.getStore()!;
+    const claim = (item: Record<string, string>, content: JsonValue) =>
+      this.keys.claimFor(callerOf(request), String(key), operation.name, { ...parameters, ...item }, content);
+    // Made here in any case: a key that cannot be one is refused before anything takes effect.
+    const claimed = claim({}, parsedBody(request));
+    if (operation.isForItems) context.itemKey = (item, content) => claim({ item }, content);
+    else context.idempotency = claimed;
   }
 }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Via } from '../../domain/audit/entry.js';
+import type { JsonValue } from '../../domain/json.js';
 import type { Caller } from '../auth/principal.js';
 import { clientAddress, trustedProxies } from './client-address.js';
 
@@ -31,6 +32,8 @@ export interface RequestContext {
   recordsNothing?: boolean;
   /** The Idempotency-Key of the call, where its route takes one. */
   idempotency?: ClaimedKey;
+  /** Where the key is good for each item of the call: the item's own, by what it is called and what it says. */
+  itemKey?: (item: string, content: JsonValue) => ClaimedKey;
 }
 
 export const requestContext = new AsyncLocalStorage<RequestContext>();
