@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import { createPatch, type Operation } from 'rfc6902';
+import { jcs } from '../audit/jcs.js';
 import type { JsonObject, JsonValue } from '../json.js';
 
 /** Characters of paths that a diff may have: a body has 256 KiB, and a diff should be no multiple of what it describes. */
@@ -20,7 +20,7 @@ export function editDiff(from: JsonObject, to: JsonObject): Operation[] {
 function between(from: JsonValue, to: JsonValue, base: number, budget: { left: number }): Operation[] {
   return createPatch(from, to, (a: JsonValue, b: JsonValue, place) => {
     if (!isContainer(a) || !isContainer(b)) return undefined;
-    if (isDeepStrictEqual(a, b)) return [];
+    if (isSame(a, b)) return [];
     const path = place.toString();
     budget.left -= (membersOf(a) + membersOf(b)) * (base + path.length + FRAME);
     if (budget.left < 0) return [{ op: 'replace', path, value: b }];
@@ -36,15 +36,19 @@ type Between = (one: JsonValue, other: JsonValue, index: number) => Operation[];
 function betweenArrays(a: readonly JsonValue[], b: readonly JsonValue[], pair: Between, path: string): Operation[] {
   const shorter = Math.min(a.length, b.length);
   let head = 0;
-  while (head < shorter && isDeepStrictEqual(a[head], b[head])) head++;
+  while (head < shorter && isSame(a[head], b[head])) head++;
   let tail = 0;
-  while (tail < shorter - head && isDeepStrictEqual(a[a.length - 1 - tail], b[b.length - 1 - tail])) tail++;
+  while (tail < shorter - head && isSame(a[a.length - 1 - tail], b[b.length - 1 - tail])) tail++;
   const operations: Operation[] = [];
   for (let i = head; i < shorter - tail; i++) operations.push(...pair(a[i]!, b[i]!, i));
   // Removed from behind, added in order: no index moves under another.
   for (let i = a.length - tail - 1; i >= b.length - tail; i--) operations.push({ op: 'remove', path: `${path}/${i}` });
   for (let i = a.length - tail; i < b.length - tail; i++) operations.push({ op: 'add', path: `${path}/${i}`, value: b[i] });
   return operations;
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return one === other || jcs(one) === jcs(other);
 }
 
 function isContainer(value: unknown): value is JsonObject | JsonValue[] {
