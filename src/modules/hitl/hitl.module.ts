@@ -3,12 +3,17 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthorityModule } from '../authority/authority.module.js';
 import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
+import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
 import { CancelWorkService } from './cancel-work.service.js';
 import { DecideRequestService } from './decide-request.service.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
 import { FrozenClockStore } from './frozen-clock.store.js';
 import { HitlController } from './hitl.controller.js';
+import { HitlEventsController } from './hitl-events.controller.js';
+import { HitlEventsFeed } from './hitl-events-feed.service.js';
+import { HitlEventsQuery } from './hitl-events.query.js';
+import { HitlEventsService } from './hitl-events.service.js';
 import { HitlDesk } from './hitl-desk.service.js';
 import { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore } from './hitl-request.store.js';
@@ -20,11 +25,12 @@ import { LicenceService } from './licence.service.js';
 import { MoveRequestService } from './move-request.service.js';
 
 @Module({
-  imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
-  controllers: [HitlStatsController, HitlController, CancelExecutionController],
+  imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule,
+    OrganizationsModule],
+  controllers: [HitlStatsController, HitlEventsController, HitlController, CancelExecutionController],
   providers: [
-    CancelWorkService, DecideRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery,
-    HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService,
+    CancelWorkService, DecideRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk, HitlEventsFeed, HitlEventsQuery,
+    HitlEventsService, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })
