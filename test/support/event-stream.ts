@@ -20,6 +20,9 @@ export interface OpenStream {
   isOver(): boolean;
   /** Resolves once so many events have come that are about one of these requests, or about any. */
   has(count: number, ids?: readonly unknown[]): Promise<readonly SeenEvent[]>;
+  /** Reads nothing until it is told to. */
+  pause(): void;
+  resume(): void;
   close(): void;
 }
 
@@ -69,7 +72,7 @@ export function openEvents(server: Pick<TestServer, 'url'>, credential: string, 
           if (about.length < count) throw new Error(`${about.length} of ${count} events have come: ${JSON.stringify(about)}`);
           return about;
         }, { within: 30_000 }),
-        close: () => void sent.destroy(),
+        pause: () => void response.pause(), resume: () => void response.resume(), close: () => void sent.destroy(),
       });
     });
     sent.once('error', reject);

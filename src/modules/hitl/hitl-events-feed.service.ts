@@ -15,11 +15,15 @@ const LOOK_ALONE_EVERY_MS = 500;
 const GATHER_MS = 5;
 /** What an older transaction holds back is looked for again after this time at first, and at last. */
 const HELD_BACK_MS = { first: 10, last: 250 };
-const AT_ONCE = 1_000;
+const AT_ONCE = 200;
+/** How long what follows waits for clients to take what went before. */
+const ROOM_WITHIN_MS = 200;
 
 export interface EventListener {
   /** Called in the order of the events, each once. */
   hear(event: HitlEvent): void;
+  /** Resolves when there is room for more. */
+  room(): Promise<void>;
 }
 
 /** From the first listener's coming to the last one's going. */
@@ -96,7 +100,10 @@ export class HitlEventsFeed {
         const isAll = events.length < AT_ONCE;
         place = isAll ? settled : events.at(-1)!.place;
         reading.place = place;
-        if (!isAll) continue;
+        if (!isAll) {
+          await Promise.race([Promise.all([...this.listeners].map((listener) => listener.room())), pause(ROOM_WITHIN_MS)]);
+          continue;
+        }
         if (heldBack) wait = Math.min(wait, patience);
         patience = heldBack ? Math.min(patience * 2, HELD_BACK_MS.last) : HELD_BACK_MS.first;
       } catch (error) {

@@ -58,11 +58,14 @@ export class HitlEventsStream {
     this.send(frameOf(place, 'reset', { reason }));
   }
 
-  /** @returns once there is room for more, or nobody reads any longer */
-  async replay(events: readonly HitlEvent[]): Promise<void> {
+  replay(events: readonly HitlEvent[]): void {
     for (const event of events) this.tell(event);
-    if (this.isOver || !this.response.writableNeedDrain) return;
-    await new Promise<void>((resolve) => {
+  }
+
+  /** Resolves once the client has taken what was sent, or nobody reads any longer. */
+  room(): Promise<void> {
+    if (this.isOver || !this.response.writableNeedDrain) return Promise.resolve();
+    return new Promise((resolve) => {
       const done = () => {
         this.response.off('drain', done).off('close', done);
         resolve();

@@ -15,7 +15,7 @@ import { HitlEventsQuery } from './hitl-events.query.js';
 import { HitlEventsStream } from './hitl-events-stream.js';
 
 const BEAT_EVERY_MS = 15_000;
-const PAGE = 500;
+const PAGE = 200;
 /** Who has missed more than this loads the list anew: that is shorter. */
 const REPLAYED_AT_MOST = 10_000;
 
@@ -100,7 +100,8 @@ export class HitlEventsService {
     let place = from;
     for (let told = 0; told < REPLAYED_AT_MOST; told += PAGE) {
       const page = await this.events.between(scope, place, upTo, PAGE);
-      await stream.replay(page);
+      stream.replay(page);
+      await stream.room();
       if (stream.isOver || page.length < PAGE) return;
       place = page.at(-1)!.place;
     }
