@@ -29,7 +29,8 @@ export class StreamHitlEvents20261122000600 implements MigrationInterface {
         primary key (organization_id, txid, n)
       )`);
     await runner.query(`create index hitl_events_in_order on hitl_events (txid, n)`);
-    for (const statement of [...REQUESTS_MADE, ...REQUESTS_CHANGED, ...VOTES_GIVEN, ...EXECUTIONS_ENDED]) await runner.query(statement);
+    const triggers = [...REQUESTS_MADE, ...REQUESTS_CHANGED, ...VOTES_GIVEN, ...EXECUTIONS_ENDED];
+    for (const statement of triggers) await runner.query(statement);
   }
 
   async down(runner: QueryRunner): Promise<void> {
@@ -42,7 +43,8 @@ export class StreamHitlEvents20261122000600 implements MigrationInterface {
   }
 }
 
-const COLUMNS = `organization_id, event, request_id, agent_id, capability, status, escalation_level, escalated_to, expires_at, execution_id`;
+const COLUMNS = `organization_id, event, request_id, agent_id, capability, status, escalation_level, escalated_to, expires_at,
+  execution_id`;
 const OF_REQUEST = `q.id, q.agent_id, q.capability, q.status, q.escalation_level, q.escalated_to, q.expires_at, q.execution_id`;
 
 /** A trigger for each statement: batches and sweeps write sets. */

@@ -157,7 +157,8 @@ describe('whoever reads too slowly', () => {
     slow.pause();
     // More than the buffers of both sides of a connection take.
     await here.sql(
-      `insert into hitl_events (organization_id, event, request_id, agent_id, capability, status, escalation_level, expires_at, execution_id)
+      `insert into hitl_events
+         (organization_id, event, request_id, agent_id, capability, status, escalation_level, expires_at, execution_id)
        select organization_id, 'hitl.reminded', id, agent_id, repeat('x', $2), status, 0, expires_at, execution_id
        from hitl_requests, generate_series(1, $3::integer) where id = $1`, [id, LARGE, MANY]);
     await quick.has(MANY + 1, [id]);
@@ -201,13 +202,16 @@ describe('whoever was away for too long', () => {
     const begin = (await follow(here)).lastId();
     const id = await ask();
     await here.sql(
-      `insert into hitl_events (organization_id, event, request_id, agent_id, capability, status, escalation_level, expires_at, execution_id)
+      `insert into hitl_events
+         (organization_id, event, request_id, agent_id, capability, status, escalation_level, expires_at, execution_id)
        select organization_id, 'hitl.reminded', id, agent_id, capability, status, 0, expires_at, execution_id
        from hitl_requests, generate_series(1, 12000) where id = $1`, [id]);
     // Where nobody follows yet, it is all in the past.
     const stream = await follow(there, { query: { last_event_id: begin } });
-    await eventually(() => expect(stream.events.at(-1)).toMatchObject({ event: 'reset', data: { reason: 'too_many' } }), { within: 60_000 });
+    const reset = { event: 'reset', data: { reason: 'too_many' } };
+    await eventually(() => expect(stream.events.at(-1)).toMatchObject(reset), { within: 60_000 });
     await cancel(id);
-    await eventually(() => expect(stream.events.at(-1)).toMatchObject({ event: 'execution.cancelled' }), { within: 30_000 });
+    const last = { event: 'execution.cancelled' };
+    await eventually(() => expect(stream.events.at(-1)).toMatchObject(last), { within: 30_000 });
   });
 });

@@ -79,7 +79,8 @@ describe('a stream', () => {
     const stream = await follow(ROOT_KEY);
     const id = await ask();
     // Past the service: no path of its own, present or future, has to think of the events.
-    await server.sql(`update hitl_requests set escalation_level = 1, status = 'escalated', escalated_at = clock_timestamp() where id = $1`, [id]);
+    await server.sql(
+      `update hitl_requests set escalation_level = 1, status = 'escalated', escalated_at = clock_timestamp() where id = $1`, [id]);
     await server.sql(`update hitl_requests set reminded_seconds = 60 where id = $1`, [id]);
     await server.sql(`insert into hitl_votes (organization_id, request_id, version, voter, entry_id, voted_at)
       select organization_id, id, version, 'usr_x', 'audit_x', clock_timestamp() from hitl_requests where id = $1`, [id]);
@@ -88,7 +89,8 @@ describe('a stream', () => {
     await decide(id, 'cancel');
     await stream.has(8, [id]);
     expect(names(stream, id)).toEqual([
-      'hitl.created', 'hitl.escalated', 'hitl.reminded', 'hitl.voted', 'hitl.edited', 'hitl.escalated', 'hitl.cancelled', 'execution.cancelled',
+      'hitl.created', 'hitl.escalated', 'hitl.reminded', 'hitl.voted', 'hitl.edited', 'hitl.escalated', 'hitl.cancelled',
+      'execution.cancelled',
     ]);
     expect(stream.events.find(({ event }) => event === 'hitl.edited')!.data).toMatchObject({ escalationLevel: 2, escalatedTo: 'usr_x' });
   });
@@ -100,7 +102,8 @@ describe('a stream', () => {
   });
 
   test('HEAD is its head and no more', async () => {
-    const response = await fetch(new URL('/api/v1/hitl/events', server.url), { method: 'HEAD', headers: { authorization: `Bearer ${ROOT_KEY}` } });
+    const headers = { authorization: `Bearer ${ROOT_KEY}` };
+    const response = await fetch(new URL('/api/v1/hitl/events', server.url), { method: 'HEAD', headers });
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
   });
 });

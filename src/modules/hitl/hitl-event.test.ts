@@ -23,6 +23,7 @@ describe('places of events', () => {
   });
 
   test('an event is three lines and an empty one', () => {
-    expect(frameOf(place('7.3'), 'hitl.created', { text: 'a\nb\u2028' })).toBe('id: 7.3\nevent: hitl.created\ndata: {"text":"a\\nb\u2028"}\n\n');
+    const frame = frameOf(place('7.3'), 'hitl.created', { text: 'a\nb\u2028' });
+    expect(frame).toBe('id: 7.3\nevent: hitl.created\ndata: {"text":"a\\nb\u2028"}\n\n');
   });
 });

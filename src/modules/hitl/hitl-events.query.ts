@@ -98,7 +98,8 @@ export class HitlEventsQuery {
     const [row] = await this.dataSource.query<[{ ahead: string; txid: string | null; n: string | null }]>(
       `select pg_snapshot_xmax(pg_current_snapshot())::text as ahead, first.txid::text as txid, first.n::text as n
        from (select 1) one
-       left join lateral (select * from hitl_events e order by e.txid, e.n limit 1) first on first.at < clock_timestamp() - interval '${KEPT}'`,
+       left join lateral (select * from hitl_events e order by e.txid, e.n limit 1) first
+         on first.at < clock_timestamp() - interval '${KEPT}'`,
     );
     return {
       keptFrom: row.txid === null ? undefined : { txid: BigInt(row.txid), n: BigInt(row.n!) },
