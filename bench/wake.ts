@@ -1,5 +1,6 @@
-// `npm run bench:wake`: how long after a decision those who wait learn of it: on the server that took it, on another one, by a
-// stream, and by asking every half second. Beside thousands who wait for something else.
+// `npm run bench -- wake`: how long after a decision those who wait learn of it: on the server that took it, on another one, by a
+// stream, and by asking every half second; then once more beside thousands who wait for something else. `--waiters N`,
+// `--samples N`, `--data-dir DIR`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { randomBytes } from 'node:crypto';
@@ -17,6 +18,7 @@ const POLLS_SHARE = 5;
 const POOL = '20';
 
 const { values } = parseArgs({
+  allowPositionals: true,
   options: { waiters: { type: 'string', default: '5000' }, samples: { type: 'string', default: '200' }, 'data-dir': { type: 'string' } },
 });
 const idle = Number(values.waiters);
@@ -137,7 +139,8 @@ function lineOf(name: string, all: readonly Sample[], baseline: readonly Sample[
   const at = (of: readonly Sample[], key: keyof Sample, share: number) => percentile(of.map((one) => one[key]), share);
   const numbers = [at(all, 'fromSent', 0.5), at(all, 'fromSent', 0.99), at(all, 'fromAnswer', 0.5), at(all, 'fromAnswer', 0.99)];
   const ratio = at(all, 'fromSent', 0.5) / at(baseline, 'fromSent', 0.5);
-  return `  ${name.padEnd(34)} ${numbers.map((ms) => ms.toFixed(1).padStart(9)).join(' ')} ${ratio.toFixed(1).padStart(8)}   ${all.length}\n`;
+  const cells = [...numbers, ratio].map((number) => number.toFixed(1).padStart(9)).join(' ');
+  return `  ${name.padEnd(34)} ${cells}   ${all.length}\n`;
 }
 
 async function measure(one: Server, other: Server): Promise<void> {
@@ -162,7 +165,8 @@ async function measure(one: Server, other: Server): Promise<void> {
   }
   stream.close();
   const [baseline] = [...found.values()];
-  process.stdout.write('\n  Milliseconds from the decision     sent p50       p99  done p50       p99  × same   samples\n');
+  const head = ['sent p50', 'p99', 'done p50', 'p99', '× same'].map((title) => title.padStart(9)).join(' ');
+  process.stdout.write(`\n  ${'Milliseconds from the decision'.padEnd(34)} ${head}   samples\n`);
   for (const [name, all] of found) process.stdout.write(lineOf(name, all, baseline!));
 }
 

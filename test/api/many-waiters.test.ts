@@ -20,7 +20,7 @@ afterAll(async () => {
   await here.stop();
 });
 
-test(`${COUNT} wait on a pool of ${POOL} and hold none of it; another server's news wake all, and whose token ended hears none`, async () => {
+test(`${COUNT} wait on a pool of ${POOL} and hold none of it; news wake all of them; whose token ended hears none`, async () => {
   const { held, told, shutOut, faults } = await manyWaiters(here, there, COUNT, POOL);
   expect(faults).toEqual([]);
   expect({ held, told, shutOut }).toEqual({ held: COUNT, told: COUNT - 60, shutOut: 60 });
