@@ -35,7 +35,7 @@ export const TABLES_WITHOUT_ENTITY = {
   capabilities: ['capability_definitions', 'capability_grants', 'grant_usage', 'grant_uses', 'grant_totals'],
   agents: ['agents', 'refreshed_tokens', 'setup_tokens'],
   executions: ['executions'],
-  hitl: ['hitl_requests', 'hitl_votes'],
+  hitl: ['hitl_requests', 'hitl_votes', 'hitl_events'],
   audit: ['audit_verification_turns'],
   platform: [
     'audit_heads',

@@ -15,6 +15,8 @@ export const WITHOUT_SCOPE = {
   'RootKeyStore.isSetUp': 'the root key belongs to the installation; asked by the command line alone',
   'RootKeyStore.passOldKey': 'the root key reaches every organization, so its end is awaited in each',
   'SetupTokenStore.find': 'a credential is looked up before there is a scope; it answers one row at most',
+  'HitlEventsQuery.now': 'tells how far the log of events reaches, and nothing of anybody',
+  'HitlEventsQuery.reach': 'tells how far the log of events reaches, and nothing of anybody',
   'VerificationTurnsStore.take': 'keyed by the credential itself',
   'VerificationTurnsStore.giveBack': 'keyed by the credential itself',
 };

@@ -1,3 +1,4 @@
+import { contentOf } from '../support/actors.js';
 import { attemptOn, type Attacker, type Attempt } from '../support/foreign-attempt.js';
 import { aWorld, idsIn, type World } from '../support/organization-world.js';
 import type { Proof, ProofResult, ProofRun } from '../support/proof.js';
@@ -112,7 +113,7 @@ async function tried(
   const response = await fetch(new URL(path, server.url), {
     method, headers: { ...headers, authorization: `Bearer ${attacker.token}` }, ...(body === undefined ? {} : { body }),
   });
-  const answer = await response.text();
+  const answer = await contentOf(response);
   const { status } = response;
   coverage[attacker.role]! += 1;
   for (const place of places) coverage[place]! += 1;

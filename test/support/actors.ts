@@ -57,7 +57,7 @@ function client(server: TestServer, headers: Readonly<Record<string, string>>): 
         signal: options.signal,
         redirect: 'manual',
       });
-      return reply<T>(`${method} ${path}`, response.status, response.headers, await response.text());
+      return reply<T>(`${method} ${path}`, response.status, response.headers, await contentOf(response));
     } catch (error) {
       // A dead server shows as a refused connection; its own last words say more.
       await server.assertAlive();
@@ -72,6 +72,15 @@ function client(server: TestServer, headers: Readonly<Record<string, string>>): 
     patch: (path, body, options) => send('PATCH', path, body, options),
     with: (more) => client(server, { ...headers, ...more }),
   };
+}
+
+/** All of it; of a stream, which never ends, what it begins with. */
+export async function contentOf(response: Response): Promise<string> {
+  if (!/^text\/event-stream/.test(response.headers.get('content-type') ?? '')) return response.text();
+  const reader = response.body!.getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return Buffer.from(value ?? []).toString('utf8');
 }
 
 function reply<T>(call: string, status: number, headers: Headers, content: string): Reply<T> {

@@ -26,6 +26,12 @@ export function sendRaw(url: string, { method = 'GET', target, headers = [], bod
       { hostname, port, method, path: target, agent: connections, headers: ['host', host, ...length, ...headers] },
       (response) => {
         const chunks: Buffer[] = [];
+        // A stream never ends by itself: its head is the answer.
+        if (/^text\/event-stream/.test(response.headers['content-type'] ?? '')) {
+          response.destroy();
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, body: '' });
+          return;
+        }
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.once('error', reject);
         response.once('end', () =>

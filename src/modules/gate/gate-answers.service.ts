@@ -9,6 +9,7 @@ import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { isFinalExecution } from '../executions/executions.controller.js';
 import { type EditReply, outcomeOf } from '../executions/executions.presenter.js';
 import { ExecutionsQuery } from '../executions/executions.query.js';
+import { HITL_NEWS } from '../hitl/hitl-event.js';
 import { HitlRequestsQuery } from '../hitl/hitl-requests.query.js';
 import { HitlDesk } from '../hitl/hitl-desk.service.js';
 import type { AdmissionAnswer } from './admission-item.js';
@@ -51,6 +52,7 @@ export class GateAnswers {
         return reply(200, { status: 'dry_run', decision, ...(effectiveMode ? { effectiveMode } : {}), reasons: [...reasons], flagged });
       }
       case 'pending':
+        this.waiters.wake(HITL_NEWS);
         return wait === 0
           ? reply(202, pendingReply(answer), whereToLook(answer.executionId))
           : this.awaited(answer.executionId, wait, caller);
@@ -64,7 +66,10 @@ export class GateAnswers {
   /** For adapters that hold the action themselves: a request, whatever milder mode the grant has. */
   async request(call: ExecuteCall, caller: Caller): Promise<Reply<unknown>> {
     const answer = await this.admission.admit(call, caller, 'request');
-    if (answer.kind === 'pending') return reply(201, await this.desk.envelope(answer.hitlRequestId, {}, caller));
+    if (answer.kind === 'pending') {
+      this.waiters.wake(HITL_NEWS);
+      return reply(201, await this.desk.envelope(answer.hitlRequestId, {}, caller));
+    }
     if (answer.kind === 'refused') throw refusal(answer);
     if (answer.kind !== 'replay') throw new Error(`a request was answered with ${answer.kind}`);
     recordsNothing();

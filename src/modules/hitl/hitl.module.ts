@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthorityModule } from '../authority/authority.module.js';
 import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
+import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { ApproveRequestService } from './approve-request.service.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
 import { CancelWorkService } from './cancel-work.service.js';
@@ -16,6 +17,10 @@ import { EscalateRequestService } from './escalate-request.service.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
 import { FrozenClockStore } from './frozen-clock.store.js';
 import { HitlController } from './hitl.controller.js';
+import { HitlEventsController } from './hitl-events.controller.js';
+import { HitlEventsFeed } from './hitl-events-feed.service.js';
+import { HitlEventsQuery } from './hitl-events.query.js';
+import { HitlEventsService } from './hitl-events.service.js';
 import { HitlDesk } from './hitl-desk.service.js';
 import { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore } from './hitl-request.store.js';
@@ -32,13 +37,14 @@ import { TimeOutService } from './time-out.service.js';
 import { VoteStore } from './vote.store.js';
 
 @Module({
-  imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
-  controllers: [HitlStatsController, HitlController, CancelExecutionController],
+  imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule,
+    OrganizationsModule],
+  controllers: [HitlStatsController, HitlEventsController, HitlController, CancelExecutionController],
   providers: [
     ApproveRequestService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService, DueRequestsQuery,
     EditRequestService, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk,
-    HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService, RemindService,
-    Sweeper, SweepService, TimeOutService, VoteStore,
+    HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService,
+    LicenceService, MoveRequestService, RemindService, Sweeper, SweepService, TimeOutService, VoteStore,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

@@ -4,8 +4,10 @@ import { Problem } from '../http/problem.js';
 import { requestContext } from '../http/request-context.js';
 import { AddressLimit } from '../rate-limit/address-limit.js';
 import { AuthJournal } from './auth-journal.js';
+import type { ShownCredentials } from './bearer.js';
 import { CredentialSources } from './credential-source.js';
 import type { Caller, Principal } from './principal.js';
+import type { Scope } from './scope.js';
 
 /**
  * The guard's second half, for routes that leave it to their commit: whoever is refused before there is anything to
@@ -47,11 +49,30 @@ export class CallerCheck {
    * @throws Problem UNAUTHENTICATED, AGENT_INACTIVE
    */
   async assertHolds({ principal }: Caller): Promise<void> {
-    const reason = await this.whyNot(principal);
+    const isOver = principal.kind === 'agent' && principal.expiresAt * 1_000 <= Date.now();
+    const reason = isOver ? 'the token has expired' : await this.whyNot(principal);
     if (reason !== undefined) throw new Problem('UNAUTHENTICATED', `This credential does not hold: ${reason}.`);
+  }
+
+  /**
+   * For a caller who stays: the credential is read anew, as if it came now, and must reach what it reached.
+   * @throws Problem UNAUTHENTICATED, AGENT_INACTIVE
+   */
+  async assertReaches({ principal, scope }: Caller, shown: ShownCredentials): Promise<void> {
+    const presented = await this.sources.of(principal.kind)!.present(shown);
+    if (presented.kind !== 'verified') throw new Problem('UNAUTHENTICATED', 'This credential does not hold any more.');
+    if (reachOf(presented.caller.scope) !== reachOf(scope)) {
+      throw new Problem('UNAUTHENTICATED', 'What this credential reaches has changed.');
+    }
+    if (presented.fresh !== true) await this.assertHolds(presented.caller);
   }
 
   private async whyNot(principal: Principal): Promise<string | undefined> {
     return this.sources.of(principal.kind)?.stillHolds(principal, this.pool.run);
   }
+}
+
+/** The same text for the same reach, in whatever order it was read. */
+function reachOf({ organizations, agentId }: Scope): string {
+  return JSON.stringify([organizations === 'all' ? 'all' : [...organizations].sort(), agentId]);
 }

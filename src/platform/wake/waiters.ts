@@ -1,44 +1,69 @@
 import { EventEmitter } from 'node:events';
-import { Injectable } from '@nestjs/common';
-import { CallerCheck } from '../auth/caller-check.js';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Caller } from '../auth/principal.js';
+import { CONFIG, type CompleteConfig } from '../config/config.js';
+import { Bell } from './bell.js';
+import { HeldCallers } from './held-callers.js';
+import { Places } from './places.js';
+import { Turns } from './turns.js';
 import { WakeChannel } from './wake-channel.js';
 
 /** While news of other replicas come in, looking is only for what they might have missed. */
 const LOOK_EVERY_MS = 10_000;
+const LOOKS_PER_SECOND = 100;
 /** While they do not, everybody's looks together shall not be more often than this. */
 const LOOK_ALONE_EVERY_MS = 500;
-const LOOKS_PER_SECOND = 500;
-/** How often a held caller's credential is asked for again. */
-const CHECK_EVERY_MS = 15_000;
-const WAITS_PER_PRINCIPAL = 64;
+const LOOKS_PER_SECOND_ALONE = 500;
 
 /**
  * Holds answers until the thing that is asked about is final. A waiter holds no database connection: it looks when it is
  * woken by a commit, of this process or (LISTEN/NOTIFY) of another replica. While news are away it looks every half second,
- * and less often where thousands wait.
+ * and less often where thousands wait. All that are woken at once look by turns, so that they leave connections to other calls.
  */
 @Injectable()
 export class Waiters {
-  private readonly bell = new EventEmitter().setMaxListeners(0);
-  private readonly held = new Map<string, number>();
-  private waiting = 0;
+  private readonly bells = new EventEmitter().setMaxListeners(0);
+  private readonly looks: Turns;
   private closing = false;
+  private readonly onRelease: (() => void)[] = [];
 
   constructor(
-    private readonly callers: CallerCheck,
+    private readonly callers: HeldCallers,
+    private readonly places: Places,
     private readonly channel: WakeChannel,
+    @Inject(CONFIG) { databasePoolSize }: CompleteConfig,
   ) {
+    this.looks = new Turns(Math.max(1, databasePoolSize >> 1));
     channel.listen(
-      (topic) => void this.bell.emit(topic),
+      (topic) => this.ring(topic),
       () => this.lookSoon(),
     );
   }
 
   /** Something was committed here: whoever waits for it looks, on every replica. */
   wake(topic: string): void {
-    this.bell.emit(topic);
+    this.ring(topic);
     this.channel.send(topic);
+  }
+
+  /** Rings at every commit that is news of the topic; of a kind of ids (`hitl`) at those of each such id too. */
+  bell(topic: string): Bell {
+    return new Bell(this.bells, topic);
+  }
+
+  /** Whether other replicas' news come in at this moment. */
+  get hearsOthers(): boolean {
+    return this.channel.isOpen;
+  }
+
+  /** Whether the server is about to end, and holds nobody any more. */
+  get isClosing(): boolean {
+    return this.closing;
+  }
+
+  /** @param listener called when all that are held are to be let go */
+  atRelease(listener: () => void): void {
+    this.onRelease.push(listener);
   }
 
   /**
@@ -54,91 +79,55 @@ export class Waiters {
     isFinal: (seen: Seen) => boolean,
   ): Promise<Seen> {
     const deadline = Date.now() + seconds * 1000;
-    const held = this.held.get(caller.actorId) ?? 0;
-    if (seconds === 0 || held >= WAITS_PER_PRINCIPAL) return read();
-    this.held.set(caller.actorId, held + 1);
-    this.waiting++;
+    const giveBack = seconds === 0 ? undefined : this.places.take(caller.actorId);
+    if (!giveBack) return read();
     // Before the first look: what is committed between it and the wait rings, and is not missed.
-    const bell = new Bell(this.bell, topic);
+    const bell = this.bell(topic);
+    const held = this.callers.hold(caller, bell.ring);
     try {
       let seen = await read();
       if (isFinal(seen)) return seen;
-      let checked = Date.now();
       while (!isFinal(seen)) {
         const left = deadline - Date.now();
         if (left <= 0) break;
-        await bell.next(Math.min(left, this.pause(), CHECK_EVERY_MS));
+        await bell.next(Math.min(left, this.pause()));
         if (this.closing) return seen;
-        if (Date.now() - checked >= CHECK_EVERY_MS) {
-          await this.callers.assertHolds(caller);
-          checked = Date.now();
-        }
-        seen = await read();
+        if (held.lost) throw held.lost;
+        seen = await this.looks.take(read);
       }
       // Whoever lost their credential while they waited is told that, and not the news.
-      await this.callers.assertHolds(caller);
+      await held.assertHolds();
       return seen;
     } finally {
       bell.close();
-      this.waiting--;
-      const now = (this.held.get(caller.actorId) ?? 1) - 1;
-      if (now > 0) this.held.set(caller.actorId, now);
-      else this.held.delete(caller.actorId);
+      held.release();
+      giveBack();
     }
   }
 
   /** Answers all that are held, with what is known, and holds nobody any more: the server is about to end. */
   release(): void {
     this.closing = true;
-    for (const topic of this.bell.eventNames()) this.bell.emit(topic);
+    for (const listener of this.onRelease) listener();
+    for (const topic of this.bells.eventNames()) this.bells.emit(topic);
+  }
+
+  private ring(topic: string): void {
+    this.bells.emit(topic);
+    const end = topic.indexOf('_');
+    if (end > 0) this.bells.emit(topic.slice(0, end));
   }
 
   /** News may have been missed: everybody looks, but not all at once. */
   private lookSoon(): void {
-    const within = (this.waiting / LOOKS_PER_SECOND) * 1_000;
-    for (const topic of this.bell.eventNames()) setTimeout(() => this.bell.emit(topic), Math.random() * within);
+    const within = (this.places.all / LOOKS_PER_SECOND_ALONE) * 1_000;
+    for (const topic of this.bells.eventNames()) setTimeout(() => this.bells.emit(topic), Math.random() * within);
   }
 
   /** Not the same for everybody, so that those who came together do not look together. */
   private pause(): number {
-    const alone = Math.max(LOOK_ALONE_EVERY_MS, (this.waiting / LOOKS_PER_SECOND) * 1_000);
-    return (this.channel.isOpen ? LOOK_EVERY_MS : alone) * (0.75 + Math.random() / 2);
+    const often = this.channel.isOpen ? LOOK_EVERY_MS : LOOK_ALONE_EVERY_MS;
+    const together = (this.places.all / (this.channel.isOpen ? LOOKS_PER_SECOND : LOOKS_PER_SECOND_ALONE)) * 1_000;
+    return Math.max(often, together) * (0.75 + Math.random() / 2);
   }
-}
-
-/** One waiter's ear on one topic. It remembers a ring until somebody waits for it. */
-class Bell {
-  private rung = false;
-  private waken: (() => void) | undefined;
-
-  constructor(
-    private readonly bells: EventEmitter,
-    private readonly topic: string,
-  ) {
-    bells.on(topic, this.ring);
-  }
-
-  /** Resolves at the next ring, at once if there was one since the last, or when the time is over. */
-  next(withinMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        this.waken = undefined;
-        this.rung = false;
-        resolve();
-      };
-      const timer = setTimeout(done, withinMs);
-      this.waken = done;
-      if (this.rung) done();
-    });
-  }
-
-  close(): void {
-    this.bells.off(this.topic, this.ring);
-  }
-
-  private readonly ring = (): void => {
-    this.rung = true;
-    this.waken?.();
-  };
 }

@@ -1,0 +1,89 @@
+import { Agent, request } from 'node:http';
+import { eventually } from './eventually.js';
+import type { TestServer } from './server.js';
+
+/** One event as it came. */
+export interface SeenEvent {
+  readonly id: string;
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface OpenStream {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly events: readonly SeenEvent[];
+  /** Everything it said so far. */
+  text(): string;
+  /** What a browser would send when it comes back. */
+  lastId(): string;
+  isOver(): boolean;
+  /** Resolves once so many events have come that are about one of these requests, or about any. */
+  has(count: number, ids?: readonly unknown[]): Promise<readonly SeenEvent[]>;
+  /** Reads nothing until it is told to. */
+  pause(): void;
+  resume(): void;
+  close(): void;
+}
+
+export interface StreamTerms {
+  readonly lastEventId?: string;
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+/** Opens `GET /hitl/events` on a connection of its own. Answers once the head has come. */
+export function openEvents(server: Pick<TestServer, 'url'>, credential: string, terms: StreamTerms = {}): Promise<OpenStream> {
+  const url = new URL('/api/v1/hitl/events', server.url);
+  for (const [name, value] of Object.entries(terms.query ?? {})) url.searchParams.set(name, value);
+  const headers = {
+    authorization: `Bearer ${credential}`,
+    ...(terms.lastEventId === undefined ? {} : { 'last-event-id': terms.lastEventId }),
+  };
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { headers, agent: new Agent() }, (response) => {
+      let all = '';
+      let rest = '';
+      let lastId = '';
+      let over = false;
+      const events: SeenEvent[] = [];
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        all += chunk;
+        const blocks = (rest + chunk).split('\n\n');
+        rest = blocks.pop()!;
+        for (const block of blocks) {
+          const fields = fieldsOf(block);
+          lastId = fields.get('id') ?? lastId;
+          const data = fields.get('data');
+          if (data === undefined) continue;
+          events.push({ id: lastId, event: fields.get('event') ?? 'message', data: JSON.parse(data) as SeenEvent['data'] });
+        }
+      });
+      // A connection that was cut is over too.
+      response.on('error', () => undefined);
+      response.on('close', () => {
+        over = true;
+      });
+      resolve({
+        status: response.statusCode ?? 0, headers: response.headers, events,
+        text: () => all, lastId: () => lastId, isOver: () => over,
+        has: (count, ids) => eventually(() => {
+          const about = ids ? events.filter(({ data }) => ids.includes(data.id)) : events;
+          if (about.length < count) throw new Error(`${about.length} of ${count} events have come: ${JSON.stringify(about)}`);
+          return about;
+        }, { within: 30_000 }),
+        pause: () => void response.pause(), resume: () => void response.resume(), close: () => void sent.destroy(),
+      });
+    });
+    sent.once('error', reject);
+    sent.end();
+  });
+}
+
+/** Per the standard (WHATWG HTML, 9.2.6), as far as this service uses it. */
+function fieldsOf(block: string): Map<string, string> {
+  return new Map(block.split('\n').filter((line) => !line.startsWith(':')).map((line): [string, string] => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, '')];
+  }));
+}
