@@ -25,12 +25,15 @@ export async function registerAgents(stage: Stage, count: number, progress: (don
   return tokens;
 }
 
-async function post<Reply>({ governed: { url, rootKey } }: Stage, path: string, body: unknown): Promise<Reply> {
+/** By root, unless another credential is given. @throws Error on another status than expected: 201, unless another is given */
+export async function post<Reply>(
+  { governed: { url, rootKey } }: Stage, path: string, body: unknown, { token = rootKey, status = 201 } = {},
+): Promise<Reply> {
   const response = await fetch(url + path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${rootKey}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  if (response.status !== 201) throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
+  if (response.status !== status) throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as Reply;
 }
