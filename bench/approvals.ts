@@ -2,10 +2,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../src/domain/ids.js';
 import { post } from './callers.js';
 import { bodyOf } from './figures.js';
 import { atFixedMoments, type OpenLoopResult, percentile, startOpenLoop } from './open-loop.js';
+import { cpuSeconds } from './processes.js';
 import type { Stage } from './stage.js';
 
 const CAPABILITY = 'bench.payment';
@@ -16,6 +18,8 @@ export const CALLS_PER_SECOND = 500;
 /** What the gate is called with beside: a governed execution with a receipt. */
 const BESIDE = 'web.search';
 const TOO_LATE_MS = 100;
+/** How long the last of them may take before the measurement is given up. */
+const LATEST_MS = 60_000;
 const LOAD_BEFORE_AND_AFTER_SECONDS = 2;
 
 export interface ApprovalTimes {
@@ -30,7 +34,11 @@ export interface ApprovalTimes {
   /** Milliseconds until the approval was answered, which by default waits for the action's outcome. */
   readonly answeredP50: number;
   readonly answeredP99: number;
+  /** Beside it, where there were any: calls of the gate. */
   readonly gate?: OpenLoopResult;
+  /** Processor time an approval with all that follows it, in microseconds; where nothing else went on. */
+  readonly serverCpu?: number;
+  readonly databaseCpu?: number;
 }
 
 /** Everything that the figure needs besides the stage: agents that ask, people who approve, and a receiver in this process. */
@@ -73,6 +81,7 @@ export class ApprovalDesk {
         })
       : undefined;
     await load?.steady;
+    const spentBefore = [cpuSeconds(this.stage.governed.pid), cpuSeconds(this.stage.databasePid, true)] as const;
     const sentAt: number[] = [];
     const answers: number[] = [];
     await atFixedMoments(APPROVALS_PER_SECOND, seconds, async (n) => {
@@ -80,14 +89,21 @@ export class ApprovalDesk {
       await this.approve(asked[n]!.hitlRequestId, this.keys[n % this.keys.length]!);
       answers.push(performance.now() - begin);
     });
+    for (const end = Date.now() + LATEST_MS; !asked.every(({ executionId }) => this.receipts.has(executionId)); await delay(20)) {
+      if (Date.now() > end) throw new Error('approve: not every approved action was received');
+    }
     const gate = await load?.result;
-    if (gate && gate.failed > 0) throw new Error(`approve: ${gate.failed} gate calls failed`);
+    const each = (spent: number) => (spent / asked.length) * 1e6;
+    const spent = {
+      serverCpu: each(cpuSeconds(this.stage.governed.pid) - spentBefore[0]),
+      databaseCpu: each(cpuSeconds(this.stage.databasePid, true) - spentBefore[1]),
+    };
     const times = asked.map(({ executionId }, n) => {
       const receipts = this.receipts.get(executionId) ?? [];
       if (receipts.length !== 1) throw new Error(`approve: ${executionId} was received ${receipts.length} times`);
       return receipts[0]! - sentAt[n]!;
     });
-    return { ...timesOf(times, answers), ...(gate ? { gate } : {}) };
+    return { ...timesOf(times, answers), ...(gate ? { gate } : spent) };
   }
 
   private async ask(count: number): Promise<{ executionId: string; hitlRequestId: string }[]> {
@@ -107,7 +123,7 @@ export class ApprovalDesk {
     return asked;
   }
 
-  /** @throws Error unless the action was approved and done */
+  /** An approval is answered after 2 s, whatever has become of its action by then. @throws Error unless it was approved */
   private approve(id: string, key: string): Promise<void> {
     const body = '{"note":"as agreed"}';
     return new Promise((done, failed) => {
@@ -117,8 +133,8 @@ export class ApprovalDesk {
       }, (response) => {
         let text = '';
         response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk)).once('end', () => {
-          const answer = JSON.parse(text) as { request?: { execution?: { status?: string } } };
-          if (response.statusCode === 200 && answer.request?.execution?.status === 'executed') done();
+          const answer = JSON.parse(text) as { request?: { status?: string } };
+          if (response.statusCode === 200 && answer.request?.status === 'approved') done();
           else failed(new Error(`approve: an approval was answered ${response.statusCode} ${text.slice(0, 500)}`));
         });
       });

@@ -1,5 +1,6 @@
 import { APPROVALS_PER_SECOND, ApprovalDesk, type ApprovalTimes, CALLS_PER_SECOND } from './approvals.js';
 import { median } from './measure.js';
+import type { OpenLoopResult } from './open-loop.js';
 import { cell, table, whole } from './report.js';
 import type { Study } from './study.js';
 
@@ -35,8 +36,10 @@ export const approveStudy: Study = {
       '',
       `  ${APPROVALS_PER_SECOND} approvals a second by people, each of a request of its own; milliseconds from sending it until the ` +
         'receiver has the call.',
-      '  Each was received once. In parts of the table: the median over the stretches is the figure.',
-      ...beside.flatMap(({ gate }) => shortOf(gate!.perSecond)),
+      '  Each was received exactly once. The figures above are medians over the stretches.',
+      `  Processor time an approval with all that follows: server ${whole(of(alone, 'serverCpu'))} µs, PostgreSQL ` +
+        `${whole(of(alone, 'databaseCpu'))} µs.`,
+      ...beside.flatMap(({ gate }) => notesOn(gate!)),
       '',
     ].join('\n');
     return { text, values: { figure: 'approve', alone, beside } };
@@ -61,7 +64,14 @@ export function row(name: string, { approvals, p50, p95, p99, max, late, answere
   ];
 }
 
-function shortOf(perSecond: number): string[] {
-  if (perSecond >= CALLS_PER_SECOND * SHORT) return [];
-  return [`  NOTE: only ${whole(perSecond)} gate calls a second were made in one stretch; the machine was too busy for the load.`];
+const of = (found: readonly ApprovalTimes[], what: 'serverCpu' | 'databaseCpu') => median(found.map((times) => times[what] ?? 0));
+
+/** What a reader must know before believing a stretch. */
+function notesOn({ perSecond, failed }: OpenLoopResult): string[] {
+  const answers = Object.entries(failed).map(([status, count]) => `${count} with ${status}`);
+  return [
+    ...(perSecond < CALLS_PER_SECOND * SHORT
+      ? [`  NOTE: in one stretch only ${whole(perSecond)} gate calls a second were answered: the machine was too busy.`] : []),
+    ...(answers.length > 0 ? [`  NOTE: in one stretch gate calls were answered otherwise than 200: ${answers.join(', ')}.`] : []),
+  ];
 }

@@ -12,19 +12,21 @@ const headersOf = tokens.map((token) => ({
 }));
 
 const times: number[] = [];
-let failed = 0;
+const failed: Record<number, number> = {};
+
+const fail = (status: number) => void (failed[status] = (failed[status] ?? 0) + 1);
 
 function call(n: number, dueAt: number): Promise<void> {
   return new Promise((done) => {
     const sent = request(target, { method: 'POST', agent, headers: headersOf[n % headersOf.length]! }, (response) => {
       response.resume().once('end', () => {
         if (response.statusCode === 200) times.push(performance.now() - dueAt);
-        else failed++;
+        else fail(response.statusCode ?? 0);
         done();
       });
     });
     sent.once('error', () => {
-      failed++;
+      fail(0);
       done();
     });
     sent.end(body);

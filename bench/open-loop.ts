@@ -19,7 +19,8 @@ export interface OpenLoopResult {
   readonly perSecond: number;
   readonly wanted: number;
   readonly calls: number;
-  readonly failed: number;
+  /** Other answers than 200, by their status; 0: none at all. */
+  readonly failed: Readonly<Record<number, number>>;
   /** Milliseconds from the moment at which a call was due, not from when the generator got round to it. */
   readonly p50: number;
   readonly p95: number;
