@@ -72,8 +72,8 @@ export class ApprovalDesk {
   }
 
   /** The same approvals with and without gate calls beside. Agents that ask are the agents that call. */
-  async measure(seconds: number, beside: boolean): Promise<ApprovalTimes> {
-    const asked = await this.ask(APPROVALS_PER_SECOND * seconds);
+  async measure(seconds: number, beside: boolean, perSecond = APPROVALS_PER_SECOND): Promise<ApprovalTimes> {
+    const asked = await this.ask(perSecond * seconds);
     const load = beside
       ? startOpenLoop(this.workFolder, {
           url: `${this.stage.governed.url}/api/v1/execute`, tokens: this.tokens, body: bodyOf(BESIDE),
@@ -84,7 +84,7 @@ export class ApprovalDesk {
     const spentBefore = [cpuSeconds(this.stage.governed.pid), cpuSeconds(this.stage.databasePid, true)] as const;
     const sentAt: number[] = [];
     const answers: number[] = [];
-    await atFixedMoments(APPROVALS_PER_SECOND, seconds, async (n) => {
+    await atFixedMoments(perSecond, seconds, async (n) => {
       const begin = (sentAt[n] = performance.now());
       await this.approve(asked[n]!.hitlRequestId, this.keys[n % this.keys.length]!);
       answers.push(performance.now() - begin);

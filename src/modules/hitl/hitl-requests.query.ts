@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import { Statements } from '../../platform/database/statements.js';
 import { pageOf } from '../../platform/database/paged.js';
 import type { Page, PageRequest } from '../../platform/http/pagination.js';
 import type { ExecutionError, ExecutionStatus } from '../executions/execution.entity.js';
@@ -42,11 +43,14 @@ const COLUMNS = `q.organization_id as "organizationId", q.id, q.agent_id as "age
 
 @Injectable()
 export class HitlRequestsQuery {
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly statements: Statements,
+  ) {}
 
   async find(scope: Scope, id: string): Promise<RequestRow | undefined> {
     const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 2);
-    const [row] = await this.dataSource.query<RequestRow[]>(
+    const [row] = await this.statements.byKey<RequestRow>(
       `select ${COLUMNS}
        from hitl_requests q join executions e on e.organization_id = q.organization_id and e.id = q.execution_id
        where q.id = $1 and q.organization_id in (select id from organizations) and ${within.sql}`,

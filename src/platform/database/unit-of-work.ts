@@ -11,6 +11,7 @@ import { Tx } from './tx.js';
 import { IdempotencyKeys, Replayed } from './idempotency.js';
 import { lockHeads, passBarriers, shareBarrier } from './locks.js';
 import type { Plan } from './plan.js';
+import { preparing } from './prepared.js';
 import { outwaitSilent } from './silent-holders.js';
 
 const ATTEMPTS = 3;
@@ -45,7 +46,7 @@ export class UnitOfWork {
   }
 
   private async once<Result>(plan: Plan, story: (tx: Tx) => Promise<Result>): Promise<Result> {
-    const runner = this.dataSource.createQueryRunner();
+    const runner = preparing(this.dataSource.createQueryRunner());
     let tx: Tx;
     let result: Result;
     try {
