@@ -44,7 +44,7 @@ export interface ApprovalTimes {
 /** Everything that the figure needs besides the stage: agents that ask, people who approve, and a receiver in this process. */
 export class ApprovalDesk {
   private readonly receipts = new Map<string, number[]>();
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+  private agent = new Agent();
   private tokens: string[] = [];
   private keys: string[] = [];
   private asked = 0;
@@ -80,6 +80,8 @@ export class ApprovalDesk {
           perSecond: CALLS_PER_SECOND, seconds: seconds + LOAD_BEFORE_AND_AFTER_SECONDS,
         })
       : undefined;
+    // New for each stretch: the server closes connections that nobody has used for a while.
+    this.agent = new Agent({ keepAlive: true, maxSockets: Infinity });
     await load?.steady;
     const spentBefore = [cpuSeconds(this.stage.governed.pid), cpuSeconds(this.stage.databasePid, true)] as const;
     const sentAt: number[] = [];
@@ -92,6 +94,7 @@ export class ApprovalDesk {
     for (const end = Date.now() + LATEST_MS; !asked.every(({ executionId }) => this.receipts.has(executionId)); await delay(20)) {
       if (Date.now() > end) throw new Error('approve: not every approved action was received');
     }
+    this.agent.destroy();
     const gate = await load?.result;
     const each = (spent: number) => (spent / asked.length) * 1e6;
     const spent = {

@@ -8,6 +8,7 @@ import { AddStopsAndDuties20261122000200 } from '../../../migrations/20261122000
 import { ShareAndLimitGrants20261122000300 } from '../../../migrations/20261122000300-share-and-limit-grants.js';
 import { AddRateQuotas20261122000400 } from '../../../migrations/20261122000400-add-rate-quotas.js';
 import { CompleteHitl20261122000500 } from '../../../migrations/20261122000500-complete-hitl.js';
+import { GatherRoundTrips20261122000800 } from '../../../migrations/20261122000800-gather-round-trips.js';
 
 const OLDEST_POSTGRESQL = 150_000;
 const MIGRATION_LOCK = 715_517_001;
@@ -35,7 +36,7 @@ export function dataSourceOptions({ url, poolSize, connectTimeoutMs = 1_000, ans
     migrations: [
       CreateAuditLog20261121000100, CreateRegistry20261121000200, CreateGate20261121000300, CreateVerificationTurns20261121000400,
       AddPeople20261122000100, AddStopsAndDuties20261122000200, ShareAndLimitGrants20261122000300, AddRateQuotas20261122000400,
-      CompleteHitl20261122000500,
+      CompleteHitl20261122000500, GatherRoundTrips20261122000800,
     ],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.

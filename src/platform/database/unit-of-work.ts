@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { PLATFORM_ORGANIZATION } from '../../domain/audit/chain.js';
+import { type ChainRef, PLATFORM_ORGANIZATION } from '../../domain/audit/chain.js';
 import { CredentialSources } from '../auth/credential-source.js';
 import type { Caller } from '../auth/principal.js';
 import { Problem } from '../http/problem.js';
@@ -9,7 +9,7 @@ import { requestContext } from '../http/request-context.js';
 import { OutboxBell } from '../outbox/outbox-bell.js';
 import { Tx } from './tx.js';
 import { IdempotencyKeys, Replayed } from './idempotency.js';
-import { lockHeads, passBarriers, shareBarrier } from './locks.js';
+import { lockHeads, passBarriers, shareBarrier, takeHold } from './locks.js';
 import type { Plan } from './plan.js';
 import { preparing } from './prepared.js';
 import { outwaitSilent } from './silent-holders.js';
@@ -54,14 +54,14 @@ export class UnitOfWork {
       const context = requestContext.getStore();
       const claim = context?.idempotency;
       const kept = claim && (await this.keys.claim(runner, claim));
-      await shareBarrier(runner, [...(plan.judges ?? []), ...barrierOf(context?.caller)]);
+      const barriers = [...(plan.judges ?? []), ...barrierOf(context?.caller)];
       if (kept) {
+        await shareBarrier(runner, barriers);
         // A kept answer, too, is for nobody whose rights have ended since the guard read them.
         await this.recheckCredential(runner);
         throw new Replayed(kept);
       }
-      const lock = () => lockHeads(runner, plan);
-      const closed = await (plan.urgent ? outwaitSilent(this.dataSource, runner, lock) : lock());
+      const closed = await this.takeHold(runner, barriers, plan);
       await this.recheckCredential(runner);
       tx = new Tx(runner, plan, closed);
       result = await story(tx);
@@ -79,6 +79,13 @@ export class UnitOfWork {
     if (tx.enqueued > 0) this.bell.ring();
     await passBarriers(this.dataSource, tx.changedShared);
     return result;
+  }
+
+  private async takeHold(runner: QueryRunner, barriers: readonly string[], plan: Plan): Promise<ChainRef[]> {
+    if (!plan.urgent && plan.creates === undefined) return takeHold(runner, barriers, plan);
+    await shareBarrier(runner, barriers);
+    const lock = () => lockHeads(runner, plan);
+    return plan.urgent ? outwaitSilent(this.dataSource, runner, lock) : lock();
   }
 
   /** A token refreshed, or a key rotated, while this work waited for its locks must not outlive the wait. */
