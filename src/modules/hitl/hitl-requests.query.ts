@@ -65,7 +65,13 @@ export class HitlRequestsQuery {
       this.dataSource,
       {
         columns: COLUMNS,
-        from: 'hitl_requests q join executions e on e.organization_id = q.organization_id and e.id = q.execution_id',
+        from: 'hitl_requests q',
+        // Each has its execution, so neither the count nor the order needs them: a queue may be a million long.
+        wide: {
+          keys: 'q.organization_id, q.id',
+          join: `join hitl_requests q on q.organization_id = page.organization_id and q.id = page.id
+            join executions e on e.organization_id = q.organization_id and e.id = q.execution_id`,
+        },
         where: `($1::text is null or q.status = $1) and ($2::text is null or q.agent_id = $2) and ($3::text is null or q.capability = $3)
           and ($4::integer is null or q.escalation_level = $4) and ($5::timestamptz is null or q.expires_at < $5) and ${within.sql}`,
         parameters: [
