@@ -35,10 +35,11 @@ export async function insertPending(stage: Stage, count: number, agents: readonl
 
 // All but what names them is taken from a request that the gate has made.
 const INSERT = `
-  with made as (
-    select q as request, e as execution from hitl_requests q
-    join executions e on e.organization_id = q.organization_id and e.id = q.execution_id
-    where q.capability = 'email.send' limit 1),
+  with picked as materialized (select q as request from hitl_requests q where q.capability = 'email.send' order by q.id limit 1),
+  made as (
+    select p.request, found.execution from picked p cross join lateral (
+      select e as execution from executions e
+      where e.organization_id = (p.request).organization_id and e.id = (p.request).execution_id limit 1) found),
   wanted as (
     select * from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) as w(id, execution_id, agent_id, created_at)),
   requests as (
