@@ -114,10 +114,8 @@ export class ApprovalDesk {
     const next = async () => {
       for (let n = this.asked++; n < end; n = this.asked++) {
         const token = this.tokens[n % this.tokens.length]!;
-        const answer = await post<{ executionId: string; hitlRequestId: string }>(this.stage, '/api/v1/execute', JSON.parse(bodyOf(CAPABILITY)), {
-          token, status: 202,
-        });
-        asked.push(answer);
+        const body: unknown = JSON.parse(bodyOf(CAPABILITY));
+        asked.push(await post(this.stage, '/api/v1/execute', body, { token, status: 202 }));
       }
     };
     const end = this.asked + count;
@@ -179,7 +177,8 @@ async function anAdmin({ database }: Stage): Promise<string> {
   // Past the API, and as old as an account is that may decide.
   await database.query(
     `insert into users (organization_id, id, email, email_folded, email_since, name, role, role_since, status, created_at, updated_at)
-     select first_organization_id, $1, $1 || '@example.test', $1 || '@example.test', since, 'Approver', 'admin', since, 'active', since, since
+     select first_organization_id, $1, $1 || '@example.test', $1 || '@example.test', since, 'Approver', 'admin', since, 'active',
+       since, since
      from instance, (select clock_timestamp() - interval '1 day' as since) long_ago`,
     [id],
   );

@@ -83,7 +83,8 @@ async function agentsOf({ stage }: StudyContext): Promise<string[]> {
 
 function textOf(count: number, before: Sight, after: Sight): string {
   const rate = (side: Side) => ({ rounds: found }: Sight) => median(found.map((round) => round[side]!.requestsPerSecond));
-  const toBare = ({ rounds: found }: Sight) => median(found.map(({ pending, bare }) => pending.requestsPerSecond / bare!.requestsPerSecond));
+  const overBare = ({ pending, bare }: Round) => pending.requestsPerSecond / bare!.requestsPerSecond;
+  const toBare = ({ rounds: found }: Sight) => median(found.map(overBare));
   const toAuto = ({ rounds: found }: Sight) => median(found.map(ratioOf));
   const approval = (of: 'p50' | 'p95') => ({ approvals }: Sight) => median(approvals.map((times) => times[of]));
   const compared = (name: string, read: (sight: Sight) => number, digits = 1) => {

@@ -10,7 +10,9 @@ const HOUR_MS = 3_600_000;
  * Requests as the gate makes them, each with its execution and with its news in the outbox, spread over agents of their own,
  * over a day of asking and a day until their time is over. Then what autovacuum would do by itself.
  */
-export async function insertPending(stage: Stage, count: number, agents: readonly string[], progress: (done: number) => void): Promise<void> {
+export async function insertPending(
+  stage: Stage, count: number, agents: readonly string[], progress: (done: number) => void,
+): Promise<void> {
   const { database } = stage;
   const begin = Date.now() - 24 * HOUR_MS;
   for (let done = 0; done < count; done += CHUNK) {

@@ -99,7 +99,7 @@ export class ExecutionStore {
   async abandoned(limit: number): Promise<ExecutionPlace[]> {
     return (await this.dataSource.query(
       `select e.organization_id as "organizationId", e.agent_id as "agentId", e.id from executions e
-       where e.status = 'running' and e.lease_until < clock_timestamp() order by e.lease_until limit $1`,
+       where e.status = 'running' and e.lease_until < statement_timestamp() order by e.lease_until limit $1`,
       [limit],
     )) as ExecutionPlace[];
   }

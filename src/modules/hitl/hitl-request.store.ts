@@ -90,13 +90,14 @@ export class HitlRequestStore {
 
   /**
    * Open requests whose window is over, earliest first; not those that a stop holds, whose clock stands still. Without a lock:
-   * each is ended in a unit of work of its own.
+   * each is ended in a unit of work of its own. By the time of the statement: with `clock_timestamp()`, which is
+   * another for each row, the index would be read whole, however few are due.
    */
   async due(scope: Scope, limit: number): Promise<RequestPlace[]> {
     const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 2);
     return (await this.dataSource.query(
       `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id, q.execution_id as "executionId"
-       from hitl_requests q where q.status in ('pending', 'escalated') and q.expires_at <= clock_timestamp() and ${within.sql}
+       from hitl_requests q where q.status in ('pending', 'escalated') and q.expires_at <= statement_timestamp() and ${within.sql}
          and not exists (select from stops s where s.organization_id in (q.organization_id, 'org_platform') and s.lifted_at is null
                            and (s.agent_id is null or s.agent_id = q.agent_id))
        order by q.expires_at limit $1`,

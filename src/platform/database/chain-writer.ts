@@ -37,4 +37,4 @@ export function subjectColumns(entries: readonly PreparedEntry[]): Buffer[] {
 export const APPEND_ENTRIES = `select append_entries_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
 
 /** The same where open requests are counted and effects handed to the outbox besides: three arrays for each come first. */
-export const WRITE_OUT = `select write_out_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`;
+export const WRITE_OUT = `select write_out_v1(${Array.from({ length: 21 }, (_, i) => `$${i + 1}`).join(', ')})`;

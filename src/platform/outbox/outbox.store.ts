@@ -27,7 +27,7 @@ export class OutboxStore {
     const [rows] = await this.dataSource.query<[OutboxRow[], number]>(
       `update outbox o set available_at = clock_timestamp() + make_interval(secs => $2), attempts = o.attempts + 1
        from (select first.organization_id, first.id from unnest($1::text[]) as k(kind) cross join lateral (
-               select organization_id, id from outbox where kind = k.kind and available_at <= clock_timestamp()
+               select organization_id, id from outbox where kind = k.kind and available_at <= statement_timestamp()
                order by available_at limit $3 for update skip locked) first limit $3) due
        where o.organization_id = due.organization_id and o.id = due.id
        returning o.organization_id as "organizationId", o.id, o.kind, o.payload, o.attempts`,
