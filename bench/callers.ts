@@ -1,7 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { CONNECTOR_CAPABILITY } from './figures.js';
 import type { Stage } from './stage.js';
 
 const AT_ONCE = 16;
+const SET_UP_ATTEMPTS = 10;
 
 /** Defines the capability with the connector, registers the agents over the API, and returns their tokens. */
 export async function registerAgents(stage: Stage, count: number, progress: (done: number) => void): Promise<string[]> {
@@ -25,12 +27,21 @@ export async function registerAgents(stage: Stage, count: number, progress: (don
   return tokens;
 }
 
-async function post<Reply>({ governed: { url, rootKey } }: Stage, path: string, body: unknown): Promise<Reply> {
-  const response = await fetch(url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${rootKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (response.status !== 201) throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
+/** By root, unless another credential is given. @throws Error on another status than expected: 201, unless another is given */
+export async function post<Reply>(
+  { governed: { url, rootKey } }: Stage, path: string, body: unknown, { token = rootKey, status = 201 } = {},
+): Promise<Reply> {
+  let response: Response;
+  for (let attempt = 1; ; attempt++) {
+    response = await fetch(url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    // Nothing was done: on a machine that does other work too, setting the stage takes patience.
+    if (response.status !== 503 || attempt === SET_UP_ATTEMPTS) break;
+    await delay(1_000);
+  }
+  if (response.status !== status) throw new Error(`POST ${path} answered ${response.status}: ${await response.text()}`);
   return (await response.json()) as Reply;
 }

@@ -1,17 +1,24 @@
 // `npm run bench`: what governing a call costs, as a ratio to a bare insert on the same stack. docs/benchmarks.md says how
 // to read it.
 import { rmSync, writeFileSync } from 'node:fs';
+import { approveStudy } from './approve-study.js';
 import { registerAgents } from './callers.js';
 import { verifyLog } from './checks.js';
 import { environmentOf, workFolder } from './environment.js';
 import { type Figure, FIGURES } from './figures.js';
 import { chooseLoadGenerator } from './load.js';
 import { measure, type Measured, pairsOf } from './measure.js';
+import { millionStudy } from './million-study.js';
 import { type Options, parseOptions, USAGE } from './options.js';
+import { pendingStudy } from './pending-study.js';
 import { Progress } from './progress.js';
 import { environmentText, figureText, summaryOf, verifiedText } from './report.js';
 import { setStage, type Stage } from './stage.js';
-import { measureSweep, SWEEP, sweepText } from './sweep.js';
+import type { Studied, Study } from './study.js';
+import { sweepStudy } from './sweep.js';
+
+/** The sweep is last: it ends requests that others count. */
+const STUDIES: readonly Study[] = [pendingStudy, approveStudy, millionStudy, sweepStudy];
 
 /** What then fails fails for want of the servers, which is no news. */
 let interrupted = false;
@@ -19,7 +26,7 @@ let interrupted = false;
 const say = (text: string) => void process.stdout.write(text);
 
 async function main(options: Options): Promise<void> {
-  const figures = chosen(options);
+  const { figures, studies } = chosen(options);
   const folder = workFolder(options);
   const load = chooseLoadGenerator(options.load, folder);
   const progress = new Progress(process.stderr);
@@ -54,31 +61,33 @@ async function main(options: Options): Promise<void> {
       say(figureText(result));
       results.push(result);
     }
-    // Last: it ends requests that other figures count.
-    const sweep = isWanted(SWEEP, options) ? await measureSweep(stage, tokens, load, options, progress) : undefined;
-    if (sweep) say(sweepText(sweep));
+    const studied: Studied[] = [];
+    for (const study of studies) {
+      const result = await study.run({ stage, tokens, load, options, workFolder: folder, progress });
+      progress.clear();
+      say(result.text);
+      studied.push(result);
+    }
     progress.begin('verifying the audit log', 1);
     const verified = await verifyLog(stage);
     progress.clear();
     say(verifiedText(verified));
     if (options.json !== undefined) {
       const figuresOut = results.map((result) => ({ ...summaryOf(result), ...result, figure: result.figure.key }));
-      const all = { environment, options, figures: figuresOut, ...(sweep ? { sweep } : {}), verified };
-      writeFileSync(options.json, `${JSON.stringify(all, undefined, 2)}\n`);
+      const out = { environment, options, figures: figuresOut, studies: studied.map(({ values }) => values), verified };
+      writeFileSync(options.json, `${JSON.stringify(out, undefined, 2)}\n`);
     }
   } finally {
     await end();
   }
 }
 
-function chosen({ only }: Options): readonly Figure[] {
-  const unknown = only.filter((key) => key !== SWEEP && !FIGURES.some((figure) => figure.key === key));
+function chosen({ only }: Options): { figures: readonly Figure[]; studies: readonly Study[] } {
+  const known = new Set([...FIGURES, ...STUDIES].map(({ key }) => key));
+  const unknown = only.filter((key) => !known.has(key));
   if (unknown.length > 0) throw new Error(`--only: there is no figure ${unknown.join(', ')}`);
-  return only.length === 0 ? FIGURES : FIGURES.filter(({ key }) => only.includes(key));
-}
-
-function isWanted(key: string, { only }: Options): boolean {
-  return only.length === 0 || only.includes(key);
+  if (only.length === 0) return { figures: FIGURES, studies: STUDIES.filter(({ onlyWhenNamed }) => !onlyWhenNamed) };
+  return { figures: FIGURES.filter(({ key }) => only.includes(key)), studies: STUDIES.filter(({ key }) => only.includes(key)) };
 }
 
 try {

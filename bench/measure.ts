@@ -46,6 +46,7 @@ export async function measure(
   await checkExactly(stage, figure, tokens, EXACT_CALLS);
   // Neither side is measured cold: compiled code, open connections and cached plans make up a good part of the speed.
   for (const side of ['bare', 'governed'] as const) await runPhase(stage, side, figure, tokens, load, options);
+  await settled(stage.database, figure);
   const before = await written(stage.database, figure);
   const bareBefore = await bareRows(stage);
   const sums = { governed: 0, bare: 0 };
@@ -56,6 +57,8 @@ export async function measure(
     const phases: Partial<Record<'governed' | 'bare', Phase>> = {};
     for (const side of sides) {
       const { phase, answered } = await runPhase(stage, side, figure, tokens, load, options);
+      // The other side begins with a database that has nothing left to do.
+      if (side === 'governed') await settled(stage.database, figure);
       phases[side] = phase;
       sums[side] += answered;
       if (side === sides[0]) phaseDone();
@@ -72,7 +75,8 @@ export async function measure(
   return { figure, pairs, answered: sums.governed, executions: after.executions - before.executions };
 }
 
-async function runPhase(
+/** Warms up, then measures one side. The database may still have work of it afterwards. */
+export async function runPhase(
   stage: Stage, side: 'governed' | 'bare', figure: Figure, tokens: readonly string[], load: LoadGenerator, options: Options,
 ): Promise<{ phase: Phase; answered: number }> {
   const { url, pid } = stage[side];
@@ -88,8 +92,6 @@ async function runPhase(
     serverCpu: each(cpuSeconds(pid) - spentBefore[0]), databaseCpu: each(cpuSeconds(stage.databasePid, true) - spentBefore[1]),
     memory: residentBytes(pid),
   };
-  // The other side begins with a database that has nothing left to do.
-  if (side === 'governed') await settled(stage.database, figure);
   return { phase, answered: warmUp.requests + result.requests };
 }
 

@@ -28,7 +28,8 @@ export const USAGE = `npm run bench -- [options]
   --connections N    connections of the load generator (64)
   --agents N         agents that call in turn (1000)
   --pool N           connections of each server to PostgreSQL (10)
-  --only a,b         only these figures: receipt, connector, hot, pending, sweep
+  --only a,b         only these figures: receipt, connector, hot, pending, approve, sweep, million
+                     (million, some 10 minutes, only where it is named)
   --load TOOL        wrk or autocannon; default: wrk where it is installed
   --data-dir DIR     folder for PostgreSQL's files; default: a temporary one on a real disk
   --set NAME=VALUE   a setting of PostgreSQL, for instance shared_buffers=2GB; may be given several times

@@ -4,8 +4,8 @@ import { INPUT } from './figures.js';
 import { type Measured, median, type Pair, type Phase } from './measure.js';
 import type { Options } from './options.js';
 
-const whole = (value: number) => Math.round(value).toLocaleString('en');
-const fixed = (value: number, digits = 1) => value.toFixed(digits);
+export const whole = (value: number) => Math.round(value).toLocaleString('en');
+export const cell = (value: number, digits = 1) => value.toFixed(digits);
 const megabytes = (bytes: number | undefined) => (bytes === undefined ? '?' : whole(bytes / 1024 / 1024));
 
 export interface Summary {
@@ -58,7 +58,7 @@ export function figureText(measured: Measured): string {
   const head = ['pair', 'governed/s', 'bare/s', 'ratio', 'p50 ms', 'bare', 'p99 ms', 'bare'];
   return [
     '',
-    `  ${figure.title}: ${fixed(ratio, 2)} × bare (${fixed(lowest, 2)} to ${fixed(highest, 2)})`,
+    `  ${figure.title}: ${cell(ratio, 2)} × bare (${cell(lowest, 2)} to ${cell(highest, 2)})`,
     '',
     ...table(head, rows),
     '',
@@ -71,18 +71,20 @@ export function figureText(measured: Measured): string {
 }
 
 function rowOf(name: string, { governed, bare, ratio }: Pair): string[] {
-  const rates = [whole(governed.requestsPerSecond), whole(bare.requestsPerSecond), fixed(ratio, 2)];
-  return [name, ...rates, fixed(governed.p50), fixed(bare.p50), fixed(governed.p99), fixed(bare.p99)];
+  const rates = [whole(governed.requestsPerSecond), whole(bare.requestsPerSecond), cell(ratio, 2)];
+  return [name, ...rates, cell(governed.p50), cell(bare.p50), cell(governed.p99), cell(bare.p99)];
 }
 
-function table(head: readonly string[], rows: readonly string[][]): string[] {
+/** @param summed whether the last row sums up the others */
+export function table(head: readonly string[], rows: readonly string[][], summed = true): string[] {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
   const line = (cells: readonly string[]) => `    ${cells.map((cell, at) => cell.padStart(widths[at]!)).join('   ')}`;
   const rule = `    ${widths.map((width) => '─'.repeat(width)).join('───')}`;
+  if (!summed) return [line(head), rule, ...rows.map(line)];
   return [line(head), rule, ...rows.slice(0, -1).map(line), rule, line(rows.at(-1)!)];
 }
 
 export function verifiedText({ entries, chains, durationMs }: Verified): string {
   const amount = `${whole(entries)} entries in ${whole(chains)} chains`;
-  return `\n  The audit log verifies: ${amount}, read in ${fixed(durationMs / 1_000)} s.\n\n`;
+  return `\n  The audit log verifies: ${amount}, read in ${cell(durationMs / 1_000)} s.\n\n`;
 }

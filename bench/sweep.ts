@@ -1,12 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { bodyOf } from './figures.js';
-import type { LoadGenerator, LoadResult } from './load-generator.js';
+import type { LoadResult } from './load-generator.js';
 import { median } from './measure.js';
-import type { Options } from './options.js';
-import type { Progress } from './progress.js';
 import type { Stage } from './stage.js';
-
-export const SWEEP = 'sweep';
+import type { Study, StudyContext } from './study.js';
 
 /** What the gate does meanwhile, and what waits for people until its time is over. */
 const LOAD = 'web.search';
@@ -19,7 +16,7 @@ const ASK_AT_ONCE = 16;
 /** Until they are due: for the vacuum, and for a load that has warmed up. */
 const LEAD_SECONDS = 12;
 
-export interface SweepMeasured {
+interface SweepMeasured {
   readonly due: number;
   readonly agents: number;
   /** From the moment at which they were due until the last one had ended. */
@@ -31,9 +28,7 @@ export interface SweepMeasured {
 }
 
 /** 50,000 requests of all agents end by time at one moment, while the gate is under load. */
-export async function measureSweep(
-  stage: Stage, tokens: readonly string[], load: LoadGenerator, options: Options, progress: Progress,
-): Promise<SweepMeasured> {
+async function measureSweep({ stage, tokens, load, options, progress }: StudyContext): Promise<SweepMeasured> {
   progress.begin('The sweep of 50,000', STRETCHES_BEFORE + 5);
   await askOnceEach(stage, tokens);
   const due = await multiply(stage, tokens.length);
@@ -65,7 +60,7 @@ export async function measureSweep(
   return { due, agents: tokens.length, seconds, before, meanwhile, p99Ratio: p99(meanwhile) / p99(before) };
 }
 
-export function sweepText({ due, agents, seconds, before, meanwhile, p99Ratio }: SweepMeasured): string {
+function sweepText({ due, agents, seconds, before, meanwhile, p99Ratio }: SweepMeasured): string {
   const row = (name: string, results: readonly LoadResult[]) => {
     const of = (read: (one: LoadResult) => number) => median(results.map(read));
     const [rate, p50, p99] = [of((one) => one.requestsPerSecond), of((one) => one.p50), of((one) => one.p99)];
@@ -152,3 +147,11 @@ async function check({ database }: Stage, due: number): Promise<void> {
   const { ended, told } = rows[0]!;
   if (ended !== due || told !== due) throw new Error(`sweep: ${ended} of ${due} ended, with ${told} entries`);
 }
+
+export const sweepStudy: Study = {
+  key: 'sweep',
+  run: async (context) => {
+    const measured = await measureSweep(context);
+    return { text: sweepText(measured), values: { key: 'sweep', ...measured } };
+  },
+};

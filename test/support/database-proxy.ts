@@ -55,10 +55,13 @@ export async function proxyTo(databaseUrl: string): Promise<DatabaseProxy> {
     let losing: Trap | undefined;
     let waiting: Buffer[] | undefined;
     const armed = new Set<Trap>();
+    const said = textsOnceGiven();
     near.on('data', (chunk: Buffer) => {
       if (waiting) return void waiting.push(chunk);
-      for (const trap of traps) if (trap.after === undefined || chunk.includes(trap.after)) armed.add(trap);
-      const at = traps.findIndex((trap) => armed.has(trap) && chunk.includes(trap.text));
+      const texts = said(chunk);
+      const says = (text: string) => chunk.includes(text) || texts.some((one) => one.includes(text));
+      for (const trap of traps) if (trap.after === undefined || says(trap.after)) armed.add(trap);
+      const at = traps.findIndex((trap) => armed.has(trap) && says(trap.text));
       const trap = at < 0 ? undefined : traps.splice(at, 1)[0]!;
       if (trap?.kind === 'hold') {
         waiting = [chunk];
@@ -109,6 +112,16 @@ export async function proxyTo(databaseUrl: string): Promise<DatabaseProxy> {
     close: async () => {
       if (listener.listening) await cut();
     },
+  };
+}
+
+/** A statement that is prepared by its text comes with it once; later its name stands for it. @returns what such names in a chunk say */
+function textsOnceGiven(): (chunk: Buffer) => string[] {
+  const texts = new Map<string, string>();
+  return (chunk) => {
+    const plain = chunk.toString('latin1');
+    for (const [, name, text] of plain.matchAll(/(by-text-[0-9a-f]{24})\0([^\0]{10,})\0/g)) texts.set(name!, text!);
+    return (plain.match(/by-text-[0-9a-f]{24}/g) ?? []).flatMap((name) => texts.get(name) ?? []);
   };
 }
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
 import { ExecutionEntity, type ExecutionStatus } from './execution.entity.js';
@@ -25,16 +26,19 @@ export interface CancelledExecution {
 
 @Injectable()
 export class ExecutionStore {
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly statements: Statements,
+  ) {}
 
   /** @throws Problem NOT_FOUND */
   async place(scope: Scope, id: string): Promise<ExecutionPlace> {
     const within = scopeCondition(scope, { organization: 'e.organization_id', agent: 'e.agent_id' }, 2);
-    const [row] = (await this.dataSource.query(
+    const [row] = await this.statements.byKey<ExecutionPlace>(
       `select e.organization_id as "organizationId", e.agent_id as "agentId", e.id from executions e
        where e.id = $1 and e.organization_id in (select id from organizations) and ${within.sql}`,
       [id, ...within.parameters],
-    )) as ExecutionPlace[];
+    );
     if (!row) throw new Problem('NOT_FOUND', 'There is no such execution.');
     return row;
   }
@@ -125,7 +129,7 @@ export class ExecutionStore {
   async abandoned(limit: number): Promise<ExecutionPlace[]> {
     return (await this.dataSource.query(
       `select e.organization_id as "organizationId", e.agent_id as "agentId", e.id from executions e
-       where e.status = 'running' and e.lease_until < clock_timestamp() order by e.lease_until limit $1`,
+       where e.status = 'running' and e.lease_until < statement_timestamp() order by e.lease_until limit $1`,
       [limit],
     )) as ExecutionPlace[];
   }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { InjectDataSource } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
 import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
 import { HitlRequestEntity } from './hitl-request.entity.js';
@@ -22,16 +21,16 @@ export interface RequestMove {
 
 @Injectable()
 export class HitlRequestStore {
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  constructor(private readonly statements: Statements) {}
 
   /** @throws Problem NOT_FOUND */
   async place(scope: Scope, id: string): Promise<RequestPlace> {
     const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 2);
-    const [row] = (await this.dataSource.query(
+    const [row] = await this.statements.byKey<RequestPlace>(
       `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id, q.execution_id as "executionId"
        from hitl_requests q where q.id = $1 and q.organization_id in (select id from organizations) and ${within.sql}`,
       [id, ...within.parameters],
-    )) as RequestPlace[];
+    );
     if (!row) throw new Problem('NOT_FOUND', 'There is no such request.');
     return row;
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import { Statements } from '../../platform/database/statements.js';
 import { pageOf } from '../../platform/database/paged.js';
 import type { Page, PageRequest } from '../../platform/http/pagination.js';
 import type { ExecutionError, ExecutionStatus } from '../executions/execution.entity.js';
@@ -50,11 +51,14 @@ const COLUMNS = `q.organization_id as "organizationId", q.id, q.agent_id as "age
 
 @Injectable()
 export class HitlRequestsQuery {
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly statements: Statements,
+  ) {}
 
   async find(scope: Scope, id: string): Promise<RequestRow | undefined> {
     const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 2);
-    const [row] = await this.dataSource.query<RequestRow[]>(
+    const [row] = await this.statements.byKey<RequestRow>(
       `select ${COLUMNS}
        from hitl_requests q join executions e on e.organization_id = q.organization_id and e.id = q.execution_id
        where q.id = $1 and q.organization_id in (select id from organizations) and ${within.sql}`,
@@ -77,7 +81,13 @@ export class HitlRequestsQuery {
       {
         columns: COLUMNS,
         ...(queue ? { with: queue.with } : {}),
-        from: `${queue?.from ?? 'hitl_requests q'} join executions e on e.organization_id = q.organization_id and e.id = q.execution_id`,
+        from: queue?.from ?? 'hitl_requests q',
+        // Each has its execution, so neither the count nor the order needs them: a queue may be a million long.
+        wide: {
+          keys: 'q.organization_id, q.id',
+          join: `join hitl_requests q on q.organization_id = page.organization_id and q.id = page.id
+            join executions e on e.organization_id = q.organization_id and e.id = q.execution_id`,
+        },
         where: `($1::text is null or q.status = $1) and ($2::text is null or q.agent_id = $2) and ($3::text is null or q.capability = $3)
           and ($4::integer is null or q.escalation_level = $4) and ($5::timestamptz is null or q.expires_at < $5)
           and ($6::text is null or q.escalated_to = $6) and ${within.sql} and ${queue?.where ?? 'true'}`,

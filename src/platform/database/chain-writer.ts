@@ -35,3 +35,6 @@ export function subjectColumns(entries: readonly PreparedEntry[]): Buffer[] {
 
 /** The last statement of a unit of work. The heads are locked by then. */
 export const APPEND_ENTRIES = `select append_entries_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
+
+/** The same where open requests are counted and effects handed to the outbox besides: three arrays for each come first. */
+export const WRITE_OUT = `select write_out_v1(${Array.from({ length: 21 }, (_, i) => `$${i + 1}`).join(', ')})`;

@@ -11,6 +11,7 @@ import { CompleteHitl20261122000500 } from '../../../migrations/20261122000500-c
 import { StreamHitlEvents20261122000600 } from '../../../migrations/20261122000600-stream-hitl-events.js';
 import { FenceExecutions20261122000700 } from '../../../migrations/20261122000700-fence-executions.js';
 import { IndexQueues20261122000800 } from '../../../migrations/20261122000800-index-queues.js';
+import { GatherRoundTrips20261122000900 } from '../../../migrations/20261122000900-gather-round-trips.js';
 
 const OLDEST_POSTGRESQL = 150_000;
 const MIGRATION_LOCK = 715_517_001;
@@ -39,6 +40,7 @@ export function dataSourceOptions({ url, poolSize, connectTimeoutMs = 1_000, ans
       CreateAuditLog20261121000100, CreateRegistry20261121000200, CreateGate20261121000300, CreateVerificationTurns20261121000400,
       AddPeople20261122000100, AddStopsAndDuties20261122000200, ShareAndLimitGrants20261122000300, AddRateQuotas20261122000400,
       CompleteHitl20261122000500, StreamHitlEvents20261122000600, FenceExecutions20261122000700, IndexQueues20261122000800,
+      GatherRoundTrips20261122000900,
     ],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.

@@ -17,7 +17,31 @@ export async function lockHeads(runner: QueryRunner, { chains, creates = [], eve
     await runner.query(`insert into audit_heads (organization_id, chain) select * from unnest($1::text[], $2::text[])`, columns(creates));
   }
   if (chains.length === 0) return [];
-  const heads = await lock(runner, chains);
+  return judged(runner, chains, evenIfClosed, await lock(runner, chains));
+}
+
+/**
+ * Barriers and heads in one way to the database and back; for works that begin no chain.
+ *
+ * @returns the chains whose segment is closed, as `lockHeads` does
+ * @throws Problem NOT_FOUND when a head is not there, or its segment is closed
+ */
+export async function takeHold(runner: QueryRunner, barriers: readonly string[], { chains, evenIfClosed }: Plan): Promise<ChainRef[]> {
+  if (barriers.length === 0 && chains.length === 0) return [];
+  const heads = (await runner.query(
+    'select organization as "organizationId", chain, is_closed as "isClosed" from take_hold_v1($1, $2, $3)',
+    [[...new Set(barriers)].sort(), ...columns(chains)],
+  )) as Head[];
+  return judged(runner, chains, evenIfClosed, heads);
+}
+
+interface Head extends ChainRef {
+  isClosed: boolean;
+}
+
+async function judged(
+  runner: QueryRunner, chains: readonly ChainRef[], evenIfClosed: true | undefined, heads: readonly Head[],
+): Promise<ChainRef[]> {
   const distinct = new Set(chains.map((chain) => `${chain.organizationId}/${chain.chain}`)).size;
   const closed = heads.filter((head) => head.isClosed);
   if (heads.length < distinct || (closed.length > 0 && !evenIfClosed)) throw new Problem('NOT_FOUND');
@@ -46,12 +70,12 @@ export async function lockFreeHeads(runner: QueryRunner, { chains, judges = [] }
   ) as Promise<ChainRef[]>;
 }
 
-function lock(runner: QueryRunner, chains: readonly ChainRef[]): Promise<(ChainRef & { isClosed: boolean })[]> {
+function lock(runner: QueryRunner, chains: readonly ChainRef[]): Promise<Head[]> {
   return runner.query(
     `select organization_id as "organizationId", chain, closed_at is not null as "isClosed" from audit_heads
      where (organization_id, chain) in (select * from unnest($1::text[], $2::text[])) order by organization_id, chain for update`,
     columns(chains),
-  ) as Promise<(ChainRef & { isClosed: boolean })[]>;
+  ) as Promise<Head[]>;
 }
 
 /** Whether nobody else has this advisory lock; if so, this transaction has it until it ends. */

@@ -10,6 +10,8 @@ export interface PagedSource {
   parameters: unknown[];
   /** Column of the id: ids sort by the time they were made, so newest first is by id, descending. */
   id: string;
+  /** Where rows are wide or joined to others: a page is found by its keys alone, and only what is on it is read whole. */
+  wide?: { keys: string; join: string };
 }
 
 /** One page, newest first, and the exact total of the filter. */
@@ -18,13 +20,14 @@ export async function pageOf<Row extends { id: string }>(
   source: PagedSource,
   page: PageRequest,
 ): Promise<Page<Row>> {
-  const { with: expressions = '', columns, from, where, parameters, id } = source;
+  const { with: expressions = '', columns, from, where, parameters, id, wide } = source;
   const n = parameters.length;
+  const pageOfColumns = (list: string) => `select ${list} from ${from} where ${where} and ($${n + 1}::text is null or ${id} < $${n + 1})
+       order by ${id} desc limit $${n + 2} offset $${n + 3}`;
   const [counted, rows] = await Promise.all([
     dataSource.query(`${expressions} select count(*)::integer as total from ${from} where ${where}`, parameters) as Promise<[{ total: number }]>,
     dataSource.query(
-      `${expressions} select ${columns} from ${from} where ${where} and ($${n + 1}::text is null or ${id} < $${n + 1})
-       order by ${id} desc limit $${n + 2} offset $${n + 3}`,
+      `${expressions} ${wide ? `select ${columns} from (${pageOfColumns(wide.keys)}) page ${wide.join} order by ${id} desc` : pageOfColumns(columns)}`,
       [...parameters, page.after?.[0] ?? null, page.limit + 1, page.offset],
     ) as Promise<Row[]>,
   ]);

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
+import { named } from './prepared.js';
 
 /** A statement that PostgreSQL parses and plans once a connection. The name must be as unique as the text. */
 export interface NamedStatement {
@@ -20,6 +21,12 @@ export class Statements {
 
   async run<Row extends object>(statement: NamedStatement, values: unknown[]): Promise<Row[]> {
     const result = await this.pool.query<Row>({ ...statement, values });
+    return result.rows;
+  }
+
+  /** The same by its text alone, for look-ups by key: a plan that is kept must be a good one for every value. */
+  async byKey<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
+    const result = await this.pool.query<Row>({ ...(named(text) ?? { text }), values });
     return result.rows;
   }
 }

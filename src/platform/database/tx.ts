@@ -7,7 +7,7 @@ import type { JsonObject } from '../../domain/json.js';
 import { currentActor, currentOrigin } from '../auth/call-context.js';
 import { type Reply, reply } from '../http/replies.js';
 import type { Effect } from '../outbox/effects.js';
-import { APPEND_ENTRIES, entryColumns, subjectColumns } from './chain-writer.js';
+import { APPEND_ENTRIES, entryColumns, subjectColumns, WRITE_OUT } from './chain-writer.js';
 import type { KeptAnswer } from './idempotency.js';
 import { moveHead } from './locks.js';
 import type { Plan } from './plan.js';
@@ -134,31 +134,25 @@ export class Tx {
         [this.plan.chains.map((chain) => chain.organizationId), this.plan.chains.map((chain) => chain.chain)],
       );
     }
-    if (this.openRequests.size > 0) {
-      const counts = [...this.openRequests.values()];
-      await this.query(
-        `update audit_heads h set open_requests = h.open_requests + c.change
-         from unnest($1::text[], $2::text[], $3::integer[]) as c(organization_id, chain, change)
-         where h.organization_id = c.organization_id and h.chain = c.chain`,
-        [counts.map(({ chain }) => chain.organizationId), counts.map(({ chain }) => chain.chain), counts.map(({ change }) => change)],
-      );
-    }
-    if (this.effects.length > 0) {
-      await this.query(
-        `insert into outbox (organization_id, kind, payload) select * from unnest($1::text[], $2::text[], $3::json[])`,
-        [
-          this.effects.map((effect) => effect.organizationId),
-          this.effects.map((effect) => effect.kind),
-          this.effects.map((effect) => JSON.stringify(effect.payload satisfies JsonObject)),
-        ],
-      );
-    }
-    await this.writeEntries();
+    if (this.openRequests.size === 0 && this.effects.length === 0) return this.writeEntries();
+    const counts = [...this.openRequests.values()];
+    const entries = this.takeEntries();
+    await this.query(WRITE_OUT, [
+      counts.map(({ chain }) => chain.organizationId), counts.map(({ chain }) => chain.chain), counts.map(({ change }) => change),
+      this.effects.map((effect) => effect.organizationId), this.effects.map((effect) => effect.kind),
+      this.effects.map((effect) => JSON.stringify(effect.payload satisfies JsonObject)),
+      ...entryColumns(entries), ...subjectColumns(entries),
+    ]);
+  }
+
+  private takeEntries(): PreparedEntry[] {
+    const entries = this.entries.slice(this.written);
+    this.written = this.entries.length;
+    return entries;
   }
 
   private async writeEntries(): Promise<void> {
-    const entries = this.entries.slice(this.written);
-    this.written = this.entries.length;
+    const entries = this.takeEntries();
     if (entries.length > 0) await this.query(APPEND_ENTRIES, [...entryColumns(entries), ...subjectColumns(entries)]);
   }
 

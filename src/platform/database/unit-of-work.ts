@@ -9,8 +9,9 @@ import { requestContext } from '../http/request-context.js';
 import { OutboxBell } from '../outbox/outbox-bell.js';
 import { Tx } from './tx.js';
 import { IdempotencyKeys, Replayed } from './idempotency.js';
-import { isAlone, lockFreeHeads, lockHeads, passBarriers, shareBarrier } from './locks.js';
+import { isAlone, lockFreeHeads, lockHeads, passBarriers, shareBarrier, takeHold } from './locks.js';
 import { type Plan, UnderWay } from './plan.js';
+import { preparing } from './prepared.js';
 import { outwaitSilent } from './silent-holders.js';
 
 const ATTEMPTS = 3;
@@ -45,7 +46,7 @@ export class UnitOfWork {
   }
 
   private async once<Result>(plan: Plan, story: (tx: Tx) => Promise<Result>): Promise<Result> {
-    const runner = this.dataSource.createQueryRunner();
+    const runner = preparing(this.dataSource.createQueryRunner());
     let tx: Tx;
     let result: Result;
     try {
@@ -56,15 +57,16 @@ export class UnitOfWork {
       const claim = context?.idempotency;
       const kept = claim && (await this.keys.claim(runner, claim));
       const callers = barrierOf(context?.caller);
-      if (!plan.onlyFree) await shareBarrier(runner, [...(plan.judges ?? []), ...callers]);
+      const barriers = [...(plan.judges ?? []), ...callers];
       if (kept) {
+        await shareBarrier(runner, barriers);
         // A kept answer, too, is for nobody whose rights have ended since the guard read them.
         await this.recheckCredential(runner);
         throw new Replayed(kept);
       }
       const { chains, closed } = plan.onlyFree
         ? { chains: await lockFreeHeads(runner, plan, callers), closed: [] }
-        : { chains: plan.chains, closed: await this.lockAll(runner, plan) };
+        : { chains: plan.chains, closed: await this.takeHold(runner, barriers, plan) };
       await this.recheckCredential(runner);
       tx = new Tx(runner, { ...plan, chains }, closed);
       result = await story(tx);
@@ -84,7 +86,9 @@ export class UnitOfWork {
     return result;
   }
 
-  private lockAll(runner: QueryRunner, plan: Plan): Promise<ChainRef[]> {
+  private async takeHold(runner: QueryRunner, barriers: readonly string[], plan: Plan): Promise<ChainRef[]> {
+    if (!plan.urgent && plan.creates === undefined) return takeHold(runner, barriers, plan);
+    await shareBarrier(runner, barriers);
     const lock = () => lockHeads(runner, plan);
     return plan.urgent ? outwaitSilent(this.dataSource, runner, lock) : lock();
   }

@@ -17,6 +17,7 @@ export interface OutboxRow {
 /** A claim holds this long; a worker that dies with it gives it back. */
 const CLAIM_SECONDS = 30;
 const LONGEST_PAUSE_SECONDS = 300;
+const MOST_COUNTED = 10_000;
 
 /**
  * The outbox's rows, for workers: outside of the work that wrote them. Claims skip what another worker has. What becomes of a row is
@@ -29,11 +30,13 @@ export class OutboxStore {
     private readonly reserve: Reserve,
   ) {}
 
+  /** The earliest of each kind, straight from the index: however many are due, no more are read than are taken. */
   async claim(kinds: EffectKind[], limit: number): Promise<OutboxRow[]> {
     const [rows] = await this.dataSource.query<[OutboxRow[], number]>(
       `update outbox o set available_at = clock_timestamp() + make_interval(secs => $2), attempts = o.attempts + 1
-       from (select organization_id, id from outbox where kind = any ($1) and available_at <= clock_timestamp()
-             order by available_at limit $3 for update skip locked) due
+       from (select first.organization_id, first.id from unnest($1::text[]) as k(kind) cross join lateral (
+               select organization_id, id from outbox where kind = k.kind and available_at <= statement_timestamp()
+               order by available_at limit $3 for update skip locked) first limit $3) due
        where o.organization_id = due.organization_id and o.id = due.id
        returning o.organization_id as "organizationId", o.id, o.kind, o.payload, o.attempts`,
       [kinds, CLAIM_SECONDS, limit],
@@ -56,9 +59,15 @@ export class OutboxStore {
     );
   }
 
-  /** How many effects wait for a handler that is none of these. For readiness, hence on the reserve. */
+  /**
+   * How many effects wait for a handler that is none of these; 10,000 stands for more, for anybody may ask and often. For readiness,
+   * hence on the reserve.
+   */
   async parked(handled: EffectKind[]): Promise<number> {
-    const [row] = await this.reserve.run('select count(*)::integer as parked from outbox where kind <> all ($1)', [handled]);
+    const [row] = await this.reserve.run(
+      'select count(*)::integer as parked from (select from outbox where kind <> all ($1) limit $2) counted',
+      [handled, MOST_COUNTED],
+    );
     return row!.parked as number;
   }
 }

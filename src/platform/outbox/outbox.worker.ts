@@ -24,8 +24,10 @@ const AT_ONCE = 4;
 export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly handlers = new Map<EffectKind, EffectHandler>();
   private timer?: NodeJS.Timeout;
-  private working: Promise<void> | undefined;
-  private rungMeanwhile = false;
+  private readonly running = new Set<Promise<void>>();
+  private claiming: Promise<void> | undefined;
+  /** Whether there may be more than the last claim took. */
+  private mayBeMore = false;
   private stopping = false;
 
   constructor(
@@ -47,7 +49,8 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
   async beforeApplicationShutdown(): Promise<void> {
     this.stopping = true;
     clearInterval(this.timer);
-    await this.working;
+    await this.claiming;
+    await Promise.all(this.running);
   }
 
   /** Effects that wait for a handler which this build does not have. */
@@ -56,32 +59,37 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private look(): void {
-    if (this.stopping) return;
-    if (this.working) {
-      this.rungMeanwhile = true;
-      return;
-    }
-    this.working = this.work().finally(() => {
-      this.working = undefined;
-      if (this.rungMeanwhile) {
-        this.rungMeanwhile = false;
-        this.look();
-      }
+    this.mayBeMore = true;
+    this.fill();
+  }
+
+  /** Claims as many as may run besides those that do: a slow one keeps a place, and does not keep the others waiting. */
+  private fill(): void {
+    if (this.stopping || this.claiming || !this.mayBeMore || this.running.size >= AT_ONCE) return;
+    this.mayBeMore = false;
+    this.claiming = this.claim(AT_ONCE - this.running.size).finally(() => {
+      this.claiming = undefined;
+      this.fill();
     });
   }
 
-  private async work(): Promise<void> {
+  private async claim(places: number): Promise<void> {
+    if (this.handlers.size === 0) return;
     try {
-      for (let claimed = await this.claim(); claimed.length > 0 && !this.stopping; claimed = await this.claim()) {
-        await Promise.all(claimed.map((row) => this.handle(row)));
-      }
+      const claimed = await this.store.claim([...this.handlers.keys()], places);
+      if (claimed.length === places) this.mayBeMore = true;
+      for (const row of claimed) this.start(row);
     } catch (error) {
       this.logger.warn({ err: error }, 'the outbox could not be read; the next look tries again');
     }
   }
 
-  private async claim(): Promise<OutboxRow[]> {
-    return this.handlers.size === 0 ? [] : this.store.claim([...this.handlers.keys()], AT_ONCE);
+  private start(row: OutboxRow): void {
+    const run = this.handle(row).finally(() => {
+      this.running.delete(run);
+      this.fill();
+    });
+    this.running.add(run);
   }
 
   private async handle(row: OutboxRow): Promise<void> {
