@@ -36,7 +36,10 @@ const COMMANDS: readonly (readonly [string, HitlCommand])[] = [
   ['escalate', escalate({})],
   ['escalate', escalate({ by: 'human', to: 'usr_boss' })],
   ['escalate by system', escalate({ by: 'system' })],
-  ...LEVELS.flatMap((toLevel) => [['escalate', escalate({ toLevel })], ['escalate by system', escalate({ toLevel, by: 'system' })]] as const),
+  ...LEVELS.flatMap((toLevel) => [
+    ['escalate', escalate({ toLevel })] as const,
+    ['escalate by system', escalate({ toLevel, by: 'system' })] as const,
+  ]),
 ];
 
 interface Case {
@@ -68,7 +71,8 @@ function* cases(): Generator<Case> {
 }
 
 const stateOf = ({ status, level, hitlMode, hardcoded, quorum, timeoutAction, moment, endedByWindow }: Case): HitlState =>
-  ({ status, level, hitlMode, hardcoded, quorum, timeoutAction, endedByWindow, timeoutSeconds: WINDOW_SECONDS, expiresAt: MOMENTS[moment] });
+  ({ status, level, hitlMode, hardcoded, quorum, timeoutAction, endedByWindow, timeoutSeconds: WINDOW_SECONDS,
+    expiresAt: MOMENTS[moment] });
 
 /** What the code says, in one line: first the state, then the person, as every decision asks. */
 function said(c: Case): string {
@@ -109,7 +113,7 @@ function deciderOf(who: Who): Decider {
     ...(membership ? { membership } : {}) };
 }
 
-/** A vote and an edit ask what an approval asks. What the system does, and what the access table gives to admins and agents, asks nobody. */
+/** A vote and an edit ask what an approval asks. What the system does, or the access table gives to admins and agents, asks nobody. */
 const KIND_OF_DUTY: Record<string, 'approve' | 'reject' | 'escalate'> =
   { approve: 'approve', vote: 'approve', edit: 'approve', reject: 'reject', escalate: 'escalate' };
 
@@ -118,15 +122,18 @@ const RULES: Record<string, string> = {
   'approve': 'approved | = | same window | approved by human | hitl.approved@caller | run hitl.request.approved',
   'reject': 'rejected | = | same window | rejected by human | hitl.rejected@caller | ends:rejected hitl.request.rejected',
   'cancel': 'cancelled | = | same window | cancelled by human | hitl.cancelled@caller | ends:cancelled hitl.request.cancelled',
-  'cancel by system': 'cancelled | = | same window | cancelled by system | hitl.cancelled@system | ends:cancelled hitl.request.cancelled',
+  'cancel by system':
+    'cancelled | = | same window | cancelled by system | hitl.cancelled@system | ends:cancelled hitl.request.cancelled',
   'escalate': 'escalated | + | new window | open | hitl.escalated@caller | hitl.request.escalated',
   'escalate by system': 'escalated | + | new window | open | hitl.escalated@system | hitl.request.escalated',
   'vote': '= | = | same window | open | hitl.voted@caller | ',
   'edit': '= | = | same window | open | hitl.edited@caller | ',
   'remind': '= | = | same window | open | hitl.reminded@system | hitl.request.reminder',
   'timeout reject': 'timed_out | = | same window | rejected by timeout | hitl.timed_out@WHO | ends:timed_out hitl.request.timed_out',
-  'timeout notify_only': 'timed_out | = | same window | rejected by timeout | hitl.timed_out@WHO | ends:timed_out hitl.request.timed_out',
-  'timeout approve': 'approved | = | same window | approved by system | hitl.timed_out@WHO hitl.approved@system | run hitl.request.approved',
+  'timeout notify_only':
+    'timed_out | = | same window | rejected by timeout | hitl.timed_out@WHO | ends:timed_out hitl.request.timed_out',
+  'timeout approve':
+    'approved | = | same window | approved by system | hitl.timed_out@WHO hitl.approved@system | run hitl.request.approved',
   'timeout escalate': 'escalated | + | new window | open | hitl.timed_out@WHO hitl.escalated@system | hitl.request.escalated',
 };
 const DECIDES_AT: Record<Who, string> = {
@@ -178,7 +185,9 @@ describe('the whole machine', () => {
     expect(wrong).toEqual([]);
     // 2 open statuses, and 4 final ones ended by their window or not; 3 levels, 2 modes, hardcoded, quorum, 4 actions, 3 moments.
     expect(count).toBe((2 + 4 * 2) * 3 * 2 * 2 * 2 * 4 * 3 * WHO.length * 20);
-    for (const code of ['HITL_ALREADY_DECIDED', 'HITL_EXPIRED', 'ESCALATION_LIMIT', 'NOT_DUE', 'NOT_ELIGIBLE']) expect(told).toContain(code);
+    for (const code of ['HITL_ALREADY_DECIDED', 'HITL_EXPIRED', 'ESCALATION_LIMIT', 'NOT_DUE', 'NOT_ELIGIBLE']) {
+      expect(told).toContain(code);
+    }
     // Every rule was used, from both statuses and at every level where it applies.
     expect(told.size).toBe(DIFFERENT_ANSWERS);
   });
@@ -213,7 +222,8 @@ describe('from every opening', () => {
 
   const openings = (['propose', 'escalate'] as const).flatMap((hitlMode) => LEVELS.flatMap((forced) =>
     [false, true].flatMap((hardcoded) => [false, true].flatMap((quorum) => TIMEOUT_ACTIONS.map((timeoutAction): Life => ({
-      state: { hitlMode, hardcoded, quorum, timeoutAction, timeoutSeconds: WINDOW_SECONDS, ...opening(hitlMode, NOW, WINDOW_SECONDS, forced) },
+      state: { hitlMode, hardcoded, quorum, timeoutAction, timeoutSeconds: WINDOW_SECONDS,
+        ...opening(hitlMode, NOW, WINDOW_SECONDS, forced) },
       clock: NOW.getTime(), byHand: 0, rises: 0,
     }))))));
 
