@@ -1,0 +1,279 @@
+/**
+ * A second opinion on requests: what each command must answer and leave behind, written from the interface (section 3, "HITL
+ * request status", "Escalation levels") and from the rules of who decides, never from the product's code. It knows no ids and no
+ * clocks: people go by what they are, and a window is open or over.
+ */
+
+/** Who sends a command. `agent` is the one that asked; `stranger` a member who has nothing to do with it. */
+export const PRINCIPALS = [
+  'root', 'owner', 'admin', 'lead', 'teammate', 'agentOwner', 'stranger', 'viewer', 'foreignAdmin', 'agent', 'otherAgent',
+] as const;
+export type Principal = (typeof PRINCIPALS)[number];
+export type Actor = Principal | 'system';
+
+export type TimeoutAction = 'reject' | 'approve' | 'escalate' | 'notify_only';
+export type GrantMode = 'auto' | 'propose' | 'escalate' | 'block';
+
+export interface ModelQuorum {
+  readonly approvals: number;
+  /** An admin or an owner has to be among them. */
+  readonly withAdmin: boolean;
+}
+
+export interface ModelTerms {
+  readonly mode: GrantMode;
+  readonly action: TimeoutAction;
+  readonly quorum?: ModelQuorum;
+}
+
+export interface ModelAgent {
+  active: boolean;
+  stopped: boolean;
+  /** By capability; `held` is false once it was revoked. */
+  readonly grants: Map<string, ModelTerms & { held: boolean }>;
+}
+
+export interface ModelRequest {
+  readonly agent: number;
+  readonly capability: string;
+  readonly danger: boolean;
+  readonly mode: 'propose' | 'escalate';
+  readonly action: TimeoutAction;
+  readonly quorum?: ModelQuorum;
+  status: 'pending' | 'escalated' | 'approved' | 'rejected' | 'timed_out' | 'cancelled';
+  level: number;
+  escalatedTo: Principal | null;
+  decision: { readonly outcome: 'approved' | 'rejected' | 'cancelled'; readonly by: 'human' | 'timeout' | 'system' } | null;
+  decidedBy: Actor | null;
+  /** The window is over, so that a click is late. */
+  over: boolean;
+  execution: 'pending_hitl' | 'executed' | 'cancelled';
+  /** Why the execution was cancelled. */
+  reason: string | null;
+  readonly initiators: Principal[];
+  /** 1 until it is edited; from then on a decision has to say which version it means. */
+  version: number;
+  votes: Principal[];
+  readonly entries: { readonly event: string; readonly actor: Actor }[];
+}
+
+export interface Model {
+  readonly agents: readonly ModelAgent[];
+  readonly requests: ModelRequest[];
+  readonly maxPending: number;
+}
+
+/** What the caller learns. `action` of a timeout as it was applied. */
+export interface Answer {
+  readonly status: number;
+  readonly code?: string;
+  readonly action?: TimeoutAction;
+}
+
+export const OK: Answer = { status: 200 };
+export const refused = (status: number, code: string): Answer => ({ status, code });
+export const isOpen = ({ status }: Pick<ModelRequest, 'status'>): boolean => status === 'pending' || status === 'escalated';
+export const openOf = (model: Model, agent: number): number =>
+  model.requests.filter((request) => request.agent === agent && isOpen(request)).length;
+
+/** The highest level at which somebody decides, by what they are; none for those who decide nothing. */
+export function reach(who: Principal): number | undefined {
+  if (who === 'root' || who === 'owner' || who === 'admin') return 2;
+  if (who === 'lead') return 1;
+  return who === 'teammate' || who === 'agentOwner' ? 0 : undefined;
+}
+
+export interface Ask {
+  readonly agent: number;
+  readonly capability: string;
+  /** `gate`: an execution; `adapter`: the request alone. */
+  readonly by: 'gate' | 'adapter';
+  readonly onBehalfOf?: Principal;
+  /** Its input is one of those that a condition of every grant sends to an admin. */
+  readonly danger: boolean;
+}
+
+export interface Asked extends Answer {
+  /** What the gate says of the execution. */
+  readonly result?: 'executed' | 'blocked' | 'pending_hitl';
+  readonly request?: ModelRequest;
+}
+
+/** The gate, and its twin for adapters. */
+export function ask(model: Model, { agent: nth, capability, by, onBehalfOf, danger }: Ask): Asked {
+  const agent = model.agents[nth]!;
+  const grant = agent.grants.get(capability)!;
+  if (agent.stopped) return refused(403, 'STOPPED');
+  if (!agent.active) return refused(403, 'AGENT_INACTIVE');
+  if (!grant.held) return refused(403, 'CAPABILITY_NOT_GRANTED');
+  const mode = modeOf(grant, { capability, danger });
+  if (mode === 'block') return by === 'gate' ? { status: 200, result: 'blocked' } : refused(403, 'CAPABILITY_BLOCKED');
+  if (mode === 'auto' && by === 'gate') return { status: 200, result: 'executed' };
+  if (openOf(model, nth) >= model.maxPending) return refused(429, 'TOO_MANY_PENDING');
+  const request: ModelRequest = {
+    agent: nth,
+    capability,
+    danger,
+    mode: mode === 'escalate' ? 'escalate' : 'propose',
+    action: grant.action,
+    ...(grant.quorum ? { quorum: grant.quorum } : {}),
+    status: mode === 'escalate' ? 'escalated' : 'pending',
+    level: mode === 'escalate' || onBehalfOf !== undefined ? 2 : 0,
+    escalatedTo: null,
+    decision: null,
+    decidedBy: null,
+    over: false,
+    execution: 'pending_hitl',
+    reason: null,
+    initiators: onBehalfOf === undefined ? [] : [onBehalfOf],
+    version: 1,
+    votes: [],
+    entries: [{ event: 'hitl.created', actor: 'agent' }],
+  };
+  model.requests.push(request);
+  return by === 'gate' ? { status: 202, result: 'pending_hitl', request } : { status: 201, request };
+}
+
+/** Interface, section 1: hardcoded is always escalate; a condition only tightens. */
+function modeOf({ mode }: ModelTerms, { capability, danger }: Pick<ModelRequest, 'capability' | 'danger'>): GrantMode {
+  if (capability === 'phone.call') return 'escalate';
+  return danger && mode !== 'block' ? 'escalate' : mode;
+}
+
+/** A grant, made or changed. Time may not approve what an admin, or several people, have to. */
+export function grant(model: Model, nth: number, capability: string, terms: ModelTerms): Answer {
+  const asks = modeOf(terms, { capability, danger: false });
+  if (terms.action === 'approve' && (asks === 'escalate' || terms.quorum)) return refused(422, 'TIMEOUT_ACTION_NOT_ALLOWED');
+  const { grants } = model.agents[nth]!;
+  const status = grants.get(capability)!.held ? 200 : 201;
+  grants.set(capability, { ...terms, held: true });
+  return { status };
+}
+
+export type Verb = 'approve' | 'reject' | 'escalate' | 'cancel' | 'timeout';
+
+export interface Deed {
+  readonly verb: Verb;
+  readonly who: Principal;
+  /** The digest that the caller sends: of the action as it stands, of another one, or none. */
+  readonly digest: 'right' | 'stale' | 'none';
+  readonly breakGlass?: 'with a reason' | 'without';
+  /** Approve what is sent along instead. */
+  readonly edit?: boolean;
+  /** Hand it to this person. */
+  readonly to?: Principal;
+}
+
+/** What a command answers; it changes the model as it must change the server. */
+export function decide(model: Model, request: ModelRequest, deed: Deed): Answer {
+  const agent = model.agents[request.agent]!;
+  const barred = barredByTable(model, request, deed);
+  if (barred) return barred;
+  if (isOpen(request) && agent.stopped && deed.verb !== 'cancel') return refused(403, 'STOPPED');
+  if (!isOpen(request)) return refused(409, request.over && deed.verb !== 'timeout' ? 'HITL_EXPIRED' : 'HITL_ALREADY_DECIDED');
+  if (deed.verb === 'timeout') return timeOut(request, 'manual', deed.who);
+  if (request.over) return refused(409, 'HITL_EXPIRED');
+  if (deed.verb !== 'escalate' && (deed.digest === 'stale' || (deed.digest === 'none' && request.version > 1))) {
+    return refused(409, 'HITL_DIGEST_MISMATCH');
+  }
+  if (deed.verb === 'cancel') {
+    end(request, 'cancelled', 'cancelled', 'human', deed.who, 'cancelled');
+    return OK;
+  }
+  const level = reach(deed.who);
+  if (level === undefined || level < request.level) return refused(403, 'NOT_ELIGIBLE');
+  if (deed.verb === 'escalate') return handOn(request, deed);
+  if (deed.verb === 'approve') return approve(agent, request, deed, level);
+  end(request, 'rejected', 'rejected', 'human', deed.who, 'rejected');
+  return OK;
+}
+
+/** Contract, section 2, the table: who may send the command at all, and whose request it is. */
+function barredByTable(model: Model, { agent }: ModelRequest, { verb, who }: Deed): Answer | undefined {
+  const self = who === 'agent' ? agent : who === 'otherAgent' ? 1 - agent : undefined;
+  if (self !== undefined) {
+    if (!model.agents[self]!.active) return refused(403, 'AGENT_INACTIVE');
+    if (verb !== 'cancel') return refused(403, 'FORBIDDEN');
+    return who === 'agent' ? undefined : refused(404, 'NOT_FOUND');
+  }
+  if (who === 'viewer') return refused(403, 'FORBIDDEN');
+  const isMember = who === 'lead' || who === 'teammate' || who === 'agentOwner' || who === 'stranger';
+  if (isMember && (verb === 'cancel' || verb === 'timeout')) return refused(403, 'FORBIDDEN');
+  return who === 'foreignAdmin' ? refused(404, 'NOT_FOUND') : undefined;
+}
+
+function approve(agent: ModelAgent, request: ModelRequest, { who, breakGlass }: Deed, level: number): Answer {
+  const mayBreakGlass = who === 'owner' && breakGlass !== undefined;
+  if (request.initiators.includes(who)) {
+    if (!mayBreakGlass) return refused(403, 'SELF_APPROVAL');
+    if (breakGlass === 'without') return refused(422, 'REASON_REQUIRED');
+  }
+  const grant = agent.grants.get(request.capability)!;
+  const mode = modeOf(grant, request);
+  if (!agent.active || !grant.held || mode === 'block') {
+    end(request, 'cancelled', 'cancelled', 'system', 'system', 'cancelled');
+    return refused(409, 'NOT_EXECUTABLE');
+  }
+  if (mode === 'escalate' && request.mode === 'propose' && level < 2) {
+    raise(request, 2, null, 'system');
+    return refused(409, 'NOT_EXECUTABLE');
+  }
+  end(request, 'approved', 'approved', 'human', who);
+  return OK;
+}
+
+function handOn(request: ModelRequest, { who, to }: Deed): Answer {
+  if (request.level === 2) return refused(409, 'ESCALATION_LIMIT');
+  const next = request.level + 1;
+  if (to !== undefined && (reach(to) ?? -1) < next) return refused(422, 'TARGET_NOT_ELIGIBLE');
+  raise(request, next, to ?? null, who);
+  return OK;
+}
+
+/** The window's end, or an administrator's trigger: of a sweep, undefined where there is nothing to do. */
+export function timeOut(request: ModelRequest, trigger: 'window' | 'manual', who: Actor): Answer {
+  const action = applied(request, trigger);
+  request.entries.push({ event: 'hitl.timed_out', actor: trigger === 'manual' ? who : 'system' });
+  if (action === 'escalate') {
+    raise(request, request.level + 1, null, 'system');
+  } else if (action === 'approve') {
+    end(request, 'approved', 'approved', 'system', 'system');
+  } else {
+    end(request, 'timed_out', 'rejected', 'timeout', 'system', 'timed_out');
+    request.over = trigger === 'window';
+  }
+  return { status: 200, action };
+}
+
+/** Time alone approves plain proposals only, and above level 2 there is nobody. */
+function applied({ action, mode, quorum, level }: ModelRequest, trigger: 'window' | 'manual'): TimeoutAction {
+  const plain = mode === 'propose' && quorum === undefined;
+  if (action === 'approve' && (trigger === 'manual' || !plain)) return 'reject';
+  return action === 'escalate' && level === 2 ? 'reject' : action;
+}
+
+function raise(request: ModelRequest, level: number, to: Principal | null, actor: Actor): void {
+  request.status = 'escalated';
+  request.level = level;
+  request.escalatedTo = to;
+  request.over = false;
+  request.entries.push({ event: 'hitl.escalated', actor });
+}
+
+type Ending = NonNullable<ModelRequest['decision']>;
+
+function end(request: ModelRequest, status: ModelRequest['status'], outcome: Ending['outcome'], by: Ending['by'], actor: Actor,
+  reason?: string): void {
+  request.status = status;
+  request.decision = { outcome, by };
+  request.decidedBy = actor;
+  request.over = false;
+  if (status !== 'timed_out') request.entries.push({ event: `hitl.${status}`, actor });
+  if (reason !== undefined) {
+    request.execution = 'cancelled';
+    request.reason = reason;
+  } else {
+    request.execution = 'executed';
+    request.entries.push({ event: 'execution.started', actor: 'system' }, { event: 'execution.completed', actor: 'system' });
+  }
+}

@@ -1,0 +1,55 @@
+import type { Command } from './hitl-commands.js';
+import type { Ask, Deed, ModelTerms, Principal, Verb } from './hitl-model.js';
+
+const ask = (more: Partial<Ask> = {}): Command =>
+  ({ kind: 'ask', agent: 0, capability: 'email.send', by: 'gate', danger: false, ...more });
+const deed = (verb: Verb, who: Principal, more: Partial<Deed> = {}): Deed => ({ verb, who, digest: 'right', ...more });
+/** On the only open request. */
+const act = (verb: Verb, who: Principal, more: Partial<Deed> = {}): Command =>
+  ({ kind: 'decide', pick: { nth: 0, open: true }, deed: deed(verb, who, more) });
+/** On a closed one. */
+const again = (nth: number, verb: Verb, who: Principal): Command => ({ kind: 'decide', pick: { nth, open: false }, deed: deed(verb, who) });
+const late = (verb: Verb, who: Principal): Command => ({ kind: 'click late', pick: { nth: 0, open: true }, deed: deed(verb, who) });
+const sweep: Command = { kind: 'sweep', pick: { nth: 0, open: true } };
+const grant = (mode: ModelTerms['mode'], action: ModelTerms['action'] = 'reject'): Command =>
+  ({ kind: 'grant', agent: 0, capability: 'email.send', terms: { mode, action } });
+const repeat = (pick: number, otherBody = false): Command => ({ kind: 'repeat', pick, otherBody });
+
+/** A walk that meets every command and every answer: what chance leaves out of a short run is in it. */
+export const TOUR: readonly Command[] = [
+  // Who may, at level 0; what was shown; once.
+  ask(),
+  act('approve', 'agent'), act('approve', 'viewer'), act('approve', 'foreignAdmin'), act('approve', 'stranger'), act('reject', 'stranger'),
+  act('approve', 'teammate', { digest: 'stale' }), act('reject', 'teammate', { digest: 'stale' }), act('cancel', 'admin', { digest: 'stale' }),
+  act('cancel', 'lead'), act('cancel', 'otherAgent'), act('timeout', 'lead'), act('timeout', 'foreignAdmin'),
+  act('approve', 'teammate'),
+  again(0, 'approve', 'admin'), again(0, 'reject', 'admin'), again(0, 'cancel', 'agent'), again(0, 'timeout', 'admin'),
+  // Their own connector, an adapter's request, money.
+  ask({ capability: 'crm.push' }), act('approve', 'agentOwner'),
+  ask({ capability: 'crm.push', by: 'adapter' }), act('approve', 'root', { digest: 'none' }),
+  ask({ capability: 'phone.call' }), act('approve', 'lead'), act('reject', 'admin'),
+  ask(), act('cancel', 'agent'),
+  ask(), act('timeout', 'admin'),
+  // Named by the agent: an admin decides, not the one named.
+  ask({ onBehalfOf: 'owner' }), act('approve', 'teammate'), act('approve', 'owner'),
+  act('approve', 'owner', { breakGlass: 'without' }), act('approve', 'owner', { breakGlass: 'with a reason' }),
+  // Windows.
+  ask(), sweep, ask(), late('approve', 'teammate'), ask(), late('cancel', 'agent'), ask(), late('timeout', 'root'),
+  grant('propose', 'notify_only'), ask(), act('timeout', 'root'), ask(), sweep,
+  grant('propose', 'escalate'), ask(), act('timeout', 'root'), act('approve', 'teammate'), sweep, act('approve', 'lead'), sweep,
+  { kind: 'run out', agent: 0, terms: { mode: 'propose', action: 'reject' } },
+  grant('propose', 'approve'), ask(), act('timeout', 'root'), ask({ danger: true }), sweep,
+  // What is allowed may change while it waits.
+  grant('propose'), ask(), grant('escalate'), act('approve', 'lead'), act('approve', 'lead'), act('approve', 'admin'),
+  grant('propose'), ask(), grant('block'), act('approve', 'teammate'), ask(), ask({ by: 'adapter' }),
+  grant('auto'), ask(), ask({ by: 'adapter' }), act('approve', 'teammate'),
+  grant('escalate', 'approve'),
+  grant('propose'), ask(), { kind: 'revoke', agent: 0, capability: 'email.send' }, act('approve', 'teammate'), ask(), grant('propose'),
+  ask(), { kind: 'deactivate', agent: 0 }, ask(), act('cancel', 'agent'), act('approve', 'teammate'), { kind: 'activate', agent: 0 },
+  ask(), { kind: 'stop', agent: 0 }, ask(), act('approve', 'admin'), act('reject', 'admin'), act('timeout', 'admin'),
+  { kind: 'resume', agent: 0 }, act('approve', 'admin'),
+  ask(), { kind: 'stop', agent: 0 }, act('cancel', 'admin'), { kind: 'resume', agent: 0 },
+  // The same key again: answered as before, or as new, or as somebody else's.
+  repeat(0), repeat(13), repeat(13, true),
+  ask(), ask(), ask(), ask(), ask(), ask(),
+];
