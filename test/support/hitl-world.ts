@@ -84,13 +84,16 @@ export class World {
     const seen = await this.seen(nth, request.execution === 'executed' ? 10 : 0);
     this.handles[nth]!.digest = seen.action_digest;
     const { decision } = seen as { decision?: { outcome: string; by: string } | null };
+    const [execution] = await this.house.server.sql<{ said: string }>(
+      `select trim(x.status || ' ' || coalesce(x.reason, '')) as said from executions x join hitl_requests q on q.execution_id = x.id
+       where q.id = $1`, [this.handles[nth]!.id]);
     const told = {
       status: seen.status,
       level: seen['escalation_level'],
       escalatedTo: seen['escalated_to'],
       decision: decision ? `${decision.outcome} by ${decision.by}` : null,
       decidedBy: seen.decided_by,
-      execution: `${seen.execution?.status} ${seen.execution?.['reason'] ?? ''}`.trim(),
+      execution: execution!.said,
     };
     const wanted = {
       status: request.status,
