@@ -115,6 +115,7 @@ export function goodBody(route: Route, names: GoodNames): Record<string, unknown
     'POST /api/v1/execute': { capability: 'web.search', agentId: names.agentId },
     'POST /api/v1/executions': { capability: 'web.search', agentId: names.agentId },
     'POST /api/v1/hitl': { capability: 'email.send', agentId: names.agentId },
+    'POST /api/v1/hitl/{id}/escalate': { reason: 'good' },
     'POST /api/v1/node/activate': { token: names.setupToken ?? 'svc_setup_', nodeId: 'good' },
     'POST /api/v1/executions/{id}/report': { outcome: 'success' },
     'POST /api/v1/executions/{id}/settle': { outcome: 'success', note: 'seen' },

@@ -127,6 +127,21 @@ describe('timeouts apply what is allowed', () => {
     expect(applied({ timeoutAction: 'approve', expiresAt: at(60_000) }, manual)).toEqual(['reject', 'timed_out']);
   });
 
+  it.each<[string, Partial<HitlState>, 'admin' | 'quorum', unknown]>([
+    ['goes to an admin who is needed by now', {}, 'admin', ['escalate', 'escalated']],
+    ['rejects where admins had their time', { level: 2 }, 'admin', ['reject', 'timed_out']],
+    ['rejects where several people are needed by now', {}, 'quorum', ['reject', 'timed_out']],
+    ['never goes to an admin by itself from a hardcoded capability', { hardcoded: true }, 'admin', ['reject', 'timed_out']],
+  ])('approve %s', (_name, parts, approvalNeeds, wanted) =>
+    expect(applied({ ...parts, timeoutAction: 'approve' }, { ...sweep, approvalNeeds } as HitlCommand)).toEqual(wanted));
+
+  it('what needs an admin goes straight to level 2, whatever else the action', () => {
+    expect(transition(due({ timeoutAction: 'approve' }), { ...sweep, approvalNeeds: 'admin' } as HitlCommand, NOW))
+      .toMatchObject({ next: { status: 'escalated', level: 2, expiresAt: at(1_800_000) } });
+    expect(applied({ timeoutAction: 'notify_only' }, { ...sweep, approvalNeeds: 'admin' } as HitlCommand)).toEqual(['notify_only',
+      'timed_out']);
+  });
+
   it('escalate acts as reject at level 2', () => expect(applied({ timeoutAction: 'escalate', level: 2 })).toEqual(['reject',
     'timed_out']));
 

@@ -38,8 +38,11 @@ export type HitlCommand =
     }
   /** `system` cancels what may no longer run; it does not wait for a window that has ended. */
   | { readonly kind: 'cancel'; readonly note?: string; readonly by?: 'human' | 'system' }
-  /** `window`: the sweep; `manual`: an administrator's trigger, before the window ends or after. */
-  | { readonly kind: 'timeout'; readonly trigger: 'window' | 'manual' }
+  /**
+   * `window`: the sweep; `manual`: an administrator's trigger, before the window ends or after. `approvalNeeds`: whom an approval
+   * would have to come from by now, so that time's own would not do.
+   */
+  | { readonly kind: 'timeout'; readonly trigger: 'window' | 'manual'; readonly approvalNeeds?: 'admin' | 'quorum' }
   /** One approval of several that the quorum asks for; the one that completes it is an `approve`. */
   | { readonly kind: 'vote'; readonly note?: string; readonly approvals: number; readonly needed: number }
   /** A new version that decides nothing: whoever looked at the old one has to look again. */
@@ -162,7 +165,7 @@ export function transition(request: HitlState, command: HitlCommand, now: Date):
   const elapsed = request.expiresAt.getTime() <= now.getTime();
   if (command.kind === 'timeout') {
     if (command.trigger === 'window' && !elapsed) return { kind: 'refused', code: 'NOT_DUE' };
-    const action = appliedAction(request, command.trigger);
+    const action = appliedAction(request, command.trigger, command.approvalNeeds);
     return { ...move(request, `timeout:${action}`, command, now), action };
   }
   const bySystem = command.kind === 'cancel' && command.by === 'system';
@@ -175,16 +178,20 @@ export function transition(request: HitlState, command: HitlCommand, now: Date):
 
 /**
  * The timeout action that is really applied. Time alone approves only a plain proposal: never a hardcoded capability,
- * the mode `escalate`, a quorum, or by a hand that pulls the trigger. At the highest level nothing can escalate.
+ * the mode `escalate`, a quorum, or by a hand that pulls the trigger; and what needs an admin by now goes to one. At the highest
+ * level nothing can escalate.
  */
 export function appliedAction(
   request: Pick<HitlState, 'timeoutAction' | 'hitlMode' | 'hardcoded' | 'quorum' | 'level'>,
   trigger: 'window' | 'manual',
+  approvalNeeds?: 'admin' | 'quorum',
 ): TimeoutAction {
   const { timeoutAction, hitlMode, hardcoded, quorum, level } = request;
-  if (timeoutAction === 'approve' && (hardcoded || quorum || hitlMode === 'escalate' || trigger === 'manual')) return 'reject';
-  if (timeoutAction === 'escalate' && level >= HIGHEST_LEVEL) return 'reject';
-  return timeoutAction;
+  const approves = timeoutAction === 'approve';
+  const needsPeople = hardcoded || quorum || hitlMode === 'escalate' || trigger === 'manual' || approvalNeeds === 'quorum';
+  if (approves && needsPeople) return 'reject';
+  const action = approves && approvalNeeds === 'admin' ? 'escalate' : timeoutAction;
+  return action === 'escalate' && level >= HIGHEST_LEVEL ? 'reject' : action;
 }
 
 function move(request: HitlState, trigger: Trigger, command: HitlCommand, now: Date): Accepted {
@@ -206,8 +213,17 @@ function move(request: HitlState, trigger: Trigger, command: HitlCommand, now: D
 }
 
 function levelAfter(request: HitlState, command: HitlCommand): EscalationLevel {
-  const asked = command.kind === 'escalate' ? command.toLevel : undefined;
-  return asked ?? (request.level === 0 ? 1 : HIGHEST_LEVEL);
+  const asked = command.kind === 'escalate' ? command.toLevel : needsAdmin(command) ? HIGHEST_LEVEL : undefined;
+  return asked ?? levelAbove(request.level);
+}
+
+/** The level that an escalation goes to; of the highest one, itself. */
+export function levelAbove(level: EscalationLevel): EscalationLevel {
+  return level === 0 ? 1 : HIGHEST_LEVEL;
+}
+
+export function needsAdmin(command: HitlCommand): boolean {
+  return command.kind === 'timeout' && command.approvalNeeds === 'admin';
 }
 
 function windowEnd(now: Date, seconds: number): Date {

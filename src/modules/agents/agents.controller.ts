@@ -46,7 +46,7 @@ export class AgentsController {
   })
   @Access('agents.write')
   @Idempotent('agents.register')
-  @Replies(201, RegistrationReply, 'INVALID_CONDITION', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
+  @Replies(201, RegistrationReply, 'INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
   register(@JsonBody(RegisterAgentDto) body: RegisterAgentDto, @Caller() caller: VerifiedCaller) {
     return this.registration.register(body, caller);
   }

@@ -5,7 +5,6 @@ import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Problem } from '../../platform/http/problem.js';
-import { runExecution } from '../../platform/outbox/effects.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore, type RequestPlace } from './hitl-request.store.js';
@@ -44,8 +43,7 @@ export class DecideRequestService {
         { kind: 'approve', deciderLevel: may.highestLevel, ...noteOf(decision), ...(may.breakGlass ? { breakGlass: true } : {}) },
         caller.actorId,
       );
-      if (this.licences.isReceipt(request, facts)) await this.licences.give(tx, approved, facts);
-      else tx.enqueue(runExecution(place.organizationId, request.executionId));
+      await this.licences.carryOut(tx, approved, facts);
       return undefined;
     });
     this.wake(place);

@@ -7,6 +7,7 @@ import type { PageRequest } from '../../platform/http/pagination.js';
 import { reply } from '../../platform/http/replies.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { DecideRequestService, notExecutable, type RefusedApproval } from './decide-request.service.js';
+import { EscalateRequestService, type Escalation } from './escalate-request.service.js';
 import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { presentRequest, presentRequestSnake } from './hitl.presenter.js';
 import { HitlRequestsQuery, type RequestRow } from './hitl-requests.query.js';
@@ -24,6 +25,7 @@ export class HitlDesk {
   constructor(
     private readonly requests: HitlRequestsQuery,
     private readonly deciding: DecideRequestService,
+    private readonly escalating: EscalateRequestService,
     private readonly waiters: Waiters,
   ) {}
 
@@ -48,22 +50,17 @@ export class HitlDesk {
     return this.decided(id, () => this.deciding.cancel(id, decision, caller), 0, form, caller);
   }
 
+  async escalate(id: string, escalation: Escalation, { form }: FormQuery, caller: Caller) {
+    const headers = await headersOf(() => this.escalating.escalate(id, escalation, caller));
+    return reply(200, present(await this.find(id, caller), form, 'snake'), headers);
+  }
+
   async envelope(id: string, { form }: FormQuery, caller: Caller) {
     return { request: present(await this.find(id, caller), form, 'camel') };
   }
 
-  /** A repeated decision under the same key shows the request as it stands, like the first. */
   private async decided(id: string, act: () => Promise<void>, wait: number, form: FormQuery['form'], caller: Caller) {
-    let headers = {};
-    try {
-      await act();
-    } catch (error) {
-      if (!(error instanceof Replayed)) throw error;
-      recordsNothing();
-      headers = { 'Idempotent-Replayed': 'true' };
-      const { status, body } = error.answer;
-      if (status === 409) throw notExecutable(body as RefusedApproval, headers);
-    }
+    const headers = await headersOf(act);
     return reply(200, { request: present(await this.awaited(id, wait, caller), form, 'camel') }, headers);
   }
 
@@ -75,6 +72,21 @@ export class HitlDesk {
     const row = await this.requests.find(caller.scope, id);
     if (!row) throw new Problem('NOT_FOUND', 'There is no such request.');
     return row;
+  }
+}
+
+/** A repeated decision under the same key shows the request as it stands, like the first. */
+async function headersOf(act: () => Promise<void>): Promise<Record<string, string>> {
+  try {
+    await act();
+    return {};
+  } catch (error) {
+    if (!(error instanceof Replayed)) throw error;
+    recordsNothing();
+    const headers = { 'Idempotent-Replayed': 'true' };
+    const { status, body } = error.answer;
+    if (status === 409) throw notExecutable(body as RefusedApproval, headers);
+    return headers;
   }
 }
 

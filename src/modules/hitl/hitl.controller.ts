@@ -9,7 +9,7 @@ import { pageRequest } from '../../platform/http/pagination.js';
 import { PathParam } from '../../platform/http/path-param.js';
 import { QueryParams } from '../../platform/http/query-params.js';
 import { Replies, reply } from '../../platform/http/replies.js';
-import { ApprovalDto, DecisionDto, FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
+import { ApprovalDto, DecisionDto, EscalationDto, FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { RequestEnvelope, RequestListReply, RequestReply, RequestSnakeReply } from './hitl.presenter.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
 import { HitlDesk } from './hitl-desk.service.js';
@@ -113,6 +113,24 @@ export class HitlController {
     @Caller() caller: VerifiedCaller,
   ) {
     return this.desk.reject(id, body, query, caller);
+  }
+
+  @Post(':id/escalate')
+  @ApiOperation({
+    summary: 'Hand a request on to the next level',
+    description:
+      'By whoever may decide it, whoever is behind the action included. It leaves the queue that it stood in, and a new window opens.',
+  })
+  @Access('hitl.escalate')
+  @Idempotent('hitl.escalate')
+  @Replies(200, RequestSnakeReply, 'STOPPED', 'NOT_ELIGIBLE', 'TARGET_NOT_ELIGIBLE', 'ESCALATION_LIMIT', ...DECISION_CODES)
+  escalate(
+    @PathParam('id', 'hitl') id: string,
+    @QueryParams(FormQuery) query: FormQuery,
+    @JsonBody(EscalationDto) body: EscalationDto,
+    @Caller() caller: VerifiedCaller,
+  ) {
+    return this.desk.escalate(id, body, query, caller);
   }
 
   @Post(':id/cancel')

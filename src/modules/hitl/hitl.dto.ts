@@ -58,6 +58,20 @@ export class ApprovalDto extends DecisionDto {
   breakGlass?: boolean;
 }
 
+export class EscalationDto {
+  @Text({ min: 1, max: 4_000, doc: 'Why it goes to the next level: kept with the request and in the log.' })
+  reason!: string;
+
+  @Text({ min: 1, max: 100, optional: true, nullable: true, doc: 'A user who may decide there; else it goes to that level\'s queue.' })
+  escalateTo?: string;
+
+  @Text({
+    max: 64, optional: true, pattern: DIGEST, patternMeans: 'the 64 hexadecimal digits of `actionDigest`',
+    doc: 'The digest of the action that you were shown: another one is refused.',
+  })
+  expectedDigest?: string;
+}
+
 /** As the documentation shows it; the gate reads it as it reads executions. */
 export class CreateRequestDto {
   @Text({ max: 100, optional: true, doc: 'Root only: the agent that asks. An agent asks for itself.' })

@@ -6,6 +6,8 @@ import { ExecutionsModule } from '../executions/executions.module.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
 import { CancelWorkService } from './cancel-work.service.js';
 import { DecideRequestService } from './decide-request.service.js';
+import { EligibleDecidersQuery } from './eligible-deciders.query.js';
+import { EscalateRequestService } from './escalate-request.service.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
 import { FrozenClockStore } from './frozen-clock.store.js';
 import { HitlController } from './hitl.controller.js';
@@ -23,8 +25,8 @@ import { MoveRequestService } from './move-request.service.js';
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlStatsController, HitlController, CancelExecutionController],
   providers: [
-    CancelWorkService, DecideRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery,
-    HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService,
+    CancelWorkService, DecideRequestService, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService, FrozenClockStore,
+    HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

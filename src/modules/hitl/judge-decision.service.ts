@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { sameDigest } from '../../domain/hitl/digest.js';
 import {
-  barredFrom, type DutyQuestion, type DutyVerdict, judgeDecider, type RequestTies, stricterOf,
+  barredFrom, type DutyCommand, type DutyQuestion, type DutyVerdict, judgeDecider, type RequestTies, stricterOf,
 } from '../../domain/hitl/duties.js';
 import { isOpen, transition } from '../../domain/hitl/transition.js';
 import type { Caller } from '../../platform/auth/principal.js';
@@ -43,7 +43,7 @@ export class JudgeDecisionService {
   ) {}
 
   /** @throws Problem STOPPED, HITL_ALREADY_DECIDED, HITL_EXPIRED, HITL_DIGEST_MISMATCH, NOT_ELIGIBLE, SELF_APPROVAL, REASON_REQUIRED */
-  async judge(tx: Tx, place: RequestPlace, kind: 'approve' | 'reject', decision: Decision, caller: Caller): Promise<Judged> {
+  async judge(tx: Tx, place: RequestPlace, kind: DutyCommand['kind'], decision: Decision, caller: Caller): Promise<Judged> {
     const request = await this.requests.read(tx, place);
     const wanted = { organizationId: place.organizationId, agentId: request.agentId, capability: request.capability };
     const facts = await this.facts.readWithin(tx, wanted, request.executionId);
@@ -83,9 +83,11 @@ export class JudgeDecisionService {
   }
 }
 
-/** @throws Problem HITL_ALREADY_DECIDED, HITL_EXPIRED, HITL_DIGEST_MISMATCH */
-function assertDecidable(request: HitlRequestEntity, kind: 'approve' | 'reject', expectedDigest: string | undefined, now: Date): void {
-  const outcome = transition(stateOf(request), { kind }, now);
+/** @throws Problem HITL_ALREADY_DECIDED, HITL_EXPIRED, ESCALATION_LIMIT, HITL_DIGEST_MISMATCH */
+function assertDecidable(
+  request: HitlRequestEntity, kind: DutyCommand['kind'], expectedDigest: string | undefined, now: Date,
+): void {
+  const outcome = transition(stateOf(request), kind === 'escalate' ? { kind, reason: '' } : { kind }, now);
   if (outcome.kind === 'refused') throw refusalOf(outcome, request);
   assertShown(request, expectedDigest);
 }

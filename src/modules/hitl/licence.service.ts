@@ -4,6 +4,7 @@ import { compareLimits } from '../../domain/gate/limits.js';
 import type { JsonObject } from '../../domain/json.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { runExecution } from '../../platform/outbox/effects.js';
 import type { Facts } from '../authority/facts.query.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
@@ -62,7 +63,19 @@ export class LicenceService {
     await this.executions.move(tx, 'pending_hitl', { ...execution, status: 'cancelled', reason, auditId, closedAt: await tx.now() });
   }
 
-  async give(tx: Tx, request: HitlRequestEntity, facts: Facts): Promise<void> {
+  /**
+   * What follows an approval, in its own work: its licence, or the order to run it, which the worker carries out.
+   *
+   * @param approved as it stands now
+   * @param by who begins a licence, where that is not the caller: `system`
+   */
+  async carryOut(tx: Tx, approved: HitlRequestEntity, facts: Facts, by?: string): Promise<void> {
+    if (this.isReceipt(approved, facts)) await this.give(tx, approved, facts, by);
+    else tx.enqueue(runExecution(approved.organizationId, approved.executionId));
+  }
+
+  async give(tx: Tx, request: HitlRequestEntity, facts: Facts, by?: string): Promise<void> {
+    const actor = by === undefined ? {} : { actorId: by };
     const chain = agentChain(request.organizationId, request.agentId);
     const execution = await this.executions.read(tx, { organizationId: request.organizationId, id: request.executionId });
     await this.count(tx, request, facts);
@@ -86,11 +99,11 @@ export class LicenceService {
         ...(request.context === null ? {} : { context: JSON.parse(request.context) as JsonObject }),
         ...(request.action === null ? {} : { action: request.action }),
       },
-    });
+    }, actor);
     const auditId = tx.record(
       chain,
       { type: 'execution.completed', capability: request.capability, metadata: { ...common, durationMs: 0 } },
-      { closing: true },
+      { ...actor, closing: true },
     );
     await this.executions.move(tx, 'pending_hitl', {
       ...execution,

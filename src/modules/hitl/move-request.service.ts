@@ -4,7 +4,7 @@ import { agentChain } from '../../domain/audit/chain.js';
 import { isHardcoded } from '../../domain/gate/catalogue.js';
 import type { Accepted, HitlCommand, HitlEvent, HitlEventType, HitlNext, HitlState, Refused } from '../../domain/hitl/transition.js';
 import { nextReminderAt } from '../../domain/hitl/reminders.js';
-import { isOpen, transition } from '../../domain/hitl/transition.js';
+import { isOpen, needsAdmin, transition } from '../../domain/hitl/transition.js';
 import type { JsonObject } from '../../domain/json.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
@@ -13,6 +13,7 @@ import { notify } from '../../platform/outbox/effects.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import { type Hold, holdsOver } from '../organizations/stop-holds.query.js';
+import { EligibleDecidersQuery } from './eligible-deciders.query.js';
 import { resumedEnd } from './frozen-clock.store.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore, type RequestMove } from './hitl-request.store.js';
@@ -49,6 +50,7 @@ export class MoveRequestService {
     private readonly requests: HitlRequestStore,
     private readonly executions: ExecutionStore,
     private readonly usage: GrantUsageStore,
+    private readonly eligible: EligibleDecidersQuery,
   ) {}
 
   /** @param cause stands in the entry of a cancellation: a code */
@@ -64,6 +66,7 @@ export class MoveRequestService {
     const holds = await holdsOver(tx, wanted.map(({ found }) => found));
     const judged = wanted.map((one, i) => planned(one, isOpen(one.found.status) ? holds[i] : undefined, now));
     const plans = judged.flatMap((one) => ('kind' in one ? [] : [one]));
+    await this.addressEscalations(tx, plans);
     const moved = await this.requests.move(tx, plans);
     const carried = plans.filter(({ next }) => moved.has(next.id));
     for (const plan of carried) this.record(tx, plan);
@@ -73,6 +76,15 @@ export class MoveRequestService {
       // The window closed between reading the clock and writing.
       return moved.has(one.next.id) ? { request: one.next, accepted: one.accepted } : { kind: 'refused', code: 'HITL_EXPIRED' };
     });
+  }
+
+  /** An escalation that names nobody goes to the only person of its level, where there is only one. */
+  private async addressEscalations(tx: Tx, plans: readonly Planned[]): Promise<void> {
+    const unaddressed = plans.filter(({ next, accepted }) =>
+      next.escalatedTo === null && accepted.events.some(({ type }) => type === 'hitl.escalated'));
+    const wanted = unaddressed.map(({ next }) => ({ organizationId: next.organizationId, id: next.id, level: next.escalationLevel }));
+    const onlyOnes = await this.eligible.onlyOnes(tx, wanted);
+    for (const { next } of unaddressed) next.escalatedTo = onlyOnes.get(next.id) ?? null;
   }
 
   private record(tx: Tx, plan: Planned): void {
@@ -230,7 +242,8 @@ function entryOf({ type }: HitlEvent, { next, command, accepted, cause }: Planne
 }
 
 function whyEscalated(command: HitlCommand): string {
-  return command.kind === 'escalate' ? command.reason : 'nobody decided in time';
+  if (command.kind === 'escalate') return command.reason;
+  return needsAdmin(command) ? 'nobody decided in time, and it now needs a decision of an admin' : 'nobody decided in time';
 }
 
 function isBreakGlass(command: HitlCommand): boolean {

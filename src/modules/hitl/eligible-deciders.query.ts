@@ -1,0 +1,134 @@
+import { Injectable } from '@nestjs/common';
+import type { EscalationLevel } from '../../domain/hitl/transition.js';
+import type { Tx } from '../../platform/database/tx.js';
+
+/** A request, and a level that it stands at or goes to. */
+export interface LevelWanted {
+  organizationId: string;
+  id: string;
+  level: EscalationLevel;
+}
+
+// The rules of src/domain/hitl/duties.ts for many people and requests at once. That these two say the same is held by a test that
+// compares them over people, teams and requests of all kinds (test/api/eligible-deciders.test.ts).
+
+/**
+ * The people of organizations, as common table expressions: `here` the organizations, `people` whoever may decide anything in one of
+ * them, once for each. People of one tenant are one house, in which accounts are looked for and owners act everywhere.
+ *
+ * @param organizations SQL of a query for ids
+ */
+export const peopleOf = (organizations: string): string => `
+  here as materialized (
+    select o.id as organization_id, coalesce(o.tenant_id, o.id) as house, o.separation_of_duties as separation,
+      -- Until when there have been two people: a request made since then has had one at most.
+      (select coalesce(c.ended_at, 'infinity') from users c
+       where c.organization_id = o.id
+         or (c.role = 'owner' and c.organization_id in (select t.id from organizations t where t.tenant_id = o.tenant_id))
+       order by 1 desc offset 1 limit 1) as company_until
+    from organizations o where o.id in (${organizations})),
+  homes as materialized (
+    select o.id as organization_id, coalesce(o.tenant_id, o.id) as house from organizations o
+    where coalesce(o.tenant_id, o.id) in (select house from here)),
+  is_strict as materialized (
+    select exists (select from here where separation = 'strict') or exists (
+      select from hitl_requests q where q.organization_id in (select organization_id from here)
+        and q.status in ('pending', 'escalated') and q.separation_of_duties = 'strict') as yes),
+  -- Each account with itself and whoever vouched for it, and so on. Looked at under strict alone.
+  behind (house, id, up) as (
+    select s.house, u.id, u.id from homes s join users u on u.organization_id = s.organization_id where (select yes from is_strict)
+    union
+    select b.house, b.id, v.vouched_by from behind b
+    join users v on v.id = b.up join homes s on s.organization_id = v.organization_id and s.house = b.house
+    where starts_with(v.vouched_by, 'usr_')),
+  selves as materialized (
+    select b.house, b.id as name, b.up from behind b
+    union
+    select b.house, u.email_folded, b.up from behind b join users u on u.id = b.id where u.email_folded is not null
+    union
+    select b.house, i.id, b.up from behind b join users u on u.id = b.id join users i on i.email_folded = u.email_folded),
+  moved as materialized (
+    select b.house, b.up, max(u.email_since) as since from behind b join users u on u.id = b.id group by 1, 2),
+  kin as materialized (
+    select s.house, s.name as id, array_agg(s.up) as ups, max(w.since) as moved_since
+    from selves s left join moved w on w.house = s.house and w.up = s.up where starts_with(s.name, 'usr_') group by 1, 2),
+  people as materialized (
+    select h.organization_id, h.house, u.id, u.role, u.email_folded, u.created_at, u.role_since, u.email_since, k.ups, k.moved_since
+    from here h join homes s on s.house = h.house
+    join users u on u.organization_id = s.organization_id and (s.organization_id = h.organization_id or u.role = 'owner')
+    left join kin k on k.house = h.house and k.id = u.id
+    where u.status = 'active' and u.role <> 'viewer')`;
+
+/** What a request brings: `q`, its agent as it is now `a`, its organization `h`. */
+export const REQUESTS = `hitl_requests q
+  join here h on h.organization_id = q.organization_id
+  join agents a on a.organization_id = q.organization_id and a.id = q.agent_id`;
+
+/** The place that somebody of `people` has in the agent's team of now, as `m`. */
+export const placeOf = (person: string, m: string): string => `left join team_members ${m}
+  on ${m}.organization_id = q.organization_id and ${m}.team_id = a.team_id and ${m}.user_id = ${person}.id`;
+
+/** Whether separation of duties lets the person approve the request at the level, without breaking the glass. */
+export const mayApprove = (c: string, m: string, level: string): string => `(
+  h.company_until is null or h.company_until <= q.created_at or (
+    not exists (select from unnest(q.initiators || q.created_by) as n where ${isNamed(c, `${c}.email_since`)})
+    and not exists (select from users i where i.id = any (q.initiators || q.created_by)
+      and (i.email_folded = ${c}.email_folded or (i.email_since >= q.created_at and ${c}.email_since >= q.created_at)))
+    and case when 'strict' not in (q.separation_of_duties, h.separation) then true else
+      not exists (
+        select from unnest(q.initiators || array[q.created_by, q.agent_owner_id, a.owner_id, q.agent_registered_by, a.registered_by,
+                                                 q.vouched_by]) as n
+        where n is not null and (${isNamed(c, `greatest(${c}.email_since, ${c}.moved_since)`)}
+          or exists (select from unnest(${c}.ups) as s
+                     where (${c}.house, lower(btrim(n)), s) in (select house, name, up from selves))))
+      and ${c}.created_at < q.created_at and ${c}.role_since < q.created_at
+      and (${c}.role <> 'member' or ${m}.user_id is null
+        or (${m}.since < q.created_at and (${level} <> 1 or ${m}.role_since < q.created_at)
+          and q.team_id is not distinct from a.team_id))
+    end))`;
+
+const isNamed = (c: string, movedSince: string): string =>
+  `(lower(btrim(n)) = ${c}.id or lower(btrim(n)) = ${c}.email_folded or (n like '%@%' and ${movedSince} >= q.created_at))`;
+
+/** Whether somebody is one of those whom a level means. */
+export const isOfLevel = (c: string, m: string, level: string): string => `case ${level}
+  when 0 then (${c}.id = a.owner_id) is true or ${m}.user_id is not null
+  when 1 then (${m}.role = 'lead') is true
+  else ${c}.role in ('admin', 'owner') end`;
+
+/** Whether somebody may decide at a level at all: those of it, and those above. */
+export const reachesLevel = (c: string, m: string, level: string): string => `(${c}.role in ('admin', 'owner')
+  or (${level} <= 1 and (${m}.role = 'lead') is true)
+  or (${level} = 0 and ((${c}.id = a.owner_id) is true or ${m}.user_id is not null)))`;
+
+/** Who is eligible to decide requests, in sets. No tables of its own. */
+@Injectable()
+export class EligibleDecidersQuery {
+  /** @returns for each request that has exactly one eligible person of the level, by the request's id, that person */
+  async onlyOnes(tx: Tx, wanted: readonly LevelWanted[]): Promise<Map<string, string>> {
+    if (wanted.length === 0) return new Map();
+    const rows = await tx.query<{ id: string; userId: string }>(
+      `with recursive ${peopleOf('select unnest($1::text[])')}
+       select q.id, min(c.id) as "userId"
+       from unnest($1::text[], $2::text[], $3::integer[]) as w(organization_id, id, level)
+       join (${REQUESTS}) on q.organization_id = w.organization_id and q.id = w.id
+       join people c on c.organization_id = q.organization_id ${placeOf('c', 'm')}
+       where ${isOfLevel('c', 'm', 'w.level')} and ${mayApprove('c', 'm', 'w.level')}
+       group by q.id having count(*) = 1`,
+      [wanted.map((one) => one.organizationId), wanted.map((one) => one.id), wanted.map((one) => one.level)],
+    );
+    return new Map(rows.map(({ id, userId }) => [id, userId]));
+  }
+
+  /** Whether this person, of any organization, could approve the request at that level. */
+  async mayApproveAt(tx: Tx, { organizationId, id, level }: LevelWanted, userId: string): Promise<boolean> {
+    const rows = await tx.query(
+      `with recursive ${peopleOf('$1')}
+       select 1 from ${REQUESTS} join people c on c.organization_id = q.organization_id ${placeOf('c', 'm')}
+       where q.organization_id = $1 and q.id = $2 and c.id = $4
+         and ${reachesLevel('c', 'm', '$3::integer')} and ${mayApprove('c', 'm', '$3::integer')}`,
+      [organizationId, id, level, userId],
+    );
+    return rows.length > 0;
+  }
+}

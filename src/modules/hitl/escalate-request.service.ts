@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+import { agentChain } from '../../domain/audit/chain.js';
+import { levelAbove } from '../../domain/hitl/transition.js';
+import type { Caller } from '../../platform/auth/principal.js';
+import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { Problem } from '../../platform/http/problem.js';
+import { Waiters } from '../../platform/wake/waiters.js';
+import { EligibleDecidersQuery } from './eligible-deciders.query.js';
+import { HitlRequestStore } from './hitl-request.store.js';
+import { JudgeDecisionService } from './judge-decision.service.js';
+import { MoveRequestService, refusalOf } from './move-request.service.js';
+
+export interface Escalation {
+  reason: string;
+  /** A user who may decide at the next level. */
+  escalateTo?: string;
+  expectedDigest?: string;
+}
+
+/** Hands a request on to the next level. Whoever may decide it may do so, whoever is behind the action included. */
+@Injectable()
+export class EscalateRequestService {
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly requests: HitlRequestStore,
+    private readonly judging: JudgeDecisionService,
+    private readonly eligible: EligibleDecidersQuery,
+    private readonly moving: MoveRequestService,
+    private readonly waiters: Waiters,
+  ) {}
+
+  /** @throws Problem ESCALATION_LIMIT at the highest level, TARGET_NOT_ELIGIBLE, and what a decision throws */
+  async escalate(id: string, { reason, escalateTo, expectedDigest }: Escalation, caller: Caller): Promise<void> {
+    const place = await this.requests.place(caller.scope, id);
+    const chains = [agentChain(place.organizationId, place.agentId)];
+    await this.work.run({ chains, judges: [place.organizationId], leavesFacts: true, evenIfClosed: true }, async (tx) => {
+      tx.reply(200, { hitlRequestId: place.id });
+      const shown = expectedDigest === undefined ? {} : { expectedDigest };
+      const { request } = await this.judging.judge(tx, place, 'escalate', shown, caller);
+      const level = levelAbove(request.escalationLevel);
+      if (escalateTo !== undefined && !(await this.eligible.mayApproveAt(tx, { ...place, level }, escalateTo))) {
+        throw new Problem('TARGET_NOT_ELIGIBLE', `Name somebody of the organization who may approve this request at level ${level}.`, {
+          errors: [{ pointer: '/escalateTo', message: 'names nobody who may decide there' }],
+        });
+      }
+      const to = escalateTo === undefined ? {} : { to: escalateTo };
+      const moved = await this.moving.move(tx, request, { kind: 'escalate', reason, ...to }, caller.actorId);
+      if ('kind' in moved) throw refusalOf(moved, request);
+    });
+    this.waiters.wake(place.id);
+  }
+}
