@@ -127,13 +127,16 @@ const pick = fc.record({ nth: fc.nat(99), open: fc.constantFrom(true, true, true
 const deciders: readonly Principal[] = ['root', 'owner', 'admin', 'admin', 'lead', 'lead', 'teammate', 'agentOwner'];
 const who = fc.oneof(often(3, fc.constantFrom(...deciders)), often(1, fc.constantFrom(...PRINCIPALS)));
 const deed: fc.Arbitrary<Deed> = fc.record({
-  verb: fc.constantFrom<Verb>('approve', 'approve', 'reject', 'cancel', 'timeout'),
+  verb: fc.constantFrom<Verb>('approve', 'approve', 'reject', 'cancel', 'timeout', 'escalate', 'escalate'),
   who,
   digest: fc.constantFrom('right', 'right', 'right', 'none', 'none', 'stale'),
-}).chain((drawn) => (drawn.verb === 'approve' && drawn.who === 'owner'
-  ? fc.constantFrom(undefined, 'with a reason' as const, 'without' as const)
-    .map((breakGlass) => ({ ...drawn, ...(breakGlass === undefined ? {} : { breakGlass }) }))
-  : fc.constant(drawn)));
+  breakGlass: fc.constantFrom(undefined, 'with a reason' as const, 'without' as const),
+  to: fc.constantFrom(undefined, undefined, ...PRINCIPALS),
+}).map(({ breakGlass, to, ...drawn }) => ({
+  ...drawn,
+  ...(drawn.verb === 'approve' && drawn.who === 'owner' && breakGlass !== undefined ? { breakGlass } : {}),
+  ...(drawn.verb === 'escalate' && to !== undefined ? { to } : {}),
+}));
 
 const command: fc.Arbitrary<Command> = fc.oneof(
   often(60, fc.record({

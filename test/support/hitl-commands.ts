@@ -64,7 +64,7 @@ export class Walker {
       case 'click late': {
         // While a stop holds, the window stands still: there is no end of it to be late for.
         const nth = chosen(model, { ...command.pick, open: true });
-        return nth !== undefined && !model.agents[model.requests[nth]!.agent]!.stopped;
+        return nth !== undefined && model.requests[nth]!.action !== 'approve' && !model.agents[model.requests[nth]!.agent]!.stopped;
       }
       case 'run out': {
         const { active, stopped } = model.agents[command.agent]!;
@@ -152,7 +152,7 @@ export class Walker {
     const self = { agent: this.model.requests[nth]!.agent, otherAgent: 1 - this.model.requests[nth]!.agent }[deed.who as string];
     const barred = self !== undefined && !this.model.agents[self]!.active ? refused(403, 'AGENT_INACTIVE') : undefined;
     const expected = barred ?? (otherBody ? refused(422, 'IDEMPOTENCY_KEY_REUSED') : kept);
-    const reply = await this.call(otherBody ? { ...call, body: { ...call.body, note: 'another' } } : call);
+    const reply = await this.call(otherBody ? { ...call, body: { ...call.body, reason: 'another' } } : call);
     const replayed = reply.headers.get('idempotent-replayed');
     return {
       labels: [`repeat: ${expected.code === undefined ? 'replayed' : expected.code}`],
@@ -261,9 +261,10 @@ export class Walker {
     agents[nth] = { ...agents[nth]!, token, client: asAgent(house.server, token) };
   }
 
-  private bodyOf(nth: number, { digest, verb, breakGlass }: Deed): Record<string, unknown> {
+  private bodyOf(nth: number, { digest, verb, breakGlass, to }: Deed): Record<string, unknown> {
     return {
-      ...(verb === 'timeout' ? {} : { note: breakGlass === 'with a reason' ? 'nobody else was to be had' : 'short' }),
+      ...(verb === 'timeout' ? {} : { reason: breakGlass === 'with a reason' ? 'nobody else was to be had' : 'short' }),
+      ...(to === undefined ? {} : { escalateTo: this.world.idOf(to, this.model.requests[nth]!.agent) }),
       ...(digest === 'none' ? {} : { expectedDigest: digest === 'right' ? this.world.handles[nth]!.digest : STALE }),
       ...(breakGlass === undefined ? {} : { breakGlass: true }),
     };

@@ -173,7 +173,8 @@ export function decide(model: Model, request: ModelRequest, deed: Deed): Answer 
   if (!isOpen(request)) return refused(409, request.over && deed.verb !== 'timeout' ? 'HITL_EXPIRED' : 'HITL_ALREADY_DECIDED');
   if (deed.verb === 'timeout') return timeOut(request, 'manual', deed.who);
   if (request.over) return refused(409, 'HITL_EXPIRED');
-  if (deed.verb !== 'escalate' && (deed.digest === 'stale' || (deed.digest === 'none' && request.version > 1))) {
+  if (deed.verb === 'escalate' && request.level === 2) return refused(409, 'ESCALATION_LIMIT');
+  if (deed.digest === 'stale' || (deed.digest === 'none' && request.version > 1)) {
     return refused(409, 'HITL_DIGEST_MISMATCH');
   }
   if (deed.verb === 'cancel') {
@@ -215,7 +216,7 @@ function approve(agent: ModelAgent, request: ModelRequest, { who, breakGlass }: 
     return refused(409, 'NOT_EXECUTABLE');
   }
   if (mode === 'escalate' && request.mode === 'propose' && level < 2) {
-    raise(request, 2, null, 'system');
+    raise(request, 2, 'system');
     return refused(409, 'NOT_EXECUTABLE');
   }
   end(request, 'approved', 'approved', 'human', who);
@@ -223,10 +224,11 @@ function approve(agent: ModelAgent, request: ModelRequest, { who, breakGlass }: 
 }
 
 function handOn(request: ModelRequest, { who, to }: Deed): Answer {
-  if (request.level === 2) return refused(409, 'ESCALATION_LIMIT');
   const next = request.level + 1;
-  if (to !== undefined && (reach(to) ?? -1) < next) return refused(422, 'TARGET_NOT_ELIGIBLE');
-  raise(request, next, to ?? null, who);
+  // Root is nobody's colleague, and whoever may not approve it is no help.
+  const mayBe = to === undefined || (to !== 'root' && (reach(to) ?? -1) >= next && !request.initiators.includes(to));
+  if (!mayBe) return refused(422, 'TARGET_NOT_ELIGIBLE');
+  raise(request, next, who, to);
   return OK;
 }
 
@@ -235,7 +237,7 @@ export function timeOut(request: ModelRequest, trigger: 'window' | 'manual', who
   const action = applied(request, trigger);
   request.entries.push({ event: 'hitl.timed_out', actor: trigger === 'manual' ? who : 'system' });
   if (action === 'escalate') {
-    raise(request, request.level + 1, null, 'system');
+    raise(request, request.level + 1, 'system');
   } else if (action === 'approve') {
     end(request, 'approved', 'approved', 'system', 'system');
   } else {
@@ -252,10 +254,14 @@ function applied({ action, mode, quorum, level }: ModelRequest, trigger: 'window
   return action === 'escalate' && level === 2 ? 'reject' : action;
 }
 
-function raise(request: ModelRequest, level: number, to: Principal | null, actor: Actor): void {
+/** Who stands at a level, besides whom nobody is meant by it. */
+const OF_LEVEL: readonly (readonly Principal[])[] = [['teammate', 'lead', 'agentOwner'], ['lead'], ['owner', 'admin']];
+
+function raise(request: ModelRequest, level: number, actor: Actor, to?: Principal): void {
   request.status = 'escalated';
   request.level = level;
-  request.escalatedTo = to;
+  const there = OF_LEVEL[level]!.filter((person) => !request.initiators.includes(person));
+  request.escalatedTo = to ?? (there.length === 1 ? there[0]! : null);
   request.over = false;
   request.entries.push({ event: 'hitl.escalated', actor });
 }

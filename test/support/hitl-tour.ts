@@ -30,15 +30,20 @@ export const TOUR: readonly Command[] = [
   ask({ capability: 'phone.call' }), act('approve', 'lead'), act('reject', 'admin'),
   ask(), act('cancel', 'agent'),
   ask(), act('timeout', 'admin'),
+  // Handed on: to the lead, to a person, no further.
+  ask(), act('escalate', 'stranger'), act('escalate', 'viewer'), act('escalate', 'agent'), act('escalate', 'foreignAdmin'),
+  act('escalate', 'teammate', { digest: 'stale' }), act('escalate', 'teammate', { to: 'stranger' }), act('escalate', 'teammate'),
+  act('approve', 'teammate'), act('escalate', 'lead', { to: 'owner' }), act('escalate', 'admin'), act('approve', 'lead'),
+  act('approve', 'admin'), again(0, 'escalate', 'admin'),
   // Named by the agent: an admin decides, not the one named.
   ask({ onBehalfOf: 'owner' }), act('approve', 'teammate'), act('approve', 'owner'),
   act('approve', 'owner', { breakGlass: 'without' }), act('approve', 'owner', { breakGlass: 'with a reason' }),
   // Windows.
-  ask(), sweep, ask(), late('approve', 'teammate'), ask(), late('cancel', 'agent'), ask(), late('timeout', 'root'),
+  ask(), sweep, ask(), late('approve', 'teammate'), ask(), late('cancel', 'agent'), ask(), late('timeout', 'root'), ask(), late('escalate', 'root'),
   grant('propose', 'notify_only'), ask(), act('timeout', 'root'), ask(), sweep,
   grant('propose', 'escalate'), ask(), act('timeout', 'root'), act('approve', 'teammate'), sweep, act('approve', 'lead'), sweep,
   { kind: 'run out', agent: 0, terms: { mode: 'propose', action: 'reject' } },
-  grant('propose', 'approve'), ask(), act('timeout', 'root'), ask({ danger: true }), sweep,
+  grant('propose', 'approve'), ask(), act('timeout', 'root'), ask({ danger: true }), act('reject', 'admin'),
   // What is allowed may change while it waits.
   grant('propose'), ask(), grant('escalate'), act('approve', 'lead'), act('approve', 'lead'), act('approve', 'admin'),
   grant('propose'), ask(), grant('block'), act('approve', 'teammate'), ask(), ask({ by: 'adapter' }),
@@ -46,7 +51,7 @@ export const TOUR: readonly Command[] = [
   grant('escalate', 'approve'),
   grant('propose'), ask(), { kind: 'revoke', agent: 0, capability: 'email.send' }, act('approve', 'teammate'), ask(), grant('propose'),
   ask(), { kind: 'deactivate', agent: 0 }, ask(), act('cancel', 'agent'), act('approve', 'teammate'), { kind: 'activate', agent: 0 },
-  ask(), { kind: 'stop', agent: 0 }, ask(), act('approve', 'admin'), act('reject', 'admin'), act('timeout', 'admin'),
+  ask(), { kind: 'stop', agent: 0 }, ask(), act('approve', 'admin'), act('reject', 'admin'), act('timeout', 'admin'), act('escalate', 'admin'),
   { kind: 'resume', agent: 0 }, act('approve', 'admin'),
   ask(), { kind: 'stop', agent: 0 }, act('cancel', 'admin'), { kind: 'resume', agent: 0 },
   // The same key again: answered as before, or as new, or as somebody else's.
