@@ -22,8 +22,12 @@ export class CompleteHitl20261122000500 implements MigrationInterface {
         add column edited_by text collate "C",
         add column edited_at timestamptz(3),
         add column edit_diff json`);
-    await runner.query(`create index hitl_requests_to_remind on hitl_requests (remind_at)
+    // By organization: the sweep takes from each in turn, so that nobody waits behind somebody else's thousands.
+    await runner.query(`create index hitl_requests_to_remind on hitl_requests (organization_id, remind_at)
       where status in ('pending', 'escalated') and remind_at is not null`);
+    await runner.query(`drop index hitl_requests_due`);
+    await runner.query(`create index hitl_requests_due on hitl_requests (organization_id, expires_at)
+      where status in ('pending', 'escalated')`);
     // Of which version: an edit leaves the votes for what stood before it behind.
     await runner.query(`
       create table hitl_votes (

@@ -149,22 +149,27 @@ export class FactsQuery {
     return facts;
   }
 
+  /** Those of many, in one statement, but for what is used up of limits: where a grant has some, it has to be asked about alone. */
+  async readAllWithin(tx: Tx, wanted: readonly FactsWanted[]): Promise<Facts[]> {
+    const rows = await tx.query<Row & Record<string, unknown>>(READ.text, parametersOf(wanted));
+    return rows.map((row, i) => factsFrom(row, wanted[i]!));
+  }
+
   /**
    * The same facts inside a unit of work that holds the agent's head and its organization's barrier.
    *
    * @param without an execution that has its share already
    */
   async readWithin(tx: Tx, wanted: FactsWanted, without?: string): Promise<Facts> {
-    const [row] = await tx.query<Row & Record<string, unknown>>(READ.text, parametersOf([wanted]));
-    const facts = factsFrom(row!, wanted);
-    if (!isLimited(facts)) return facts;
+    const [facts] = await this.readAllWithin(tx, [wanted]);
+    if (!isLimited(facts!)) return facts!;
     const { id: grantId, limits } = facts.grant;
     const asked = { organizationId: wanted.organizationId, grantId, limits, ...(without === undefined ? {} : { without }) };
     return { ...facts, usage: await this.usage.readWithin(tx, asked) };
   }
 }
 
-function isLimited(facts: Facts): facts is Facts & { grant: GrantFacts } {
+export function isLimited(facts: Facts): facts is Facts & { grant: GrantFacts } {
   return facts.grant !== undefined && facts.grant.limits.length > 0;
 }
 

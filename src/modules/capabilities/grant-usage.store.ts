@@ -130,9 +130,11 @@ export class GrantUsageStore {
   /**
    * Locks every usage row under which one of these executions has a share, before the first of them is given back: work on
    * several executions that locked in their order would meet the like of it, over the same grants, from the other end.
+   *
+   * @param grantIds under which some of them may come to have one
    */
-  async hold(tx: Tx, organizationId: string, executionIds: readonly string[]): Promise<void> {
-    const held = await this.heldBy(tx, organizationId, executionIds);
+  async hold(tx: Tx, organizationId: string, executionIds: readonly string[], grantIds: readonly string[] = []): Promise<void> {
+    const held = [...(await this.heldBy(tx, organizationId, executionIds)), ...grantIds];
     if (held.length > 0) await this.lock(tx, organizationId, held);
   }
 

@@ -1,76 +1,41 @@
 import { Injectable } from '@nestjs/common';
-import { Interval } from '@nestjs/schedule';
 import { agentChain } from '../../domain/audit/chain.js';
 import type { TimeoutAction } from '../../domain/gate/vocabulary.js';
-import { asService, recordsNothing } from '../../platform/auth/call-context.js';
+import { recordsNothing } from '../../platform/auth/call-context.js';
 import type { Caller } from '../../platform/auth/principal.js';
-import { type Scope, scopeOfEverything } from '../../platform/auth/scope.js';
 import { Replayed } from '../../platform/database/idempotency.js';
+import { StatementsOnPool } from '../../platform/database/statements-on-pool.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { isPassing } from '../../platform/http/failure.js';
 import { Waiters } from '../../platform/wake/waiters.js';
-import { HitlRequestStore, type RequestPlace } from './hitl-request.store.js';
-import { MoveRequestService, refusalOf } from './move-request.service.js';
+import { HitlRequestStore } from './hitl-request.store.js';
+import { refusalOf } from './move-request.service.js';
+import { SetAside } from './sweep-sets.js';
+import { SweepService, type Swept } from './sweep.service.js';
+import { TimeOutService } from './time-out.service.js';
 
-const SWEEP_EVERY_MS = 1_000;
-const SWEEP_AT_ONCE = 200;
+/** How long a call may sweep: then it says how far it came. */
+const CALL_SWEEPS_MS = 5_000;
 
-export interface Swept {
-  checked: number;
-  timedOut: number;
-  approved: number;
-  escalated: number;
-}
-
-/**
- * Ends requests that nobody decided in time. Candidates are found without a lock and ended one by one by
- * compare-and-set, so any number of replicas may sweep. The database's clock decides.
- */
+/** Time's end at somebody's request: of one request now, or of all that is due. */
 @Injectable()
 export class ExpireRequestsService {
-  private sweeping = false;
-
   constructor(
     private readonly work: UnitOfWork,
+    private readonly pool: StatementsOnPool,
     private readonly requests: HitlRequestStore,
-    private readonly moving: MoveRequestService,
+    private readonly timingOut: TimeOutService,
+    private readonly sweeps: SweepService,
     private readonly waiters: Waiters,
   ) {}
 
-  @Interval(SWEEP_EVERY_MS)
-  async tick(): Promise<void> {
-    if (this.sweeping) return;
-    this.sweeping = true;
-    try {
-      await asService('sweeper', () => this.sweep(scopeOfEverything(), 'system'));
-    } catch {
-      // The database is away, or busy: the next tick looks again, and readiness tells.
-    } finally {
-      this.sweeping = false;
-    }
-  }
-
-  async sweep(scope: Scope, actorId: string): Promise<Swept> {
-    const swept: Swept = { checked: 0, timedOut: 0, approved: 0, escalated: 0 };
-    for (let held = 0; ; held = 0) {
-      const due = await this.requests.due(scope, SWEEP_AT_ONCE);
-      for (const place of due) {
-        // One chain that somebody holds does not keep the others waiting: it comes round again.
-        const action = await this.timeOut(place, 'window', actorId).catch((error: unknown) => {
-          if (!isPassing(error)) throw error;
-          held++;
-          return undefined;
-        });
-        swept.checked++;
-        if (action === 'approve') swept.approved++;
-        else if (action === 'escalate') swept.escalated++;
-        else if (action !== undefined) swept.timedOut++;
-      }
-      if (due.length < SWEEP_AT_ONCE || held > 0) {
-        if (swept.checked === 0) recordsNothing();
-        return swept;
-      }
-    }
+  /** What is due of the caller's, as the sweeper does it; what is left after a few seconds is the sweeper's. */
+  async checkNow({ scope }: Caller): Promise<Swept> {
+    const until = performance.now() + CALL_SWEEPS_MS;
+    const lane = { work: this.work, run: this.pool.run };
+    const isOver = () => performance.now() > until;
+    const swept = await this.sweeps.sweep({ scope, kinds: ['window'], lane, setAside: new SetAside(), isOver });
+    if (swept.timedOut + swept.approved + swept.escalated === 0) recordsNothing();
+    return swept;
   }
 
   /**
@@ -81,32 +46,24 @@ export class ExpireRequestsService {
    */
   async trigger(id: string, caller: Caller): Promise<{ action: TimeoutAction; replayed: boolean }> {
     const place = await this.requests.place(caller.scope, id);
+    const chains = [agentChain(place.organizationId, place.agentId)];
+    const plan = { chains, judges: [place.organizationId], leavesFacts: true, evenIfClosed: true } as const;
     try {
-      return { action: (await this.timeOut(place, 'manual', caller.actorId))!, replayed: false };
+      const action = await this.work.run(plan, async (tx) => {
+        const request = await this.requests.read(tx, place);
+        const [outcome] = await this.timingOut.timeOutAll(tx, [request], 'manual', caller.actorId);
+        if ('code' in outcome!) throw refusalOf(outcome, request);
+        const applied = outcome!.accepted.action!;
+        tx.reply(200, { hitlRequestId: place.id, action: applied });
+        return applied;
+      });
+      this.waiters.wake(place.id);
+      this.waiters.wake(place.executionId);
+      return { action, replayed: false };
     } catch (error) {
       if (!(error instanceof Replayed)) throw error;
       recordsNothing();
       return { action: (error.answer.body as { action: TimeoutAction }).action, replayed: true };
     }
-  }
-
-  private async timeOut(place: RequestPlace, trigger: 'window' | 'manual', actorId: string): Promise<TimeoutAction | undefined> {
-    const chains = [agentChain(place.organizationId, place.agentId)];
-    const plan = { chains, judges: [place.organizationId], leavesFacts: true, evenIfClosed: true } as const;
-    const action = await this.work.run(plan, async (tx) => {
-      const request = await this.requests.read(tx, place);
-      const moved = await this.moving.move(tx, request, { kind: 'timeout', trigger }, actorId);
-      if (!('kind' in moved)) {
-        tx.reply(200, { hitlRequestId: place.id, action: moved.accepted.action });
-        return moved.accepted.action;
-      }
-      if (trigger === 'window') return undefined;
-      throw refusalOf(moved, request);
-    });
-    if (action !== undefined) {
-      this.waiters.wake(place.id);
-      this.waiters.wake(place.executionId);
-    }
-    return action;
   }
 }

@@ -84,22 +84,6 @@ export class HitlRequestStore {
     return new Set(rows.map(({ id }) => id));
   }
 
-  /**
-   * Open requests whose window is over, earliest first; not those that a stop holds, whose clock stands still. Without a lock:
-   * each is ended in a unit of work of its own.
-   */
-  async due(scope: Scope, limit: number): Promise<RequestPlace[]> {
-    const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 2);
-    return (await this.dataSource.query(
-      `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id, q.execution_id as "executionId"
-       from hitl_requests q where q.status in ('pending', 'escalated') and q.expires_at <= clock_timestamp() and ${within.sql}
-         and not exists (select from stops s where s.organization_id in (q.organization_id, 'org_platform') and s.lifted_at is null
-                           and (s.agent_id is null or s.agent_id = q.agent_id))
-       order by q.expires_at limit $1`,
-      [limit, ...within.parameters],
-    )) as RequestPlace[];
-  }
-
   /** The agent's open requests, for when it is removed or goes to another organization. */
   async openOf(tx: Tx, organizationId: string, agentId: string): Promise<RequestPlace[]> {
     return tx.query<RequestPlace & Record<string, unknown>>(

@@ -28,6 +28,7 @@ class SweptReply {
   @ApiProperty({ type: 'integer' }) timedOut!: number;
   @ApiProperty({ type: 'integer' }) approved!: number;
   @ApiProperty({ type: 'integer' }) escalated!: number;
+  @ApiProperty({ required: false, description: 'There was too much for one call: ask again, or leave the rest to the sweep.' }) more?: true;
 }
 
 @ApiTags('Human in the loop')
@@ -50,24 +51,24 @@ export class HitlController {
   @Get('check-timeouts')
   @ApiOperation({
     summary: 'End requests whose time is over',
-    description: 'The sweep does this by itself every second. Harmless to repeat.',
+    description: 'The sweep does this by itself every second. Takes 5 seconds at most. Harmless to repeat.',
   })
   @Header('Cache-Control', 'no-store')
   @Access('hitl.timeout')
   @Replies(200, SweptReply)
   checkTimeouts(@Caller() caller: VerifiedCaller) {
-    return this.expiry.sweep(caller.scope, caller.actorId);
+    return this.expiry.checkNow(caller);
   }
 
   @Post('check-timeouts')
   @ApiOperation({
     summary: 'End requests whose time is over',
-    description: 'The sweep does this by itself every second. Harmless to repeat.',
+    description: 'The sweep does this by itself every second. Takes 5 seconds at most. Harmless to repeat.',
   })
   @Access('hitl.timeout')
   @Replies(200, SweptReply)
   checkTimeoutsNow(@Caller() caller: VerifiedCaller) {
-    return this.expiry.sweep(caller.scope, caller.actorId);
+    return this.expiry.checkNow(caller);
   }
 
   @Get(':id')
@@ -150,7 +151,7 @@ export class HitlController {
   @Post(':id/timeout')
   @ApiOperation({
     summary: 'Time a request out now',
-    description: 'Applies the timeout action of its grant before the window ends. Never approves.',
+    description: 'Applies the timeout action of its grant before the window ends. Never approves: where time would, a hand rejects.',
   })
   @Access('hitl.timeout')
   @Idempotent('hitl.timeout')

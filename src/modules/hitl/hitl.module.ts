@@ -6,8 +6,9 @@ import { ExecutionsModule } from '../executions/executions.module.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
 import { CancelWorkService } from './cancel-work.service.js';
 import { DecideRequestService } from './decide-request.service.js';
-import { EligibleDecidersQuery } from './eligible-deciders.query.js';
-import { EscalateRequestService } from './escalate-request.service.js';
+    CancelWorkService, DecideRequestService, DueRequestsQuery, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService,
+    FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService,
+    MoveRequestService, RemindService, Sweeper, SweepService, TimeOutService,
 import { ExpireRequestsService } from './expire-requests.service.js';
 import { FrozenClockStore } from './frozen-clock.store.js';
 import { HitlController } from './hitl.controller.js';
@@ -20,13 +21,18 @@ import { HitlStatsQuery } from './hitl-stats.query.js';
 import { JudgeDecisionService } from './judge-decision.service.js';
 import { LicenceService } from './licence.service.js';
 import { MoveRequestService } from './move-request.service.js';
+import { RemindService } from './remind.service.js';
+import { Sweeper } from './sweeper.service.js';
+import { SweepService } from './sweep.service.js';
+import { TimeOutService } from './time-out.service.js';
 
 @Module({
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlStatsController, HitlController, CancelExecutionController],
   providers: [
-    CancelWorkService, DecideRequestService, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService, FrozenClockStore,
-    HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService,
+    CancelWorkService, DecideRequestService, DueRequestsQuery, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService,
+    FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService,
+    MoveRequestService, RemindService, Sweeper, SweepService, TimeOutService,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

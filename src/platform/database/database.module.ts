@@ -1,12 +1,13 @@
 import { Global, Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
+import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
+import type { DataSource } from 'typeorm';
 import { CredentialSources } from '../auth/credential-source.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
 import { OutboxBell } from '../outbox/outbox-bell.js';
 import { dataSourceOptions } from './data-source.js';
-import { DatabaseClock } from './database-clock.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { Janitor } from './janitor.service.js';
+import { Reserve } from './reserve.js';
 import { StatementsOnPool } from './statements-on-pool.js';
 import { Statements } from './statements.js';
 import { UnitOfWork } from './unit-of-work.js';
@@ -16,7 +17,13 @@ const ANSWER_TIMEOUT_MS = 8_000;
 
 const shared = [
   { provide: CredentialSources, useFactory: () => new CredentialSources() },
-  DatabaseClock, IdempotencyKeys, Janitor, OutboxBell, Statements, StatementsOnPool, UnitOfWork,
+  {
+    provide: Reserve,
+    inject: [getDataSourceToken(), CredentialSources, IdempotencyKeys, OutboxBell],
+    useFactory: (pool: DataSource, ...parts: [CredentialSources, IdempotencyKeys, OutboxBell]) =>
+      Reserve.beside(pool, (reserved) => new UnitOfWork(reserved, ...parts)),
+  },
+  IdempotencyKeys, Janitor, OutboxBell, Statements, StatementsOnPool, UnitOfWork,
 ];
 
 /** The database, and the units of work on it. Credential sources stand here because every unit of work asks them again. */

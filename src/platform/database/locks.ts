@@ -26,12 +26,38 @@ export async function lockHeads(runner: QueryRunner, { chains, creates = [], eve
   return closed;
 }
 
+/**
+ * Of these heads, those that nobody holds and whose organization's barrier is free: locked, in the one order. Where the barrier of
+ * one of `needed` is held, none.
+ */
+export async function lockFreeHeads(runner: QueryRunner, { chains, judges = [] }: Plan, needed: readonly string[]): Promise<ChainRef[]> {
+  const free = new Set(((await runner.query(
+    `select id from (select distinct id from unnest($1::text[]) as asked(id) order by id) o
+     where pg_try_advisory_xact_lock_shared(organization_barrier_v1(id))`,
+    [[...judges, ...needed]],
+  )) as { id: string }[]).map(({ id }) => id));
+  if (needed.some((id) => !free.has(id))) return [];
+  const wanted = chains.filter(({ organizationId }) => !judges.includes(organizationId) || free.has(organizationId));
+  return runner.query(
+    `select organization_id as "organizationId", chain from audit_heads
+     where (organization_id, chain) in (select * from unnest($1::text[], $2::text[])) and closed_at is null
+     order by organization_id, chain for update skip locked`,
+    columns(wanted),
+  ) as Promise<ChainRef[]>;
+}
+
 function lock(runner: QueryRunner, chains: readonly ChainRef[]): Promise<(ChainRef & { isClosed: boolean })[]> {
   return runner.query(
     `select organization_id as "organizationId", chain, closed_at is not null as "isClosed" from audit_heads
      where (organization_id, chain) in (select * from unnest($1::text[], $2::text[])) order by organization_id, chain for update`,
     columns(chains),
   ) as Promise<(ChainRef & { isClosed: boolean })[]>;
+}
+
+/** Whether nobody else has this advisory lock; if so, this transaction has it until it ends. */
+export async function isAlone(runner: QueryRunner, key: number): Promise<boolean> {
+  const [row] = (await runner.query('select pg_try_advisory_xact_lock($1) as alone', [key])) as [{ alone: boolean }];
+  return row.alone;
 }
 
 /** Takes the barrier of each organization shared: whoever changes its shared facts waits for this transaction to end. */

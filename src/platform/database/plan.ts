@@ -17,6 +17,15 @@ export interface Plan {
   changesShared?: readonly string[] | 'all';
   /** Waits for its heads with little patience: a frozen server's open transaction before it is ended (silent-holders.ts). */
   urgent?: true;
+  /**
+   * For what can be done later as well: barriers and heads that somebody holds are left out instead of waited for, and so are
+   * heads that are gone. `tx.holds` tells which were got; and what has to be waited for besides, this has little patience for.
+   */
+  onlyFree?: true;
+  /** One such work at a time, of all servers: an advisory lock that is only tried. @throws UnderWay where another has it */
+  alone?: number;
+  /** Waits for each of its locks so long and no longer, in milliseconds; otherwise as the session does. */
+  patienceMs?: number;
   /** What the locked chains' agents are decided by stays as it is, so that decisions in flight need not be taken again. */
   leavesFacts?: true;
   /**
@@ -24,4 +33,11 @@ export interface Plan {
    * place, instead of saying that there is no such thing. `tx.chainNow` tells which of the two it is.
    */
   evenIfClosed?: true;
+}
+
+/** Ends a unit of work before it began: what it wanted to do alone is being done, here or by another server. */
+export class UnderWay extends Error {
+  constructor() {
+    super('under way');
+  }
 }

@@ -75,6 +75,11 @@ export class Tx {
     return id;
   }
 
+  /** Whether this work has the head of a chain that its plan names: always, unless the plan takes `onlyFree` ones. */
+  holds(chain: ChainRef): boolean {
+    return this.plan.chains.some((one) => one.organizationId === chain.organizationId && one.chain === chain.chain);
+  }
+
   /** The chain for entries about an agent here: its own, or its organization's once the agent has left (`evenIfClosed`). */
   chainNow(chain: ChainRef): ChainRef {
     const left = this.closed.some((one) => one.organizationId === chain.organizationId && one.chain === chain.chain);

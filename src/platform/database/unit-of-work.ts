@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type QueryRunner } from 'typeorm';
-import { PLATFORM_ORGANIZATION } from '../../domain/audit/chain.js';
+import { type ChainRef, PLATFORM_ORGANIZATION } from '../../domain/audit/chain.js';
 import { CredentialSources } from '../auth/credential-source.js';
 import type { Caller } from '../auth/principal.js';
 import { Problem } from '../http/problem.js';
@@ -9,8 +9,8 @@ import { requestContext } from '../http/request-context.js';
 import { OutboxBell } from '../outbox/outbox-bell.js';
 import { Tx } from './tx.js';
 import { IdempotencyKeys, Replayed } from './idempotency.js';
-import { lockHeads, passBarriers, shareBarrier } from './locks.js';
-import type { Plan } from './plan.js';
+import { isAlone, lockFreeHeads, lockHeads, passBarriers, shareBarrier } from './locks.js';
+import { type Plan, UnderWay } from './plan.js';
 import { outwaitSilent } from './silent-holders.js';
 
 const ATTEMPTS = 3;
@@ -50,19 +50,23 @@ export class UnitOfWork {
     let result: Result;
     try {
       await runner.startTransaction();
+      if (plan.patienceMs !== undefined) await runner.query(`set local lock_timeout = ${Math.ceil(plan.patienceMs)}`);
+      if (plan.alone !== undefined && !(await isAlone(runner, plan.alone))) throw new UnderWay();
       const context = requestContext.getStore();
       const claim = context?.idempotency;
       const kept = claim && (await this.keys.claim(runner, claim));
-      await shareBarrier(runner, [...(plan.judges ?? []), ...barrierOf(context?.caller)]);
+      const callers = barrierOf(context?.caller);
+      if (!plan.onlyFree) await shareBarrier(runner, [...(plan.judges ?? []), ...callers]);
       if (kept) {
         // A kept answer, too, is for nobody whose rights have ended since the guard read them.
         await this.recheckCredential(runner);
         throw new Replayed(kept);
       }
-      const lock = () => lockHeads(runner, plan);
-      const closed = await (plan.urgent ? outwaitSilent(this.dataSource, runner, lock) : lock());
+      const { chains, closed } = plan.onlyFree
+        ? { chains: await lockFreeHeads(runner, plan, callers), closed: [] }
+        : { chains: plan.chains, closed: await this.lockAll(runner, plan) };
       await this.recheckCredential(runner);
-      tx = new Tx(runner, plan, closed);
+      tx = new Tx(runner, { ...plan, chains }, closed);
       result = await story(tx);
       await tx.flush();
       if (claim && tx.answered) await this.keys.keep(runner, claim, tx.answered);
@@ -78,6 +82,11 @@ export class UnitOfWork {
     if (tx.enqueued > 0) this.bell.ring();
     await passBarriers(this.dataSource, tx.changedShared);
     return result;
+  }
+
+  private lockAll(runner: QueryRunner, plan: Plan): Promise<ChainRef[]> {
+    const lock = () => lockHeads(runner, plan);
+    return plan.urgent ? outwaitSilent(this.dataSource, runner, lock) : lock();
   }
 
   /** A token refreshed, or a key rotated, while this work waited for its locks must not outlive the wait. */

@@ -16,6 +16,9 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
 // 42501: the right to write the log was withdrawn. Nothing runs that cannot be recorded.
 const BUSY_CODES: ReadonlySet<string> = new Set(['42501', '57014', '55P03', '40001', '40P01', '53000', '53100', '53200', '25006']);
 
+/** It waited too long for somebody else's lock, or stood in each other's way. */
+const HELD_UP_CODES: ReadonlySet<string> = new Set(['55P03', '57014', '40P01', '40001']);
+
 /** pg, its pool and TypeORM put these in words only; a runner whose connection the database ended counts as released. */
 const CONNECTION_WORDS =
   /Connection terminated|Query read timeout|timeout exceeded when trying to connect|encountered a connection error|runner already released/;
@@ -32,6 +35,11 @@ export function isConnectionError(error: unknown): boolean {
 /** Whether asking again in a moment may help. */
 export function isPassing(error: unknown): boolean {
   return isConnectionError(error) || within(error, ({ code }) => typeof code === 'string' && BUSY_CODES.has(code));
+}
+
+/** Whether a lock that somebody else has was in the way. */
+export function isHeldUp(error: unknown): boolean {
+  return within(error, ({ code }) => typeof code === 'string' && HELD_UP_CODES.has(code));
 }
 
 interface ErrorParts {

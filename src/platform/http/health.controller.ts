@@ -1,7 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { Access } from '../auth/access.decorator.js';
-import { DatabaseClock } from '../database/database-clock.js';
+import { Reserve } from '../database/reserve.js';
 import { OutboxWorker } from '../outbox/outbox.worker.js';
 import { Problem } from './problem.js';
 import { Replies } from './replies.js';
@@ -22,8 +22,10 @@ const LARGEST_SKEW_MS = 2_000;
 @ApiTags('Operations')
 @Controller('health')
 export class HealthController {
+  private looking: Promise<ReadyReply> | undefined;
+
   constructor(
-    private readonly clock: DatabaseClock,
+    private readonly reserve: Reserve,
     private readonly outbox: OutboxWorker,
   ) {}
 
@@ -48,9 +50,14 @@ export class HealthController {
   @ApiOperation({ summary: 'Whether calls can be served', description: '503 while the database is away.' })
   @Access('public')
   @Replies(200, ReadyReply)
-  async ready(): Promise<ReadyReply> {
+  ready(): Promise<ReadyReply> {
+    // Whoever asks meanwhile gets the same answer: however many ask, one connection is enough.
+    return (this.looking ??= this.look().finally(() => (this.looking = undefined)));
+  }
+
+  private async look(): Promise<ReadyReply> {
     const asked = Date.now();
-    const now = await this.clock.now().catch(() => {
+    const now = await this.reserve.now().catch(() => {
       throw new Problem('UNAVAILABLE', 'The database cannot be reached.', { headers: { 'Retry-After': '1' } });
     });
     const answered = Date.now();

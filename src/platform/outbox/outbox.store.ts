@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { JsonObject } from '../../domain/json.js';
+import { Reserve } from '../database/reserve.js';
 import type { EffectKind } from './effects.js';
 
 export interface OutboxRow {
@@ -19,7 +20,10 @@ const LONGEST_PAUSE_SECONDS = 300;
 /** The outbox's rows, for workers: outside of the work that wrote them. Claims skip what another worker has. */
 @Injectable()
 export class OutboxStore {
-  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly reserve: Reserve,
+  ) {}
 
   async claim(kinds: EffectKind[], limit: number): Promise<OutboxRow[]> {
     const [rows] = await this.dataSource.query<[OutboxRow[], number]>(
@@ -46,12 +50,9 @@ export class OutboxStore {
     );
   }
 
-  /** How many effects wait for a handler that is none of these. */
+  /** How many effects wait for a handler that is none of these. For readiness, hence on the reserve. */
   async parked(handled: EffectKind[]): Promise<number> {
-    const [row] = await this.dataSource.query<[{ parked: number }]>(
-      'select count(*)::integer as parked from outbox where kind <> all ($1)',
-      [handled],
-    );
-    return row.parked;
+    const [row] = await this.reserve.run('select count(*)::integer as parked from outbox where kind <> all ($1)', [handled]);
+    return row!.parked as number;
   }
 }

@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+import { appliedAction, type HitlCommand, isOpen } from '../../domain/hitl/transition.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { type Facts, FactsQuery, isLimited } from '../authority/facts.query.js';
+import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
+import type { Held } from './held.js';
+import type { HitlRequestEntity } from './hitl-request.entity.js';
+import { LicenceService } from './licence.service.js';
+import { type Moved, MoveRequestService, stateOf, type WantedMove } from './move-request.service.js';
+import type { Refused } from '../../domain/hitl/transition.js';
+import { ESCALATION_NEEDED, obstacleTo } from './obstacle.js';
+
+export type Outcome = Moved | Refused | Held;
+
+/**
+ * Ends requests by time, each by the action of its grant. In the caller's unit of work, which has read them under their agents'
+ * heads. An approval by time asks the gate anew, as a person's does, and is carried out like one.
+ */
+@Injectable()
+export class TimeOutService {
+  constructor(
+    private readonly facts: FactsQuery,
+    private readonly usage: GrantUsageStore,
+    private readonly moving: MoveRequestService,
+    private readonly licences: LicenceService,
+  ) {}
+
+  /**
+   * @param trigger `window`: those whose time is over; `manual`: an administrator's hand, before that too
+   * @param actorId who pulled the trigger
+   * @returns what became of each, in their order
+   */
+  async timeOutAll(
+    tx: Tx, found: readonly HitlRequestEntity[], trigger: 'window' | 'manual', actorId: string,
+  ): Promise<Outcome[]> {
+    const now = await tx.now();
+    const outcomes = new Map<string, Outcome>();
+    const due: HitlRequestEntity[] = [];
+    for (const request of found) {
+      // By one clock for all that is asked below: what becomes due meanwhile would be approved without having been asked about.
+      if (trigger === 'window' && request.expiresAt > now) outcomes.set(request.id, { kind: 'refused', code: 'NOT_DUE' });
+      else due.push(request);
+    }
+    const approving = due.filter((one) => isOpen(one.status) && appliedAction(stateOf(one), trigger) === 'approve');
+    const facts = await this.factsOf(tx, approving);
+    if (approving.length > 0) await this.holdUsage(tx, due, [...facts.values()]);
+    const isAlone = ({ id }: HitlRequestEntity) => facts.has(id) && isLimited(facts.get(id)!);
+    await this.end(tx, due.filter((one) => !isAlone(one)), facts, { trigger, actorId }, outcomes);
+    // What one leaves of a limit, the next is compared with: one after the other, as if each came alone.
+    for (const request of due.filter(isAlone)) {
+      const ownFacts = await this.facts.readWithin(tx, wantedOf(request), request.executionId);
+      await this.end(tx, [request], new Map([[request.id, ownFacts]]), { trigger, actorId }, outcomes);
+    }
+    return found.map(({ id }) => outcomes.get(id)!);
+  }
+
+  private async end(
+    tx: Tx, requests: readonly HitlRequestEntity[], facts: ReadonlyMap<string, Facts>,
+    by: { trigger: 'window' | 'manual'; actorId: string }, outcomes: Map<string, Outcome>,
+  ): Promise<void> {
+    const wanted: WantedMove[] = [];
+    for (const request of requests) {
+      const stops = facts.get(request.id)?.stops ?? [];
+      if (stops.length > 0) outcomes.set(request.id, { kind: 'refused', code: 'STOPPED', stops });
+      else wanted.push({ found: request, actorId: by.actorId, ...commandFor(request, facts.get(request.id), by.trigger) });
+    }
+    const moved = await this.moving.moveAll(tx, wanted);
+    for (const [i, { found }] of wanted.entries()) {
+      const outcome = moved[i]!;
+      outcomes.set(found.id, outcome);
+      if ('accepted' in outcome && outcome.accepted.action === 'approve') {
+        await this.licences.carryOut(tx, outcome.request, facts.get(found.id)!, 'system');
+      }
+    }
+  }
+
+  private async factsOf(tx: Tx, requests: readonly HitlRequestEntity[]): Promise<Map<string, Facts>> {
+    if (requests.length === 0) return new Map();
+    const facts = await this.facts.readAllWithin(tx, requests.map(wantedOf));
+    return new Map(requests.map(({ id }, i) => [id, facts[i]!]));
+  }
+
+  /** Everything that giving back and beginning will lock, before the first of them does. */
+  private async holdUsage(tx: Tx, requests: readonly HitlRequestEntity[], facts: readonly Facts[]): Promise<void> {
+    const grants = facts.flatMap((one) => (isLimited(one) ? [one.grant.id] : []));
+    for (const organizationId of [...new Set(requests.map((one) => one.organizationId))].sort()) {
+      const executions = requests.filter((one) => one.organizationId === organizationId).map(({ executionId }) => executionId);
+      await this.usage.hold(tx, organizationId, executions, grants);
+    }
+  }
+}
+
+/** Facts are there where time would approve: then what stands against it, or whom it needs by now, decides. */
+function commandFor(
+  request: HitlRequestEntity, facts: Facts | undefined, trigger: 'window' | 'manual',
+): { command: HitlCommand; cause?: string } {
+  const obstacle = facts && obstacleTo(request, facts, null);
+  if (obstacle?.code === ESCALATION_NEEDED) return { command: { kind: 'timeout', trigger, approvalNeeds: 'admin' } };
+  if (obstacle) return { command: { kind: 'cancel', by: 'system' }, cause: obstacle.code };
+  return { command: { kind: 'timeout', trigger, ...(facts?.grant?.quorum ? { approvalNeeds: 'quorum' } : {}) } };
+}
+
+const wantedOf = ({ organizationId, agentId, capability }: HitlRequestEntity) => ({ organizationId, agentId, capability });
