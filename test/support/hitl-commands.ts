@@ -64,7 +64,7 @@ export class Walker {
       case 'click late': {
         // While a stop holds, the window stands still: there is no end of it to be late for.
         const nth = chosen(model, { ...command.pick, open: true });
-        return nth !== undefined && model.requests[nth]!.action !== 'approve' && !model.agents[model.requests[nth]!.agent]!.stopped;
+        return nth !== undefined && !model.agents[model.requests[nth]!.agent]!.stopped;
       }
       case 'run out': {
         const { active, stopped } = model.agents[command.agent]!;
@@ -173,9 +173,9 @@ export class Walker {
     for (const order of ['before the sweep', 'after the sweep'] as const) {
       const world = structuredClone(request);
       world.over = true;
-      if (order === 'after the sweep') timeOut(world, 'window', 'system');
+      if (order === 'after the sweep') timeOut(this.model, world, 'window', 'system');
       const expected = decide(this.model, world, deed);
-      if (isOpen(world) && world.over) timeOut(world, 'window', 'system');
+      if (isOpen(world) && world.over) timeOut(this.model, world, 'window', 'system');
       const difference = differs(deed.verb, expected, reply) ?? (await this.differenceOf(nth, world));
       if (difference === undefined) return { labels: [`click late, ${order}`, labelOf(deed, expected)] };
       told.push(`${order}: ${difference}`);
@@ -186,8 +186,8 @@ export class Walker {
   private async sweep(nth: number): Promise<Met> {
     await this.endWindow(nth);
     await this.settled(nth);
-    const { action } = timeOut(this.model.requests[nth]!, 'window', 'system');
-    return { labels: [`sweep: ${action}`], difference: await this.compare(nth) };
+    const { action } = timeOut(this.model, this.model.requests[nth]!, 'window', 'system');
+    return { labels: [`sweep: ${action ?? 'cancelled'}`], difference: await this.compare(nth) };
   }
 
   private async runOut(agent: number, terms: ModelTerms): Promise<Met> {
@@ -201,7 +201,7 @@ export class Walker {
     const nth = this.model.requests.length - 1;
     const request = this.model.requests[nth]!;
     // With each escalation a new window begins, and runs out too.
-    while (isOpen(request)) timeOut(request, 'window', 'system');
+    while (isOpen(request)) timeOut(this.model, request, 'window', 'system');
     await this.settled(nth, true);
     const back = await this.govern({ kind: 'grant', agent, capability, terms: kept });
     return { labels: [`run out: ${terms.action}`], difference: back ?? (await this.compare(nth)) };

@@ -171,7 +171,7 @@ export function decide(model: Model, request: ModelRequest, deed: Deed): Answer 
   if (barred) return barred;
   if (isOpen(request) && agent.stopped && deed.verb !== 'cancel') return refused(403, 'STOPPED');
   if (!isOpen(request)) return refused(409, request.over && deed.verb !== 'timeout' ? 'HITL_EXPIRED' : 'HITL_ALREADY_DECIDED');
-  if (deed.verb === 'timeout') return timeOut(request, 'manual', deed.who);
+  if (deed.verb === 'timeout') return timeOut(model, request, 'manual', deed.who);
   if (request.over) return refused(409, 'HITL_EXPIRED');
   if (deed.verb === 'escalate' && request.level === 2) return refused(409, 'ESCALATION_LIMIT');
   if (deed.digest === 'stale' || (deed.digest === 'none' && request.version > 1)) {
@@ -209,18 +209,24 @@ function approve(agent: ModelAgent, request: ModelRequest, { who, breakGlass }: 
     if (!mayBreakGlass) return refused(403, 'SELF_APPROVAL');
     if (breakGlass === 'without') return refused(422, 'REASON_REQUIRED');
   }
-  const grant = agent.grants.get(request.capability)!;
-  const mode = modeOf(grant, request);
-  if (!agent.active || !grant.held || mode === 'block') {
+  const asks = askedAnew(agent, request);
+  if (asks === 'nothing') {
     end(request, 'cancelled', 'cancelled', 'system', 'system', 'cancelled');
     return refused(409, 'NOT_EXECUTABLE');
   }
-  if (mode === 'escalate' && request.mode === 'propose' && level < 2) {
+  if (asks === 'escalate' && request.mode === 'propose' && level < 2) {
     raise(request, 2, 'system');
     return refused(409, 'NOT_EXECUTABLE');
   }
   end(request, 'approved', 'approved', 'human', who);
   return OK;
+}
+
+/** What the gate would say to the call now; `nothing`, where it would not even ask. */
+function askedAnew(agent: ModelAgent, request: ModelRequest): GrantMode | 'nothing' {
+  const grant = agent.grants.get(request.capability)!;
+  const mode = modeOf(grant, request);
+  return !agent.active || !grant.held || mode === 'block' ? 'nothing' : mode;
 }
 
 function handOn(request: ModelRequest, { who, to }: Deed): Answer {
@@ -232,9 +238,21 @@ function handOn(request: ModelRequest, { who, to }: Deed): Answer {
   return OK;
 }
 
-/** The window's end, or an administrator's trigger: of a sweep, undefined where there is nothing to do. */
-export function timeOut(request: ModelRequest, trigger: 'window' | 'manual', who: Actor): Answer {
-  const action = applied(request, trigger);
+/**
+ * The window's end, or an administrator's trigger. Before time approves, the gate is asked anew, as it is when a person does: what
+ * may no longer run is cancelled, what needs an admin by now goes to one.
+ */
+export function timeOut(model: Model, request: ModelRequest, trigger: 'window' | 'manual', who: Actor): Answer {
+  let action = applied(request, trigger);
+  const asks = askedAnew(model.agents[request.agent]!, request);
+  if (action === 'approve' && asks === 'nothing') {
+    end(request, 'cancelled', 'cancelled', 'system', 'system', 'cancelled');
+    return { status: 200 };
+  }
+  if (action === 'approve' && asks === 'escalate') {
+    action = request.level === 2 ? 'reject' : 'escalate';
+    request.level = 1;
+  }
   request.entries.push({ event: 'hitl.timed_out', actor: trigger === 'manual' ? who : 'system' });
   if (action === 'escalate') {
     raise(request, request.level + 1, 'system');

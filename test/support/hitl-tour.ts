@@ -43,7 +43,9 @@ export const TOUR: readonly Command[] = [
   grant('propose', 'notify_only'), ask(), act('timeout', 'root'), ask(), sweep,
   grant('propose', 'escalate'), ask(), act('timeout', 'root'), act('approve', 'teammate'), sweep, act('approve', 'lead'), sweep,
   { kind: 'run out', agent: 0, terms: { mode: 'propose', action: 'reject' } },
-  grant('propose', 'approve'), ask(), act('timeout', 'root'), ask({ danger: true }), act('reject', 'admin'),
+  grant('propose', 'approve'), ask(), act('timeout', 'root'), ask({ danger: true }), sweep, ask(), sweep, ask(), late('reject', 'teammate'),
+  { kind: 'grant', agent: 0, capability: 'crm.push', terms: { mode: 'propose', action: 'approve' } }, ask({ capability: 'crm.push' }), sweep,
+  ask(), grant('escalate'), sweep, act('reject', 'root'), grant('propose', 'approve'), ask(), grant('block'), sweep,
   // What is allowed may change while it waits.
   grant('propose'), ask(), grant('escalate'), act('approve', 'lead'), act('approve', 'lead'), act('approve', 'admin'),
   grant('propose'), ask(), grant('block'), act('approve', 'teammate'), ask(), ask({ by: 'adapter' }),

@@ -14,7 +14,7 @@ export type Capability = (typeof CAPABILITIES)[number];
 /** Everybody but the agents, who are each walk's own. */
 export interface House {
   readonly server: TestServer;
-  readonly people: ReadonlyMap<Principal, { readonly id: string; readonly client: Client }>;
+  readonly people: ReadonlyMap<Principal, { readonly id: string; readonly client: Client; readonly key?: string }>;
   readonly teamId: string;
 }
 
@@ -27,7 +27,7 @@ export async function aHouse(server: TestServer, receiver: Receiver): Promise<Ho
     ['teammate', 'member', organizationId], ['agentOwner', 'member', organizationId], ['stranger', 'member', organizationId],
     ['viewer', 'viewer', organizationId], ['foreignAdmin', 'admin', foreign],
   ] as const).map(async ([who, role, home]) => [who, await aPerson(server, role, { organizationId: home })] as const));
-  const people = new Map<Principal, { id: string; client: Client }>(made);
+  const people = new Map<Principal, { id: string; client: Client; key?: string }>(made);
   people.set('root', { id: 'root', client: asRoot(server) });
   const teamId = await aTeam(server, organizationId, [
     { userId: people.get('lead')!.id, role: 'lead' }, { userId: people.get('teammate')!.id },

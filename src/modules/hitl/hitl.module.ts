@@ -6,9 +6,9 @@ import { ExecutionsModule } from '../executions/executions.module.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
 import { CancelWorkService } from './cancel-work.service.js';
 import { DecideRequestService } from './decide-request.service.js';
-    CancelWorkService, DecideRequestService, DueRequestsQuery, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService,
-    FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService,
-    MoveRequestService, RemindService, Sweeper, SweepService, TimeOutService,
+import { DueRequestsQuery } from './due-requests.query.js';
+import { EligibleDecidersQuery } from './eligible-deciders.query.js';
+import { EscalateRequestService } from './escalate-request.service.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
 import { FrozenClockStore } from './frozen-clock.store.js';
 import { HitlController } from './hitl.controller.js';
