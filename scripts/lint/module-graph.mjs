@@ -23,7 +23,7 @@ export const MODULE_GRAPH = {
 };
 
 /** What src/domain may import besides itself: pure functions over their arguments, nothing that reads or keeps state. */
-export const PURE_LIBRARIES = ['canonicalize', '@bufbuild/cel', 're2js', 'ajv', 'ajv-formats', 'big.js'];
+export const PURE_LIBRARIES = ['canonicalize', '@bufbuild/cel', 're2js', 'ajv', 'ajv-formats', 'big.js', 'rfc6902'];
 
 /**
  * Tables without an entity class, by owner. A table with an entity belongs to the folder its entity stands in; every other

@@ -74,7 +74,7 @@ const isWaiting = (query: string) => isWaitingOn(other, query);
 describe('what was decided without it', () => {
   test.each(SCOPES)('a call that was decided when %s is stopped, and not committed: nothing begins', async (scope) => {
     const agent = await anAgentThere();
-    const { held, release } = line.hold('gate-commit-2');
+    const { held, release } = line.hold('gate-commit-');
     const call = search(agent);
     await held;
     const made = await stop(scope, agent).finally(release);

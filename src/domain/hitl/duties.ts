@@ -64,7 +64,8 @@ export interface OrganizationTies {
 }
 
 export interface DutyCommand {
-  readonly kind: 'approve' | 'reject' | 'escalate';
+  /** `edit`: a new version that decides nothing; an edit that decides is an approval. */
+  readonly kind: 'approve' | 'reject' | 'escalate' | 'edit';
   readonly breakGlass?: boolean;
   readonly reason?: string;
 }
@@ -107,8 +108,17 @@ export function judgeDecider({ decider, request, agent, organization, command }:
   if (decider.kind === 'root' || command.kind !== 'approve' || organization.hasSingleUser) return may;
   const bar = separationBar(decider, request, agent, organization);
   if (bar === undefined) return may;
-  if (command.breakGlass !== true || decider.role !== 'owner') return bar;
-  if ([...(command.reason ?? '').trim()].length >= BREAK_GLASS_REASON_MIN) return { ...may, breakGlass: true };
+  return breakGlass(decider, command, highestLevel) ?? bar;
+}
+
+/**
+ * Of somebody whom separation of duties or a quorum bars: an owner, or root, who asks for it decides nevertheless, with a reason.
+ *
+ * @returns undefined where nobody asks, or somebody who may not
+ */
+export function breakGlass(decider: Decider, command: DutyCommand, highestLevel: EscalationLevel): DutyVerdict | undefined {
+  if (command.breakGlass !== true || (decider.kind === 'person' && decider.role !== 'owner')) return undefined;
+  if ([...(command.reason ?? '').trim()].length >= BREAK_GLASS_REASON_MIN) return { kind: 'may', breakGlass: true, highestLevel };
   return mayNot('REASON_REQUIRED', `To decide nevertheless, say why, in at least ${BREAK_GLASS_REASON_MIN} characters.`);
 }
 

@@ -1,4 +1,4 @@
-import type { Role } from '../access/access.js';
+import { ROLES, type Role } from '../access/access.js';
 
 /** Roles whose holders may approve at all, so that a quorum can ask for one of them. */
 export const GROUP_ROLES = ['owner', 'admin', 'member'] as const satisfies readonly Role[];
@@ -27,4 +27,69 @@ export function stricterQuorum(one: Quorum | null, other: Quorum | null): Quorum
 
 export function groupKey(group: QuorumGroup): string {
   return 'teamId' in group ? `team ${group.teamId}` : `role ${group.role}`;
+}
+
+/** Somebody whose approval may be counted, with the rights of this moment. */
+export interface Approver {
+  /** A user's id, or `root`. */
+  readonly id: string;
+  readonly role: Role | 'root';
+  /** Teams in which a place counts. */
+  readonly teamIds: readonly string[];
+}
+
+export interface Tally {
+  /** Distinct people, as far as they are asked for. */
+  readonly approvals: number;
+  readonly needed: number;
+  /** Groups of which nobody is among them yet. */
+  readonly missing: readonly QuorumGroup[];
+  readonly met: boolean;
+}
+
+/**
+ * Counts approvals: distinct people, and of each group at least one. A role is met by that role or a higher one. Root is one
+ * person of the highest role and of no team.
+ *
+ * @param selves for an id: the users who stand behind it, which are itself and whoever counts as one person with it. Two whose
+ * lists meet are not counted beside each other.
+ */
+export function tally(quorum: Quorum, approvers: readonly Approver[], selves: ReadonlyMap<string, readonly string[]>): Tally {
+  const people = [...new Set(approvers.map(({ id }) => id))].map((id) => new Set([id, ...(selves.get(id) ?? [])]));
+  const approvals = distinctPeople(people, quorum.approvals);
+  const missing = (quorum.groups ?? []).filter((group) => !approvers.some((approver) => isOf(approver, group)));
+  return { approvals, needed: quorum.approvals, missing, met: approvals >= quorum.approvals && missing.length === 0 };
+}
+
+/** Whether somebody approves a second time, be it by another account. */
+export function isSamePerson(one: string, other: string, selves: ReadonlyMap<string, readonly string[]>): boolean {
+  const mine = [one, ...(selves.get(one) ?? [])];
+  return [other, ...(selves.get(other) ?? [])].some((id) => mine.includes(id));
+}
+
+function shares(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return [...one].some((id) => other.has(id));
+}
+
+function isOf({ role, teamIds }: Approver, group: QuorumGroup): boolean {
+  if ('teamId' in group) return teamIds.includes(group.teamId);
+  return role === 'root' || ROLES.indexOf(role) >= ROLES.indexOf(group.role);
+}
+
+/**
+ * The most that share nobody with one another, up to what is asked for: so another approval never makes it fewer, and their order
+ * does not matter. Whoever shares with the fewest is tried first; where those share among themselves too (accounts of one tree of
+ * invitations do), that is already the best.
+ */
+function distinctPeople(people: readonly ReadonlySet<string>[], wanted: number): number {
+  if (wanted <= 0 || people.length === 0) return 0;
+  const sharing = people.map((one) => [one, ...people.filter((other) => other !== one && shares(one, other))]);
+  const fewest = sharing.reduce((least, some) => (some.length < least.length ? some : least));
+  const isOnePerson = fewest.every((one) => fewest.every((other) => shares(one, other)));
+  let best = 0;
+  for (const one of isOnePerson ? fewest.slice(0, 1) : fewest) {
+    best = Math.max(best, 1 + distinctPeople(people.filter((other) => !shares(one, other)), wanted - 1));
+    if (best >= wanted) return best;
+  }
+  return best;
 }

@@ -28,13 +28,17 @@ export type HitlCommand =
   /** `deciderLevel`: the highest level at which whoever approves may decide. `breakGlass`: though separation of duties barred it. */
   | { readonly kind: 'approve'; readonly note?: string; readonly deciderLevel?: EscalationLevel; readonly breakGlass?: true }
   | { readonly kind: 'reject'; readonly note?: string }
-  /** `toLevel` where the level is forced; otherwise one level up. `to`: the user it is handed to, who decides at that level. */
+  /**
+   * `toLevel` where the level is forced; otherwise one level up. `to`: the user it is handed to, who decides at that level.
+   * `anew`: an edit has made another question of it, which is asked at the highest level also where the old one stood there.
+   */
   | {
       readonly kind: 'escalate';
       readonly reason: string;
       readonly toLevel?: EscalationLevel;
       readonly to?: string;
       readonly by?: 'human' | 'system';
+      readonly anew?: true;
     }
   /** `system` cancels what may no longer run; it does not wait for a window that has ended. */
   | { readonly kind: 'cancel'; readonly note?: string; readonly by?: 'human' | 'system' }
@@ -170,7 +174,7 @@ export function transition(request: HitlState, command: HitlCommand, now: Date):
   }
   const bySystem = command.kind === 'cancel' && command.by === 'system';
   if (elapsed && !bySystem) return { kind: 'refused', code: 'HITL_EXPIRED' };
-  if (command.kind === 'escalate' && levelAfter(request, command) <= request.level) {
+  if (command.kind === 'escalate' && !command.anew && levelAfter(request, command) <= request.level) {
     return { kind: 'refused', code: 'ESCALATION_LIMIT' };
   }
   return move(request, command.kind, command, now);

@@ -86,7 +86,7 @@ export class GrantCapabilityService {
       timeoutAction: wanted.hitlTimeoutAction ?? 'reject',
       conditions: plainConditions(wanted.conditions ?? []),
       limits: plainLimits(wanted.limits ?? []),
-      quorum: plainQuorum(wanted.quorum ?? null),
+      quorum: plainQuorum(wanted.quorum ?? null, pointer),
       reminders: plainReminders(wanted.reminders ?? []),
       expiresAt: wanted.expiresAt ?? null,
       version: (former?.version ?? 0) + 1,

@@ -54,13 +54,16 @@ export function plainLimits(limits: readonly LimitDto[]): Limit[] {
   return limits.map(({ max, per, sum, then }) => ({ max, per, ...(sum === undefined ? {} : { sum }), then }));
 }
 
-/** @throws Problem VALIDATION_FAILED where a group names a team and a role, or neither */
-export function plainQuorum(quorum: QuorumDto | null): Quorum | null {
+/**
+ * @param pointer where in the body the grant stands
+ * @throws Problem VALIDATION_FAILED where a group names a team and a role, or neither
+ */
+export function plainQuorum(quorum: QuorumDto | null, pointer = ''): Quorum | null {
   if (quorum === null) return null;
   const groups = (quorum.groups ?? []).map(({ teamId, role }, index): QuorumGroup => {
     if (teamId !== undefined && role === undefined) return { teamId };
     if (role !== undefined && teamId === undefined) return { role };
-    throw invalid([{ pointer: `/quorum/groups/${index}`, message: 'either teamId or role is required, not both' }]);
+    throw invalid([{ pointer: `${pointer}/quorum/groups/${index}`, message: 'either teamId or role is required, not both' }]);
   });
   return { approvals: quorum.approvals, ...(groups.length === 0 ? {} : { groups }) };
 }

@@ -13,9 +13,23 @@ export interface DeciderWanted {
   since: Date;
   /** Users behind the action, by id. */
   initiators: readonly string[];
+  /** Only places in teams that are older than this are told. */
+  teamsBefore?: Date;
+}
+
+/** Somebody who decides, and how they stand to a request. */
+export interface Standing {
+  person: Person;
+  /** Nobody else could have decided since the request was made. */
+  hasSingleUser: boolean;
+  /** Has, or may have had, the address of somebody behind the action. */
+  isNamesake: boolean;
+  /** Their teams here. */
+  teamIds: readonly string[];
 }
 
 interface Row {
+  id: string;
   email: string | null;
   role: Role;
   role_since: Date;
@@ -26,6 +40,7 @@ interface Row {
   place_role_since: Date;
   company: number;
   namesake: boolean;
+  teams: string[];
 }
 
 // An owner acts in every organization of their tenant, so people are looked for there.
@@ -38,15 +53,25 @@ const HOUSE = `
 // an address since may have got the old one.
 const PERSON = `
   with ${HOUSE}
-  select u.email, u.role, u.role_since, u.created_at, u.email_since,
+  select u.id, u.email, u.role, u.role_since, u.created_at, u.email_since,
     m.role as place, m.since as place_since, m.role_since as place_role_since,
     (select count(*)::integer from users c
      where (c.organization_id = $1 or (c.role = 'owner' and c.organization_id in (select id from house)))
        and (c.ended_at is null or c.ended_at > $3)) as company,
-    exists (select from users i where i.id = any ($6)
-      and (i.email_folded = u.email_folded or (i.email_since >= $3 and u.email_since >= $3))) as namesake
-  from users u left join team_members m on m.organization_id = $1 and m.team_id = $2 and m.user_id = u.id
-  where u.organization_id = $4 and u.id = $5`;
+    exists (select from users i where i.id = any ($4)
+      and (i.email_folded = u.email_folded or (i.email_since >= $3 and u.email_since >= $3))) as namesake,
+    array(select t.team_id from team_members t where t.organization_id = $1 and t.user_id = u.id
+      and ($5::timestamptz is null or t.since < $5)) as teams
+  from users u left join team_members m on m.organization_id = $1 and m.team_id = $2 and m.user_id = u.id`;
+
+const ONE = `${PERSON} where u.organization_id = $6 and u.id = $7`;
+
+// Locked, since some may have their account in another organization of the house, whose barrier this work does not hold: whoever
+// takes their rights away waits until it has ended.
+const THOSE_WHO_STILL_DECIDE = `${PERSON}
+  where u.id = any ($6) and u.status = 'active'
+    and (u.organization_id = $1 or (u.role = 'owner' and u.organization_id in (select id from house)))
+  order by u.id for share of u`;
 
 // An address was claimed as it stood when the request was made: an account whose own was changed since may have had it.
 // `union` ends a circle of people who vouched for one another. Root, who is nobody's colleague, is no link between people.
@@ -59,34 +84,56 @@ const SELVES = `
         or u.email_folded = (select i.email_folded from users i where i.id = n.name))
     union
     select up.name, u.vouched_by from up join users u on u.id = up.id and u.organization_id in (select id from house)
-    where starts_with(u.vouched_by, 'usr_'))
+    where $4 and starts_with(u.vouched_by, 'usr_'))
   select name, array_agg(id) as ids from up group by name`;
 
 /** What the rules of deciding ask about people, inside a unit of work that judges by the organization. No tables of its own. */
 @Injectable()
 export class DeciderQuery {
-  async read(tx: Tx, { userId, organizationId: home, credential }: UserPrincipal, wanted: DeciderWanted) {
-    const { organizationId, teamId = null, since, initiators } = wanted;
+  async read(tx: Tx, { userId, organizationId: home, credential }: UserPrincipal, wanted: DeciderWanted): Promise<Standing> {
     // The unit of work has just found this account alive, and rows of people are never deleted.
-    const [row] = (await tx.query<Row>(PERSON, [organizationId, teamId, since, home, userId, initiators])) as [Row];
-    const person: Person = {
-      kind: 'person',
-      userId,
-      role: row.role,
-      accountSince: row.created_at,
-      addressSince: row.email_since,
-      roleSince: row.role_since,
-      keySince: credential.createdAt,
-      ...(row.email === null ? {} : { email: row.email }),
-      ...(row.place === null ? {} : { membership: { role: row.place, since: row.place_since, roleSince: row.place_role_since } }),
-    };
-    return { person, hasSingleUser: row.company <= 1, isNamesake: row.namesake };
+    const [row] = await tx.query<Row>(ONE, [...parametersOf(wanted), home, userId]);
+    return standingOf(row!, credential.createdAt);
   }
 
-  /** For each name (a user's id, or an address): the users who stand behind it, those who vouched for it included. */
-  async selves(tx: Tx, organizationId: string, names: readonly string[], since: Date): Promise<Map<string, readonly string[]>> {
+  /** Of several users: those whose account is open and reaches here, with the rights of now; by their ids. */
+  async readAll(tx: Tx, userIds: readonly string[], wanted: DeciderWanted): Promise<Map<string, Standing>> {
+    const rows = await tx.query<Row>(THOSE_WHO_STILL_DECIDE, [...parametersOf(wanted), userIds]);
+    return new Map(rows.map((row) => [row.id, standingOf(row)]));
+  }
+
+  /**
+   * For each name (a user's id, or an address): the users who stand behind it, which are the accounts of that address, and with
+   * `vouchers` those who vouched for them, and so on.
+   */
+  async selves(
+    tx: Tx,
+    organizationId: string,
+    names: readonly string[],
+    since: Date,
+    vouchers = true,
+  ): Promise<Map<string, readonly string[]>> {
     const folded = [...new Set(names.map(foldPerson))];
-    const rows = await tx.query<{ name: string; ids: string[] }>(SELVES, [organizationId, folded, since]);
+    const rows = await tx.query<{ name: string; ids: string[] }>(SELVES, [organizationId, folded, since, vouchers]);
     return new Map(rows.map(({ name, ids }) => [name, ids]));
   }
+}
+
+function parametersOf({ organizationId, teamId, since, initiators, teamsBefore }: DeciderWanted): unknown[] {
+  return [organizationId, teamId ?? null, since, initiators, teamsBefore ?? null];
+}
+
+function standingOf(row: Row, keySince?: Date): Standing {
+  const person: Person = {
+    kind: 'person',
+    userId: row.id,
+    role: row.role,
+    accountSince: row.created_at,
+    addressSince: row.email_since,
+    roleSince: row.role_since,
+    ...(keySince ? { keySince } : {}),
+    ...(row.email === null ? {} : { email: row.email }),
+    ...(row.place === null ? {} : { membership: { role: row.place, since: row.place_since, roleSince: row.place_role_since } }),
+  };
+  return { person, hasSingleUser: row.company <= 1, isNamesake: row.namesake, teamIds: row.teams };
 }

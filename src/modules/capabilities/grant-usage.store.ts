@@ -95,6 +95,22 @@ export class GrantUsageStore {
    * begin, wherever it had its share until now.
    */
   async begin(tx: Tx, organizationId: string, grantId: string, executionId: string, uses: readonly Use[]): Promise<void> {
+    await this.count(tx, organizationId, grantId, executionId, uses, false);
+  }
+
+  /** Counts what waits anew, from this moment on: it was edited, and its share is that of what would run now. */
+  async askAnew(tx: Tx, organizationId: string, grantId: string, executionId: string, uses: readonly Use[]): Promise<void> {
+    await this.count(tx, organizationId, grantId, executionId, uses, true);
+  }
+
+  private async count(
+    tx: Tx,
+    organizationId: string,
+    grantId: string,
+    executionId: string,
+    uses: readonly Use[],
+    waiting: boolean,
+  ): Promise<void> {
     const held = await this.heldBy(tx, organizationId, [executionId]);
     if (held.length === 0 && uses.length === 0) return;
     await this.touch(tx, organizationId, uses.length === 0 ? held : [...held, grantId]);
@@ -103,8 +119,8 @@ export class GrantUsageStore {
     const amounts = [uses.map((use) => use.measure), uses.map((use) => use.amount)];
     await tx.query(
       `insert into grant_uses (organization_id, grant_id, execution_id, waiting, measure, amount)
-       select $1, $2, $3, false, * from unnest($4::text[], $5::numeric[])`,
-      [organizationId, grantId, executionId, ...amounts],
+       select $1, $2, $3, $4, * from unnest($5::text[], $6::numeric[])`,
+      [organizationId, grantId, executionId, waiting, ...amounts],
     );
     await tx.query(
       `insert into grant_totals as t (organization_id, grant_id, measure, amount)

@@ -58,6 +58,22 @@ export class ExecutionStore {
   }
 
   /**
+   * What would run of an execution that waits for a decision, after somebody edited it.
+   *
+   * @throws Error when it no longer waited
+   */
+  async edit(
+    tx: Tx,
+    { organizationId, id }: Pick<ExecutionPlace, 'organizationId' | 'id'>,
+    edited: Pick<ExecutionEntity, 'input' | 'edit'> & Partial<Pick<ExecutionEntity, 'effectiveMode'>>,
+  ): Promise<void> {
+    const result = await tx.manager
+      .getRepository(ExecutionEntity)
+      .update({ organizationId, id, status: 'pending_hitl' }, edited as object);
+    if (result.affected !== 1) throw new Error(`execution ${id} no longer waited for its decision`);
+  }
+
+  /**
    * Ends executions that waited for a decision: compare-and-set like `move`, of as many as there are.
    *
    * @throws Error when one of them no longer waited

@@ -14,6 +14,13 @@ export class ErrorReply {
   @ApiProperty() message!: string;
 }
 
+export class EditReply {
+  @ApiProperty({ example: 'usr_…' }) by!: string;
+  @ApiProperty({ format: 'date-time' }) at!: string;
+  @ApiProperty({ type: Object, isArray: true, description: 'RFC 6902, from the input as it was asked to what would run, or ran.' })
+  diff!: JsonValue[];
+}
+
 export class ExecutionReply {
   @ApiProperty({ example: 'exec_…' }) id!: string;
   @ApiProperty({ example: 'agt_…' }) agentId!: string;
@@ -26,6 +33,7 @@ export class ExecutionReply {
   runtime!: string;
   @ApiProperty({ type: Object, additionalProperties: true }) input!: JsonObject;
   @ApiProperty({ type: Object, required: false, additionalProperties: true }) context?: JsonObject;
+  @ApiProperty({ type: EditReply, required: false, description: 'A reviewer changed `input` before it ran.' }) edit?: EditReply;
   @ApiProperty({ type: ReasonReply, isArray: true, description: 'Which rules decided, and why.' }) reasons!: ReasonReply[];
   @ApiProperty({ required: false }) hitlRequestId?: string;
   @ApiProperty({ required: false, description: 'Why it was blocked or cancelled.' }) reason?: string;
@@ -63,6 +71,7 @@ export function presentExecution(row: ExecutionEntity): ExecutionReply {
     runtime: row.runtime,
     input: JSON.parse(row.input) as JsonObject,
     ...(row.context === null ? {} : { context: JSON.parse(row.context) as JsonObject }),
+    ...(row.edit === null ? {} : { edit: row.edit as unknown as EditReply }),
     reasons: row.reasons.map(({ rule, detail }) => ({ rule, detail })),
     ...(row.hitlRequestId === null ? {} : { hitlRequestId: row.hitlRequestId }),
     ...outcomeOf(row),

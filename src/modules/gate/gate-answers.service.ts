@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { JsonObject } from '../../domain/json.js';
 import { recordsNothing } from '../../platform/auth/call-context.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import { Problem } from '../../platform/http/problem.js';
@@ -6,7 +7,7 @@ import { type Reply, reply } from '../../platform/http/replies.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { isFinalExecution } from '../executions/executions.controller.js';
-import { outcomeOf } from '../executions/executions.presenter.js';
+import { type EditReply, outcomeOf } from '../executions/executions.presenter.js';
 import { ExecutionsQuery } from '../executions/executions.query.js';
 import { HitlRequestsQuery } from '../hitl/hitl-requests.query.js';
 import { HitlDesk } from '../hitl/hitl-desk.service.js';
@@ -92,6 +93,7 @@ export class GateAnswers {
     const common = {
       executionId: row.id, effectiveMode: row.effectiveMode, flagged: row.flagged,
       ...(row.auditId === null ? {} : { auditId: row.auditId }),
+      ...editOf(row),
       ...outcomeOf(row),
     };
     const request = row.hitlRequestId === null ? undefined : await this.requests.find(caller.scope, row.hitlRequestId);
@@ -112,6 +114,11 @@ export class GateAnswers {
     if (!execution) throw new Problem('NOT_FOUND', 'There is no such execution.');
     return execution;
   }
+}
+
+/** The agent asked for something else than what ran: it is told what did. */
+function editOf({ input, edit }: ExecutionEntity): Pick<GateReply, 'input' | 'edit'> {
+  return edit === null ? {} : { input: JSON.parse(input) as JsonObject, edit: edit as unknown as EditReply };
 }
 
 /** Where the outcome shows up; `?wait=` holds that answer until it does. */

@@ -3,7 +3,7 @@ import { HITL_MODES } from '../../domain/gate/vocabulary.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
 import { ANY_JSON } from '../../platform/http/any-json.js';
 import { Flag, FreeObject, Text } from '../../platform/http/fields.js';
-import { ErrorReply, ReasonReply } from '../executions/executions.presenter.js';
+import { EditReply, ErrorReply, ReasonReply } from '../executions/executions.presenter.js';
 
 /** As the documentation shows it; `readExecuteCall` reads it. */
 export class ExecuteDto {
@@ -35,6 +35,9 @@ export class GateReply {
   @ApiProperty({ required: false, description: 'The request that waits for a person.' }) hitlRequestId?: string;
   @ApiProperty({ required: false, description: 'Why it was blocked or cancelled.' }) reason?: string;
   @ApiProperty({ required: false, description: "The reviewer's comment." }) comment?: string;
+  @ApiProperty({ type: Object, required: false, additionalProperties: true, description: 'What ran, where a reviewer edited it.' })
+  input?: JsonObject;
+  @ApiProperty({ type: EditReply, required: false, description: 'Who edited it, when, and what changed.' }) edit?: EditReply;
   @ApiProperty({ type: ErrorReply, required: false }) error?: ErrorReply;
   @ApiProperty({ enum: HITL_MODES, required: false }) effectiveMode?: string;
   @ApiProperty({ description: "The agent's risk is high or above." }) flagged!: boolean;

@@ -1,17 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { agentChain } from '../../domain/audit/chain.js';
-import { HIGHEST_LEVEL, type HitlCommand, isOpen } from '../../domain/hitl/transition.js';
+import { type HitlCommand, isOpen } from '../../domain/hitl/transition.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { Problem } from '../../platform/http/problem.js';
 import { Waiters } from '../../platform/wake/waiters.js';
+import { ApproveRequestService, noteOf, notExecutable } from './approve-request.service.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore, type RequestPlace } from './hitl-request.store.js';
 import { assertShown, type Decision, JudgeDecisionService } from './judge-decision.service.js';
-import { LicenceService } from './licence.service.js';
 import { MoveRequestService, refusalOf } from './move-request.service.js';
-import { ESCALATION_NEEDED, type Obstacle, obstacleTo } from './obstacle.js';
 
 /** Approves, rejects and cancels. Exactly one command ends a request; whoever comes later learns the state. */
 @Injectable()
@@ -20,34 +18,29 @@ export class DecideRequestService {
     private readonly work: UnitOfWork,
     private readonly requests: HitlRequestStore,
     private readonly judging: JudgeDecisionService,
+    private readonly approving: ApproveRequestService,
     private readonly moving: MoveRequestService,
-    private readonly licences: LicenceService,
     private readonly waiters: Waiters,
   ) {}
 
   /**
-   * Approves the stored bytes, after asking the gate anew: what the grant, the agent and the definition allow now counts,
-   * not what they allowed when the request was made.
+   * Approves the stored bytes, or those that are sent instead, after asking the gate anew: what the grant, the agent and the
+   * definition allow now counts, not what they allowed when the request was made.
    *
+   * @returns whether others still have to decide: it was one vote of several, or an edit that decides nothing
    * @throws Problem NOT_EXECUTABLE when it may no longer run (the request is then cancelled), or needs somebody of a higher level
    */
-  async approve(id: string, decision: Decision, caller: Caller): Promise<void> {
+  async approve(id: string, decision: Decision, caller: Caller): Promise<{ waits: boolean }> {
     const place = await this.requests.place(caller.scope, id);
-    const refused = await this.within(place, async (tx) => {
-      const { request, facts, may } = await this.judging.judge(tx, place, 'approve', decision, caller);
-      const obstacle = obstacleTo(request, facts, may.highestLevel);
-      if (obstacle !== undefined) return this.refuse(tx, request, obstacle);
-      const approved = await this.end(
-        tx,
-        request,
-        { kind: 'approve', deciderLevel: may.highestLevel, ...noteOf(decision), ...(may.breakGlass ? { breakGlass: true } : {}) },
-        caller.actorId,
-      );
-      await this.licences.carryOut(tx, approved, facts);
-      return undefined;
+    const approval = await this.within(place, async (tx) => {
+      const outcome = await this.approving.approve(tx, place, decision, caller);
+      if (outcome === 'waits') tx.reply(200, { hitlRequestId: id, waits: true });
+      else if (outcome !== 'approved') tx.reply(409, outcome);
+      return outcome;
     });
     this.wake(place);
-    if (refused) throw notExecutable(refused);
+    if (typeof approval === 'object') throw notExecutable(approval);
+    return { waits: approval === 'waits' };
   }
 
   async reject(id: string, decision: Decision, caller: Caller): Promise<void> {
@@ -81,38 +74,13 @@ export class DecideRequestService {
     });
   }
 
-  /** What may no longer run ends here; what somebody of a higher level may still approve goes to them. */
-  private async refuse(tx: Tx, request: HitlRequestEntity, { code, detail }: Obstacle): Promise<RefusedApproval> {
-    const command: HitlCommand = code === ESCALATION_NEEDED
-      ? { kind: 'escalate', reason: detail, toLevel: HIGHEST_LEVEL, by: 'system' }
-      : { kind: 'cancel', by: 'system' };
-    const { id, status, decidedBy, decidedAt } = await this.end(tx, request, command, 'system', code);
-    const refused: RefusedApproval = { detail, request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } };
-    tx.reply(409, refused);
-    return refused;
-  }
-
-  private async end(tx: Tx, request: HitlRequestEntity, command: HitlCommand, actorId: string, cause?: string): Promise<HitlRequestEntity> {
-    const moved = await this.moving.move(tx, request, command, actorId, cause);
+  private async end(tx: Tx, request: HitlRequestEntity, command: HitlCommand, actorId: string): Promise<void> {
+    const moved = await this.moving.move(tx, request, command, actorId);
     if ('kind' in moved) throw refusalOf(moved, request);
-    return moved.request;
   }
 
   private wake(place: RequestPlace): void {
     this.waiters.wake(place.id);
     this.waiters.wake(place.executionId);
   }
-}
-
-const noteOf = ({ note }: Decision) => (note === undefined ? {} : { note });
-
-/** An approval that changed something else than it asked for: as the idempotency record keeps it. */
-export interface RefusedApproval {
-  detail: string;
-  request: { id: string; status: string; decidedBy: string | null; decidedAt: string | null };
-}
-
-/** @param headers of a replay */
-export function notExecutable({ detail, request }: RefusedApproval, headers: Record<string, string> = {}): Problem {
-  return new Problem('NOT_EXECUTABLE', `${detail} The request is ${request.status}.`, { headers, members: { request } });
 }

@@ -6,7 +6,8 @@ import { Problem } from '../../platform/http/problem.js';
 import type { PageRequest } from '../../platform/http/pagination.js';
 import { reply } from '../../platform/http/replies.js';
 import { Waiters } from '../../platform/wake/waiters.js';
-import { DecideRequestService, notExecutable, type RefusedApproval } from './decide-request.service.js';
+import { notExecutable, type RefusedApproval } from './approve-request.service.js';
+import { DecideRequestService } from './decide-request.service.js';
 import { EscalateRequestService, type Escalation } from './escalate-request.service.js';
 import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { presentRequest, presentRequestSnake } from './hitl.presenter.js';
@@ -38,8 +39,8 @@ export class HitlDesk {
     return present(await this.awaited(id, wait, caller), form, 'snake');
   }
 
-  approve(id: string, decision: Decision, { wait = APPROVAL_WAIT_SECONDS, form }: RequestWaitQuery, caller: Caller) {
-    return this.decided(id, () => this.deciding.approve(id, decision, caller), wait, form, caller);
+  approve(id: string, decision: Decision, { wait, form }: RequestWaitQuery, caller: Caller) {
+    return this.decided(id, () => this.deciding.approve(id, decision, caller), wait ?? APPROVAL_WAIT_SECONDS, form, caller, wait ?? 0);
   }
 
   reject(id: string, decision: Decision, { form }: FormQuery, caller: Caller) {
@@ -59,9 +60,33 @@ export class HitlDesk {
     return { request: present(await this.find(id, caller), form, 'camel') };
   }
 
-  private async decided(id: string, act: () => Promise<void>, wait: number, form: FormQuery['form'], caller: Caller) {
-    const headers = await headersOf(act);
-    return reply(200, { request: present(await this.awaited(id, wait, caller), form, 'camel') }, headers);
+  /**
+   * A repeated decision under the same key shows the request as it stands, like the first.
+   *
+   * @param waitForOthers instead of `wait`, where it decided nothing yet
+   */
+  private async decided(
+    id: string,
+    act: () => Promise<{ waits: boolean } | void>,
+    wait: number,
+    form: FormQuery['form'],
+    caller: Caller,
+    waitForOthers = wait,
+  ) {
+    let headers = {};
+    let waits: boolean | undefined;
+    try {
+      waits = (await act())?.waits;
+    } catch (error) {
+      if (!(error instanceof Replayed)) throw error;
+      recordsNothing();
+      headers = { 'Idempotent-Replayed': 'true' };
+      const { status, body } = error.answer;
+      if (status === 409) throw notExecutable(body as RefusedApproval, headers);
+      waits = (body as { waits?: boolean }).waits;
+    }
+    const row = await this.awaited(id, waits ? waitForOthers : wait, caller);
+    return reply(200, { request: present(row, form, 'camel') }, headers);
   }
 
   private awaited(id: string, wait: number, caller: Caller): Promise<RequestRow> {

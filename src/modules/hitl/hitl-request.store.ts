@@ -84,6 +84,20 @@ export class HitlRequestStore {
     return new Set(rows.map(({ id }) => id));
   }
 
+  /**
+   * Puts another version in the place of one that was locked when it was read.
+   *
+   * @throws Error when it was no longer the one that was read: the lock rules that out, and if it ever failed to, the whole unit
+   * of work must
+   */
+  async rewrite(tx: Tx, { organizationId, id, version, status }: HitlRequestEntity, next: HitlRequestEntity): Promise<void> {
+    const { input, nonce, digest, reasons, hitlMode, initiators, requestedInput, editedBy, editedAt, editDiff } = next;
+    const edit = { requestedInput, editedBy, editedAt, editDiff };
+    const content = { input, nonce, digest, version: next.version, reasons, hitlMode, initiators, ...edit };
+    const result = await tx.manager.getRepository(HitlRequestEntity).update({ organizationId, id, version, status }, content as object);
+    if (result.affected !== 1) throw new Error(`request ${id} was no longer version ${version}`);
+  }
+
   /** The agent's open requests, for when it is removed or goes to another organization. */
   async openOf(tx: Tx, organizationId: string, agentId: string): Promise<RequestPlace[]> {
     return tx.query<RequestPlace & Record<string, unknown>>(

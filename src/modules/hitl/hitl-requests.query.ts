@@ -9,6 +9,8 @@ import type { HitlRequestEntity } from './hitl-request.entity.js';
 
 /** A request with what came of its action. */
 export type RequestRow = HitlRequestEntity & {
+  /** Approvals of the version that stands, in their order; null where there are none. */
+  votes: { voter: string; at: string; note: string | null }[] | null;
   executionStatus: ExecutionStatus;
   executionRuntime: string;
   executionReason: string | null;
@@ -35,6 +37,8 @@ const COLUMNS = `q.organization_id as "organizationId", q.id, q.agent_id as "age
   q.decider_level as "deciderLevel", q.clock_credited_to as "clockCreditedTo", q.quorum, q.reminders, q.remind_at as "remindAt",
   q.reminded_seconds as "remindedSeconds", q.requested_input as "requestedInput", q.edited_by as "editedBy", q.edited_at as "editedAt",
   q.edit_diff as "editDiff",
+  (select json_agg(json_build_object('voter', v.voter, 'at', v.voted_at, 'note', v.note) order by v.voted_at, v.voter) from hitl_votes v
+   where v.organization_id = q.organization_id and v.request_id = q.id and v.version = q.version) as votes,
   q.escalation_reason as "escalationReason", q.decision_outcome as "decisionOutcome", q.decision_by as "decisionBy",
   q.decided_by as "decidedBy", q.decided_at as "decidedAt", q.note, q.decision_entry_id as "decisionEntryId",
   e.status as "executionStatus", e.runtime as "executionRuntime", e.reason as "executionReason", e.output as "executionOutput",

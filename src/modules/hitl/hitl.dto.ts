@@ -1,9 +1,8 @@
 import type { JsonObject } from '../../domain/json.js';
 import { HITL_STATUSES } from '../../domain/hitl/transition.js';
-import { Flag, FreeObject, Integer, NotYet, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
+import { Flag, FreeObject, Integer, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
 import { PageQuery } from '../../platform/http/pagination.js';
 
-const LATER = 'it is not available yet';
 const DIGEST = /^[0-9a-f]{64}$/;
 
 export class FormQuery {
@@ -48,12 +47,17 @@ export class DecisionDto {
 }
 
 export class ApprovalDto extends DecisionDto {
-  @NotYet(LATER)
-  editedInput?: unknown;
+  @FreeObject({
+    optional: true,
+    doc: 'What shall run instead. It passes the gate again and has a new digest; where an admin, several people or another person ' +
+      'have to approve, it decides nothing yet.',
+  })
+  editedInput?: JsonObject;
 
   @Flag({
     optional: true,
-    doc: 'An owner whom separation of duties bars decides nevertheless, with a note of 10 characters or more. Admins are told.',
+    doc: 'An owner whom separation of duties or a quorum bars (a quorum: root too) decides nevertheless, ' +
+      'with a note of 10 characters or more. Admins are told.',
   })
   breakGlass?: boolean;
 }

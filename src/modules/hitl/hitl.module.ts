@@ -3,12 +3,15 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuthorityModule } from '../authority/authority.module.js';
 import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
+import { ApproveRequestService } from './approve-request.service.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
 import { CancelWorkService } from './cancel-work.service.js';
+import { CountVotesService } from './count-votes.service.js';
 import { DecideRequestService } from './decide-request.service.js';
 import { DueRequestsQuery } from './due-requests.query.js';
 import { EligibleDecidersQuery } from './eligible-deciders.query.js';
 import { EscalateRequestService } from './escalate-request.service.js';
+import { EditRequestService } from './edit-request.service.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
 import { FrozenClockStore } from './frozen-clock.store.js';
 import { HitlController } from './hitl.controller.js';
@@ -25,14 +28,16 @@ import { RemindService } from './remind.service.js';
 import { Sweeper } from './sweeper.service.js';
 import { SweepService } from './sweep.service.js';
 import { TimeOutService } from './time-out.service.js';
+import { VoteStore } from './vote.store.js';
 
 @Module({
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlStatsController, HitlController, CancelExecutionController],
   providers: [
-    CancelWorkService, DecideRequestService, DueRequestsQuery, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService,
-    FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService,
-    MoveRequestService, RemindService, Sweeper, SweepService, TimeOutService,
+    ApproveRequestService, CancelWorkService, CountVotesService, DecideRequestService, DueRequestsQuery, EditRequestService,
+    EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk, HitlRequestStore,
+    HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService, RemindService, Sweeper, SweepService,
+    TimeOutService, VoteStore,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

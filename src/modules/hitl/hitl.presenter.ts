@@ -1,14 +1,36 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { onBehalfOf } from '../../domain/hitl/on-behalf-of.js';
+import type { Quorum } from '../../domain/hitl/quorum.js';
+import type { Reminder } from '../../domain/hitl/reminders.js';
 import { HITL_STATUSES } from '../../domain/hitl/transition.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
 import { ANY_JSON } from '../../platform/http/any-json.js';
-import { ErrorReply } from '../executions/executions.presenter.js';
+import { EditReply, ErrorReply } from '../executions/executions.presenter.js';
 import type { ExecutionError } from '../executions/execution.entity.js';
 import type { RequestRow } from './hitl-requests.query.js';
 
 const CLAIMED = 'For whom the agent says that it acts: a claim of its own.';
-const BROKEN = 'An owner approved it though separation of duties barred them.';
+const BROKEN = 'It was approved though separation of duties or a quorum barred it.';
+const VOTES = 'Who has approved what stands now, where several people have to.';
+const REQUESTED = 'As it was asked, where it was edited since.';
+const REMINDERS = 'When people are reminded, before the end of each window.';
+
+export class QuorumGroupReply {
+  @ApiProperty({ required: false }) teamId?: string;
+  @ApiProperty({ required: false }) role?: string;
+}
+
+export class QuorumReply {
+  @ApiProperty({ type: 'integer', description: 'How many distinct people have to approve.' }) approvals!: number;
+  @ApiProperty({ type: QuorumGroupReply, isArray: true, required: false, description: 'Of each at least one.' })
+  groups?: QuorumGroupReply[];
+}
+
+export class VoteReply {
+  @ApiProperty({ example: 'usr_…' }) voter!: string;
+  @ApiProperty({ format: 'date-time' }) at!: string;
+  @ApiProperty({ type: String, nullable: true }) note!: string | null;
+}
 
 export class RequestExecutionReply {
   @ApiProperty({ example: 'exec_…' }) id!: string;
@@ -34,6 +56,12 @@ export class RequestReply {
   @ApiProperty({ enum: ['service', 'caller'], description: 'Who acts once it is approved.' }) runs!: string;
   @ApiProperty({ type: 'integer' }) escalationLevel!: number;
   @ApiProperty({ description: 'SHA-256 of what would run; send it back as `expectedDigest`.' }) actionDigest!: string;
+  @ApiProperty({ type: 'integer', description: 'Rises with each edit.' }) version!: number;
+  @ApiProperty({ type: Object, required: false, additionalProperties: true, description: REQUESTED }) requestedInput?: JsonObject;
+  @ApiProperty({ type: EditReply, required: false }) edit?: EditReply;
+  @ApiProperty({ type: QuorumReply, required: false, description: 'Several people have to approve.' }) quorum?: JsonValue;
+  @ApiProperty({ type: VoteReply, isArray: true, required: false, description: VOTES }) votes?: VoteReply[];
+  @ApiProperty({ type: Object, isArray: true, required: false, description: REMINDERS }) reminders?: JsonValue[];
   @ApiProperty() flagged!: boolean;
   @ApiProperty({ type: Object, isArray: true, description: 'Why a person is asked.' }) reasons!: JsonValue[];
   @ApiProperty({ format: 'date-time' }) createdAt!: string;
@@ -72,6 +100,13 @@ export class RequestSnakeReply {
   @ApiProperty({ type: Object, additionalProperties: true }) context!: JsonObject;
   @ApiProperty({ required: false, description: CLAIMED }) on_behalf_of?: string;
   @ApiProperty() action_digest!: string;
+  @ApiProperty({ type: 'integer' }) version!: number;
+  @ApiProperty({ type: Object, required: false, additionalProperties: true, description: REQUESTED }) requested_input?: JsonObject;
+  @ApiProperty({ type: EditReply, required: false }) edit?: EditReply;
+  @ApiProperty({ type: Object, required: false, description: 'Several people have to approve: `approvals`, `groups`.' })
+  quorum?: JsonValue;
+  @ApiProperty({ type: VoteReply, isArray: true, required: false, description: VOTES }) votes?: VoteReply[];
+  @ApiProperty({ type: Object, isArray: true, required: false, description: REMINDERS }) reminders?: JsonValue[];
   @ApiProperty() flagged!: boolean;
   @ApiProperty({ type: Object, isArray: true }) reasons!: JsonValue[];
   @ApiProperty({ format: 'date-time' }) created_at!: string;
@@ -105,6 +140,12 @@ export function presentRequest(row: RequestRow): RequestReply {
     runs: row.runs,
     escalationLevel: row.escalationLevel,
     actionDigest: row.digest,
+    version: row.version,
+    ...(row.requestedInput === null ? {} : { requestedInput: JSON.parse(row.requestedInput) as JsonObject }),
+    ...editOf(row),
+    ...(row.quorum === null ? {} : { quorum: row.quorum as unknown as JsonValue }),
+    ...votesOf(row),
+    ...(row.reminders.length === 0 ? {} : { reminders: row.reminders as unknown as JsonValue[] }),
     flagged: row.flagged,
     reasons: row.reasons as unknown as JsonValue[],
     createdAt: row.createdAt.toISOString(),
@@ -136,6 +177,12 @@ export function presentRequestSnake(row: RequestRow): RequestSnakeReply {
     context,
     ...(claimed === undefined ? {} : { on_behalf_of: claimed }),
     action_digest: row.digest,
+    version: row.version,
+    ...(row.requestedInput === null ? {} : { requested_input: JSON.parse(row.requestedInput) as JsonObject }),
+    ...editOf(row),
+    ...(row.quorum === null ? {} : { quorum: snakeQuorum(row.quorum) }),
+    ...votesOf(row),
+    ...(row.reminders.length === 0 ? {} : { reminders: row.reminders.map(snakeReminder) }),
     flagged: row.flagged,
     reasons: row.reasons as unknown as JsonValue[],
     created_at: row.createdAt.toISOString(),
@@ -152,6 +199,25 @@ export function presentRequestSnake(row: RequestRow): RequestSnakeReply {
       ? { execution: { ...rest, ...(durationMs === undefined ? {} : { duration_ms: durationMs }) } as unknown as JsonObject }
       : {}),
   };
+}
+
+function editOf({ editedBy, editedAt, editDiff }: RequestRow): { edit?: EditReply } {
+  return editedAt === null ? {} : { edit: { by: editedBy!, at: editedAt.toISOString(), diff: editDiff as JsonValue[] } };
+}
+
+/** Members that say the same in both forms. Shown as soon as several people have to approve, also while nobody has. */
+function votesOf({ votes, quorum }: RequestRow): { votes?: VoteReply[] } {
+  if (votes === null && quorum === null) return {};
+  return { votes: (votes ?? []).map(({ voter, at, note }) => ({ voter, at: new Date(at).toISOString(), note })) };
+}
+
+function snakeQuorum({ approvals, groups }: Quorum): JsonValue {
+  const snake = groups?.map((group): JsonValue => ('teamId' in group ? { team_id: group.teamId } : { role: group.role }));
+  return { approvals, ...(snake ? { groups: snake } : {}) };
+}
+
+function snakeReminder({ secondsBefore, escalate }: Reminder): JsonValue {
+  return { seconds_before: secondsBefore, ...(escalate ? { escalate } : {}) };
 }
 
 function decisionOf(row: RequestRow): JsonObject | null {

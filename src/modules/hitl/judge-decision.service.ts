@@ -1,13 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { sameDigest } from '../../domain/hitl/digest.js';
 import {
-  barredFrom, type DutyCommand, type DutyQuestion, type DutyVerdict, judgeDecider, type RequestTies, stricterOf,
+  barredFrom, type Decider, type DutyCommand, type DutyQuestion, type DutyVerdict, judgeDecider, type Person, type RequestTies, stricterOf,
 } from '../../domain/hitl/duties.js';
-import { isOpen, transition } from '../../domain/hitl/transition.js';
+import type { Approver } from '../../domain/hitl/quorum.js';
+import { type EscalationLevel, HIGHEST_LEVEL, isOpen, transition } from '../../domain/hitl/transition.js';
+import type { JsonObject } from '../../domain/json.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
-import { DeciderQuery } from '../authority/decider.query.js';
+import { DeciderQuery, type DeciderWanted } from '../authority/decider.query.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
 import { assertNotStopped } from './held.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
@@ -18,13 +20,26 @@ export interface Decision {
   note?: string;
   expectedDigest?: string;
   breakGlass?: boolean;
+  /** Of an approval: what shall run instead of what was asked. */
+  editedInput?: JsonObject;
 }
 
-/** A request that stands, what is true now, and that this caller may decide it. */
-export interface Judged {
+/** A request that stands, and what is true now. */
+export interface Standing {
   request: HitlRequestEntity;
   facts: Facts;
+}
+
+/** And that this caller may decide it. */
+export interface Judged extends Standing {
+  decider: Decider;
   may: Extract<DutyVerdict, { kind: 'may' }>;
+}
+
+/** Of those who voted: who could approve it now, and who stands behind whom. */
+export interface StillEligible {
+  approvers: readonly (Approver & { readonly highestLevel: EscalationLevel })[];
+  selves: ReadonlyMap<string, readonly string[]>;
 }
 
 type Who = Pick<DutyQuestion, 'decider' | 'organization' | 'request'>;
@@ -43,25 +58,64 @@ export class JudgeDecisionService {
   ) {}
 
   /** @throws Problem STOPPED, HITL_ALREADY_DECIDED, HITL_EXPIRED, HITL_DIGEST_MISMATCH, NOT_ELIGIBLE, SELF_APPROVAL, REASON_REQUIRED */
-  async judge(tx: Tx, place: RequestPlace, kind: DutyCommand['kind'], decision: Decision, caller: Caller): Promise<Judged> {
+  async judge(tx: Tx, place: RequestPlace, kind: 'reject' | 'escalate', decision: Decision, caller: Caller): Promise<Judged> {
+    return this.mayDecide(tx, await this.stands(tx, place, decision, kind), kind, decision, caller);
+  }
+
+  /** @throws Problem STOPPED, HITL_ALREADY_DECIDED, HITL_EXPIRED, ESCALATION_LIMIT, HITL_DIGEST_MISMATCH */
+  async stands(tx: Tx, place: RequestPlace, { expectedDigest }: Decision, kind: 'reject' | 'escalate' = 'reject'): Promise<Standing> {
     const request = await this.requests.read(tx, place);
     const wanted = { organizationId: place.organizationId, agentId: request.agentId, capability: request.capability };
     const facts = await this.facts.readWithin(tx, wanted, request.executionId);
     if (isOpen(request.status)) assertNotStopped(facts);
-    assertDecidable(request, kind, decision.expectedDigest, facts.now);
-    const ties = tiesOf(request);
-    const agent = facts.agent ?? {};
-    const verdict = judgeDecider({
-      ...(await this.who(tx, place.organizationId, ties, facts, caller)),
-      agent,
-      command: {
-        kind,
-        ...(decision.breakGlass === undefined ? {} : { breakGlass: decision.breakGlass }),
-        ...(decision.note === undefined ? {} : { reason: decision.note }),
-      },
-    });
+    const outcome = transition(stateOf(request), kind === 'escalate' ? { kind, reason: '' } : { kind }, facts.now);
+    if (outcome.kind === 'refused') throw refusalOf(outcome, request);
+    // Who was shown the request before somebody edited it cannot mean what it is now.
+    if (request.editedAt !== null && expectedDigest === undefined) throw notAsShown(request);
+    assertShown(request, expectedDigest);
+    return { request, facts };
+  }
+
+  /** @throws Problem NOT_ELIGIBLE, SELF_APPROVAL, REASON_REQUIRED */
+  async mayDecide(tx: Tx, standing: Standing, kind: DutyCommand['kind'], decision: Decision, caller: Caller): Promise<Judged> {
+    const { request, facts } = standing;
+    const who = await this.who(tx, request.organizationId, tiesOf(request), facts, caller);
+    const verdict = judgeDecider({ ...who, agent: facts.agent ?? {}, command: commandOf(kind, decision) });
     if (verdict.kind === 'may_not') throw new Problem(verdict.code, verdict.detail);
-    return { request, facts, may: verdict };
+    return { ...standing, decider: who.decider, may: verdict };
+  }
+
+  /**
+   * Judges those who voted once more, by their rights of now. Of how they came in is not asked again: that was, when they did.
+   *
+   * @param level at which they have to be able to decide
+   */
+  async stillEligible(
+    tx: Tx,
+    { request, facts }: Standing,
+    voters: readonly string[],
+    level: EscalationLevel,
+  ): Promise<StillEligible> {
+    const { organizationId } = request;
+    const ties = { ...tiesOf(request), level };
+    const agent = facts.agent ?? {};
+    const separation = stricterOf(ties.separationOfDuties, facts.separationOfDuties);
+    const strict = separation === 'strict';
+    const names = strict ? [...voters, ...barredFrom(ties, agent, separation).map(({ name }) => name)] : voters;
+    const selves = await this.deciders.selves(tx, organizationId, names, ties.createdAt, strict);
+    const asked = { ...aboutPeople(organizationId, ties, facts), ...(strict ? { teamsBefore: ties.createdAt } : {}) };
+    const people = await this.deciders.readAll(tx, voters, asked);
+    const approvers = voters.flatMap((id): StillEligible['approvers'] => {
+      if (id === ROOT) return [{ id, role: 'root', teamIds: [], highestLevel: HIGHEST_LEVEL }];
+      const standing = people.get(id);
+      if (!standing) return [];
+      const { person, hasSingleUser, teamIds } = standing;
+      const organization = { separationOfDuties: facts.separationOfDuties, hasSingleUser, selves: strict ? selves : new Map() };
+      const then = tiesWith(ties, standing);
+      const verdict = judgeDecider({ decider: person, request: then, agent, organization, command: { kind: 'approve' } });
+      return verdict.kind === 'may' ? [{ id, role: person.role, teamIds, highestLevel: verdict.highestLevel }] : [];
+    });
+    return { approvers, selves };
   }
 
   private async who(tx: Tx, organizationId: string, ties: RequestTies, facts: Facts, { principal }: Caller): Promise<Who> {
@@ -69,11 +123,9 @@ export class JudgeDecisionService {
     const nobody = { separationOfDuties, hasSingleUser: false, selves: new Map<string, readonly string[]>() };
     if (principal.kind === 'root') return { decider: { kind: 'root' }, organization: nobody, request: ties };
     if (principal.kind !== 'user') throw new Problem('FORBIDDEN', 'People decide.');
-    const teamId = facts.agent?.teamId;
-    const asked = { organizationId, since: ties.createdAt, initiators: ties.initiators, ...(teamId === undefined ? {} : { teamId }) };
-    const { person, hasSingleUser, isNamesake } = await this.deciders.read(tx, principal, asked);
-    // Another account of the same address, closed or elsewhere in the house, is the same person.
-    const request = isNamesake ? { ...ties, initiators: [...ties.initiators, person.userId] } : ties;
+    const standing = await this.deciders.read(tx, principal, aboutPeople(organizationId, ties, facts));
+    const { person, hasSingleUser } = standing;
+    const request = tiesWith(ties, standing);
     const organization = { ...nobody, hasSingleUser };
     const separation = stricterOf(ties.separationOfDuties, separationOfDuties);
     if (separation === 'standard') return { decider: person, organization, request };
@@ -83,20 +135,31 @@ export class JudgeDecisionService {
   }
 }
 
-/** @throws Problem HITL_ALREADY_DECIDED, HITL_EXPIRED, ESCALATION_LIMIT, HITL_DIGEST_MISMATCH */
-function assertDecidable(
-  request: HitlRequestEntity, kind: DutyCommand['kind'], expectedDigest: string | undefined, now: Date,
-): void {
-  const outcome = transition(stateOf(request), kind === 'escalate' ? { kind, reason: '' } : { kind }, now);
-  if (outcome.kind === 'refused') throw refusalOf(outcome, request);
-  assertShown(request, expectedDigest);
+export const ROOT = 'root';
+
+export function commandOf(kind: DutyCommand['kind'], { breakGlass, note }: Decision): DutyCommand {
+  return { kind, ...(breakGlass === undefined ? {} : { breakGlass }), ...(note === undefined ? {} : { reason: note }) };
+}
+
+function aboutPeople(organizationId: string, { createdAt, initiators }: RequestTies, { agent }: Facts): DeciderWanted {
+  return { organizationId, since: createdAt, initiators, ...(agent?.teamId === undefined ? {} : { teamId: agent.teamId }) };
+}
+
+/** Another account of the same address, closed or elsewhere in the house, is the same person. */
+function tiesWith(ties: RequestTies, { person, isNamesake }: { person: Person; isNamesake: boolean }): RequestTies {
+  return isNamesake ? { ...ties, initiators: [...ties.initiators, person.userId] } : ties;
 }
 
 /** @throws Problem HITL_DIGEST_MISMATCH where the caller was shown another action */
 export function assertShown(request: HitlRequestEntity, expectedDigest: string | undefined): void {
-  if (expectedDigest === undefined || sameDigest(expectedDigest, request.digest)) return;
-  const { id, status, decidedBy, decidedAt } = request;
-  throw new Problem('HITL_DIGEST_MISMATCH', 'Look at the request again: it is not the action that you were shown.', {
+  if (expectedDigest !== undefined && !sameDigest(expectedDigest, request.digest)) throw notAsShown(request);
+}
+
+function notAsShown({ id, status, decidedBy, decidedAt, editedAt }: HitlRequestEntity): Problem {
+  const why = editedAt === null
+    ? 'Look at the request again: it is not the action that you were shown.'
+    : 'Look at the request again: it was edited. Send the actionDigest that it has now as expectedDigest.';
+  return new Problem('HITL_DIGEST_MISMATCH', why, {
     members: { request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } },
   });
 }

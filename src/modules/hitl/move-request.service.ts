@@ -22,6 +22,8 @@ import { type Held, stopped } from './held.js';
 export interface Moved {
   request: HitlRequestEntity;
   accepted: Accepted;
+  /** Of its entry; where it left two, of that which tells what became of the request. */
+  entryId: string;
 }
 
 /** A request as it was read under its lock, and what shall become of it. */
@@ -74,7 +76,9 @@ export class MoveRequestService {
     return judged.map((one) => {
       if ('kind' in one) return one;
       // The window closed between reading the clock and writing.
-      return moved.has(one.next.id) ? { request: one.next, accepted: one.accepted } : { kind: 'refused', code: 'HITL_EXPIRED' };
+      return moved.has(one.next.id)
+        ? { request: one.next, accepted: one.accepted, entryId: one.entryIds.at(-1)! }
+        : { kind: 'refused', code: 'HITL_EXPIRED' };
     });
   }
 

@@ -1,6 +1,7 @@
 import { jcs } from '../../domain/audit/jcs.js';
 import { decide, type GateDecision } from '../../domain/gate/decide.js';
 import { actionDigest, sameDigest } from '../../domain/hitl/digest.js';
+import { stricterQuorum } from '../../domain/hitl/quorum.js';
 import { HIGHEST_LEVEL, type EscalationLevel } from '../../domain/hitl/transition.js';
 import { type JsonObject, isJsonObject } from '../../domain/json.js';
 import type { Facts } from '../authority/facts.query.js';
@@ -18,18 +19,38 @@ export interface Obstacle {
 /**
  * Why an action that was asked about may not run any more, if so. Asked at approval, and again when it begins.
  *
- * @param deciderLevel the highest level at which whoever approves, or approved, decides; null where nobody did, or time
+ * @param deciderLevel the highest level at which whoever approves, or approved, decides, of several the lowest of these; null
+ * where nobody did, or time
  */
 export function obstacleTo(request: HitlRequestEntity, facts: Facts, deciderLevel: EscalationLevel | null): Obstacle | undefined {
+  const asked = askedAnew(request, facts);
+  return 'obstacle' in asked ? asked.obstacle : obstacleIn(asked.decision, request, facts, deciderLevel);
+}
+
+/** At which level somebody has to be able to decide: the one where it stands, or the highest where the gate now says `escalate`. */
+export function levelNeeded(request: HitlRequestEntity, facts: Facts): EscalationLevel {
+  return obstacleTo(request, facts, 0)?.code === ESCALATION_NEEDED ? HIGHEST_LEVEL : request.escalationLevel;
+}
+
+/**
+ * What the gate says now, of what is stored or of what somebody would have run instead.
+ *
+ * @param edited instead of the input that is stored
+ */
+export function askedAnew(
+  request: HitlRequestEntity,
+  facts: Facts,
+  edited?: JsonObject,
+): { readonly obstacle: Obstacle } | { readonly decision: GateDecision } {
   const input = canonicalObject(request.input);
   const context = request.context === null ? undefined : canonicalObject(request.context);
   if (!input || context === null || !hasItsDigest(request, input)) {
-    return { code: 'digest_mismatch', detail: 'What is stored is not what was asked about.' };
+    return { obstacle: { code: 'digest_mismatch', detail: 'What is stored is not what was asked about.' } };
   }
   if (facts.definition?.digest !== request.definition) {
-    return { code: 'definition_changed', detail: 'The definition of the capability has changed since.' };
+    return { obstacle: { code: 'definition_changed', detail: 'The definition of the capability has changed since.' } };
   }
-  if (!facts.agent) return { code: 'agent_inactive', detail: 'The agent is gone.' };
+  if (!facts.agent) return { obstacle: { code: 'agent_inactive', detail: 'The agent is gone.' } };
   const decision = decide({
     definition: facts.definition,
     agent: facts.agent,
@@ -37,21 +58,26 @@ export function obstacleTo(request: HitlRequestEntity, facts: Facts, deciderLeve
     ...(facts.usage ? { used: facts.usage.used } : {}),
     call: {
       capability: request.capability,
-      input,
+      input: edited ?? input,
       now: facts.now,
       tokenCapabilities: 'any',
       ...(context ? { context } : {}),
     },
     ...(facts.grant ? { grant: facts.grant } : {}),
   });
-  return obstacleIn(decision, request, deciderLevel);
+  return { decision };
 }
 
 /**
  * An approval satisfies the mode that it was asked under and milder ones; and `escalate` too where it is the approval of
- * somebody who decides at the highest level.
+ * somebody who decides at the highest level. Time never stands in for several people.
  */
-function obstacleIn(decision: GateDecision, request: HitlRequestEntity, deciderLevel: EscalationLevel | null): Obstacle | undefined {
+function obstacleIn(
+  decision: GateDecision,
+  request: HitlRequestEntity,
+  { grant }: Facts,
+  deciderLevel: EscalationLevel | null,
+): Obstacle | undefined {
   switch (decision.kind) {
     case 'refuse':
       return { code: decision.code.toLowerCase(), detail: decision.detail };
@@ -60,20 +86,25 @@ function obstacleIn(decision: GateDecision, request: HitlRequestEntity, deciderL
     case 'block':
       return { code: 'blocked', detail: 'The capability is blocked by policy now.' };
     case 'ask':
-      return decision.mode === 'escalate' && request.hitlMode === 'propose' && deciderLevel !== HIGHEST_LEVEL
-        ? { code: ESCALATION_NEEDED, detail: 'It now needs a decision of an admin.' }
-        : undefined;
     case 'run':
-      return undefined;
+      if (decision.kind === 'ask' && decision.mode === 'escalate' && request.hitlMode === 'propose' && deciderLevel !== HIGHEST_LEVEL) {
+        return { code: ESCALATION_NEEDED, detail: 'It now needs a decision of an admin.' };
+      }
+      return deciderLevel === null && stricterQuorum(request.quorum, grant?.quorum ?? null) !== null
+        ? { code: 'quorum_needed', detail: 'Several people have to approve now.' }
+        : undefined;
   }
 }
 
-function hasItsDigest(request: HitlRequestEntity, input: JsonObject): boolean {
-  const { action, agentId, capability, definition, nonce, runs } = request;
-  const digest = actionDigest({
-    agentId, capability, definition, hitlRequestId: request.id, input, nonce, runs, ...(action === null ? {} : { action }),
+/** The digest that binds an approval to what is to run. */
+export function digestOf({ action, agentId, capability, definition, id, nonce, runs }: HitlRequestEntity, input: JsonObject): string {
+  return actionDigest({
+    agentId, capability, definition, hitlRequestId: id, input, nonce, runs, ...(action === null ? {} : { action }),
   });
-  return sameDigest(digest, request.digest);
+}
+
+function hasItsDigest(request: HitlRequestEntity, input: JsonObject): boolean {
+  return sameDigest(digestOf(request, input), request.digest);
 }
 
 /** What the text says, if it is the canonical text of an object: only then are the bytes that run the bytes that were hashed. */

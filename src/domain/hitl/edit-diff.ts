@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from 'node:util';
+import { createPatch, type Operation } from 'rfc6902';
+import type { JsonObject, JsonValue } from '../json.js';
+
+/** Characters of paths that a diff may have: a body has 256 KiB, and a diff should be no multiple of what it describes. */
+const PATHS_MAX = 256 * 1024;
+/** What an operation has besides its path and value. */
+const FRAME = 32;
+
+/**
+ * RFC 6902: what leads from one input to another. Arrays are compared by place, between what they begin and end with alike: the
+ * library's shortest sequence takes time and memory by the product of their lengths. Where the paths alone would outgrow the
+ * input, a whole object or array is replaced.
+ */
+export function editDiff(from: JsonObject, to: JsonObject): Operation[] {
+  return between(from, to, 0, { left: PATHS_MAX });
+}
+
+/** @param base length of the path that leads here */
+function between(from: JsonValue, to: JsonValue, base: number, budget: { left: number }): Operation[] {
+  return createPatch(from, to, (a: JsonValue, b: JsonValue, place) => {
+    if (!isContainer(a) || !isContainer(b)) return undefined;
+    if (isDeepStrictEqual(a, b)) return [];
+    const path = place.toString();
+    budget.left -= (membersOf(a) + membersOf(b)) * (base + path.length + FRAME);
+    if (budget.left < 0) return [{ op: 'replace', path, value: b }];
+    if (!Array.isArray(a) || !Array.isArray(b)) return undefined;
+    return betweenArrays(a, b, (one, other, index) =>
+      between(one, other, base + path.length, budget).map((operation) => ({ ...operation, path: `${path}/${index}${operation.path}` })),
+    path);
+  });
+}
+
+type Between = (one: JsonValue, other: JsonValue, index: number) => Operation[];
+
+function betweenArrays(a: readonly JsonValue[], b: readonly JsonValue[], pair: Between, path: string): Operation[] {
+  const shorter = Math.min(a.length, b.length);
+  let head = 0;
+  while (head < shorter && isDeepStrictEqual(a[head], b[head])) head++;
+  let tail = 0;
+  while (tail < shorter - head && isDeepStrictEqual(a[a.length - 1 - tail], b[b.length - 1 - tail])) tail++;
+  const operations: Operation[] = [];
+  for (let i = head; i < shorter - tail; i++) operations.push(...pair(a[i]!, b[i]!, i));
+  // Removed from behind, added in order: no index moves under another.
+  for (let i = a.length - tail - 1; i >= b.length - tail; i--) operations.push({ op: 'remove', path: `${path}/${i}` });
+  for (let i = a.length - tail; i < b.length - tail; i++) operations.push({ op: 'add', path: `${path}/${i}`, value: b[i] });
+  return operations;
+}
+
+function isContainer(value: unknown): value is JsonObject | JsonValue[] {
+  return typeof value === 'object' && value !== null;
+}
+
+function membersOf(value: JsonObject | JsonValue[]): number {
+  return Array.isArray(value) ? value.length : Object.keys(value).length;
+}

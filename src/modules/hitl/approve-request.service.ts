@@ -1,0 +1,98 @@
+import { Injectable } from '@nestjs/common';
+import { HIGHEST_LEVEL, type HitlCommand } from '../../domain/hitl/transition.js';
+import type { Caller } from '../../platform/auth/principal.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Problem } from '../../platform/http/problem.js';
+import { CountVotesService } from './count-votes.service.js';
+import { EditRequestService } from './edit-request.service.js';
+import type { HitlRequestEntity } from './hitl-request.entity.js';
+import type { RequestPlace } from './hitl-request.store.js';
+import { type Decision, type Judged, JudgeDecisionService, type Standing } from './judge-decision.service.js';
+import { LicenceService } from './licence.service.js';
+import { type Moved, MoveRequestService, refusalOf } from './move-request.service.js';
+import { ESCALATION_NEEDED, type Obstacle, obstacleTo } from './obstacle.js';
+
+/** An approval that changed something else than it asked for: as the idempotency record keeps it. */
+export interface RefusedApproval {
+  detail: string;
+  request: { id: string; status: string; decidedBy: string | null; decidedAt: string | null };
+}
+
+/** `waits`: others still have to decide; it was one vote of several, or an edit that decides nothing. */
+export type Approval = 'approved' | 'waits' | RefusedApproval;
+
+/** What becomes of an approval, within a unit of work: an edit first where one is sent, then the vote, then what runs. */
+@Injectable()
+export class ApproveRequestService {
+  constructor(
+    private readonly judging: JudgeDecisionService,
+    private readonly edits: EditRequestService,
+    private readonly counting: CountVotesService,
+    private readonly moving: MoveRequestService,
+    private readonly licences: LicenceService,
+  ) {}
+
+  async approve(tx: Tx, place: RequestPlace, decision: Decision, caller: Caller): Promise<Approval> {
+    const standing = await this.judging.stands(tx, place, decision);
+    const text = this.edits.textOf(standing, decision);
+    if (text !== undefined) return this.edit(tx, standing, text, decision, caller);
+    return this.decide(tx, await this.judging.mayDecide(tx, standing, 'approve', decision, caller), decision, caller);
+  }
+
+  /** Where it decides nothing, whoever may decide at this level may edit, also who may not approve. */
+  private async edit(tx: Tx, standing: Standing, text: string, decision: Decision, caller: Caller): Promise<Approval> {
+    await this.judging.mayDecide(tx, standing, 'edit', decision, caller);
+    const wanted = this.edits.assess(standing, text);
+    if ('obstacle' in wanted) return this.refuse(tx, standing.request, wanted.obstacle);
+    if (!wanted.decides) {
+      await this.edits.edit(tx, standing, wanted, caller.actorId);
+      return 'waits';
+    }
+    // Judged by the version that was shown: whoever edits is behind the next one, and may approve it in this call only.
+    const judged = await this.judging.mayDecide(tx, standing, 'approve', decision, caller);
+    const request = await this.edits.edit(tx, standing, wanted, caller.actorId);
+    return this.decide(tx, { ...judged, request }, decision, caller);
+  }
+
+  private async decide(tx: Tx, judged: Judged, decision: Decision, caller: Caller): Promise<Approval> {
+    const { request, facts, may } = judged;
+    const obstacle = obstacleTo(request, facts, may.highestLevel);
+    if (obstacle !== undefined) return this.refuse(tx, request, obstacle);
+    const weighed = await this.counting.weigh(tx, judged, decision);
+    const vote = { voter: caller.actorId, note: decision.note ?? null };
+    if (!weighed.decides) {
+      const { approvals, needed } = weighed.tally;
+      const { entryId } = await this.move(tx, request, { kind: 'vote', approvals, needed, ...noteOf(decision) }, caller.actorId);
+      await this.counting.keep(tx, request, { ...vote, entryId });
+      return 'waits';
+    }
+    const { deciderLevel, breakGlass } = weighed;
+    const command: HitlCommand = { kind: 'approve', deciderLevel, ...noteOf(decision), ...(breakGlass ? { breakGlass } : {}) };
+    const { request: approved, entryId } = await this.move(tx, request, command, caller.actorId);
+    if (weighed.vote) await this.counting.keep(tx, approved, { ...vote, entryId });
+    await this.licences.carryOut(tx, approved, facts);
+    return 'approved';
+  }
+
+  /** What may no longer run ends here; what somebody of a higher level may still approve goes to them. */
+  private async refuse(tx: Tx, request: HitlRequestEntity, { code, detail }: Obstacle): Promise<RefusedApproval> {
+    const command: HitlCommand = code === ESCALATION_NEEDED
+      ? { kind: 'escalate', reason: detail, toLevel: HIGHEST_LEVEL, by: 'system' }
+      : { kind: 'cancel', by: 'system' };
+    const { id, status, decidedBy, decidedAt } = (await this.move(tx, request, command, 'system', code)).request;
+    return { detail, request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } };
+  }
+
+  private async move(tx: Tx, request: HitlRequestEntity, command: HitlCommand, actorId: string, cause?: string): Promise<Moved> {
+    const moved = await this.moving.move(tx, request, command, actorId, cause);
+    if ('kind' in moved) throw refusalOf(moved, request);
+    return moved;
+  }
+}
+
+export const noteOf = ({ note }: Decision) => (note === undefined ? {} : { note });
+
+/** @param headers of a replay */
+export function notExecutable({ detail, request }: RefusedApproval, headers: Record<string, string> = {}): Problem {
+  return new Problem('NOT_EXECUTABLE', `${detail} The request is ${request.status}.`, { headers, members: { request } });
+}
