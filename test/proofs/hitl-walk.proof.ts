@@ -122,7 +122,11 @@ const agent = fc.constantFrom(0, 0, 0, 1);
 const capability = fc.constantFrom(...CAPABILITIES);
 const action = fc.constantFrom('reject', 'approve', 'escalate', 'notify_only');
 const terms: fc.Arbitrary<ModelTerms> = fc.record({ mode: fc.constantFrom('propose'), action });
-const anyTerms: fc.Arbitrary<ModelTerms> = fc.record({ mode: fc.constantFrom('propose', 'propose', 'escalate', 'auto', 'block'), action });
+const anyTerms: fc.Arbitrary<ModelTerms> = fc.record({
+  mode: fc.constantFrom('propose', 'propose', 'propose', 'escalate', 'auto', 'block'),
+  action,
+  quorum: fc.option(fc.record({ approvals: fc.constantFrom(2, 2, 3), withAdmin: fc.boolean() }), { nil: undefined, freq: 2 }),
+}).map(({ quorum, ...rest }) => ({ ...rest, ...(quorum === undefined ? {} : { quorum }) }));
 const pick = fc.record({ nth: fc.nat(99), open: fc.constantFrom(true, true, true, false) });
 const deciders: readonly Principal[] = ['root', 'owner', 'admin', 'admin', 'lead', 'lead', 'teammate', 'agentOwner'];
 const who = fc.oneof(often(3, fc.constantFrom(...deciders)), often(1, fc.constantFrom(...PRINCIPALS)));
@@ -132,9 +136,11 @@ const deed: fc.Arbitrary<Deed> = fc.record({
   digest: fc.constantFrom('right', 'right', 'right', 'none', 'none', 'stale'),
   breakGlass: fc.constantFrom(undefined, 'with a reason' as const, 'without' as const),
   to: fc.constantFrom(undefined, undefined, ...PRINCIPALS),
-}).map(({ breakGlass, to, ...drawn }) => ({
+  edit: fc.constantFrom(undefined, undefined, undefined, undefined, 'harmless' as const, 'danger' as const),
+}).map(({ breakGlass, to, edit, ...drawn }) => ({
   ...drawn,
-  ...(drawn.verb === 'approve' && drawn.who === 'owner' && breakGlass !== undefined ? { breakGlass } : {}),
+  ...(drawn.verb === 'approve' && (drawn.who === 'owner' || drawn.who === 'root') && breakGlass !== undefined ? { breakGlass } : {}),
+  ...(drawn.verb === 'approve' && edit !== undefined ? { edit } : {}),
   ...(drawn.verb === 'escalate' && to !== undefined ? { to } : {}),
 }));
 

@@ -52,6 +52,7 @@ const STALE = '0'.repeat(64);
 /** The walker of one walk: sends commands to the server and to the model, and compares. */
 export class Walker {
   private readonly sent: Sent[] = [];
+  private edits = 1_000;
 
   constructor(private readonly model: Model, private readonly world: World) {}
 
@@ -261,8 +262,9 @@ export class Walker {
     agents[nth] = { ...agents[nth]!, token, client: asAgent(house.server, token) };
   }
 
-  private bodyOf(nth: number, { digest, verb, breakGlass, to }: Deed): Record<string, unknown> {
+  private bodyOf(nth: number, { digest, verb, breakGlass, to, edit }: Deed): Record<string, unknown> {
     return {
+      ...(edit === undefined ? {} : { editedInput: { danger: edit === 'danger', number: this.edits++ } }),
       ...(verb === 'timeout' ? {} : { reason: breakGlass === 'with a reason' ? 'nobody else was to be had' : 'short' }),
       ...(to === undefined ? {} : { escalateTo: this.world.idOf(to, this.model.requests[nth]!.agent) }),
       ...(digest === 'none' ? {} : { expectedDigest: digest === 'right' ? this.world.handles[nth]!.digest : STALE }),
@@ -315,8 +317,8 @@ function chosen({ requests }: Model, { nth, open }: Pick): number | undefined {
   return among[nth % among.length];
 }
 
-function labelOf({ verb }: Deed, { code, action }: Answer): string {
-  return `${verb}: ${code ?? action ?? 'done'}`;
+function labelOf({ verb, edit }: Deed, { code, action }: Answer): string {
+  return `${verb}${edit === undefined ? '' : ' with an edit'}: ${code ?? action ?? 'done'}`;
 }
 
 function differs(what: string, { status, code, action }: Answer, reply: Reply): string | undefined {

@@ -36,8 +36,8 @@ export interface ModelAgent {
 export interface ModelRequest {
   readonly agent: number;
   readonly capability: string;
-  readonly danger: boolean;
-  readonly mode: 'propose' | 'escalate';
+  danger: boolean;
+  mode: 'propose' | 'escalate';
   readonly action: TimeoutAction;
   readonly quorum?: ModelQuorum;
   status: 'pending' | 'escalated' | 'approved' | 'rejected' | 'timed_out' | 'cancelled';
@@ -158,8 +158,8 @@ export interface Deed {
   /** The digest that the caller sends: of the action as it stands, of another one, or none. */
   readonly digest: 'right' | 'stale' | 'none';
   readonly breakGlass?: 'with a reason' | 'without';
-  /** Approve what is sent along instead. */
-  readonly edit?: boolean;
+  /** Approve what is sent along instead: as harmless as can be, or what a condition sends to an admin. */
+  readonly edit?: 'harmless' | 'danger';
   /** Hand it to this person. */
   readonly to?: Principal;
 }
@@ -174,7 +174,8 @@ export function decide(model: Model, request: ModelRequest, deed: Deed): Answer 
   if (deed.verb === 'timeout') return timeOut(model, request, 'manual', deed.who);
   if (request.over) return refused(409, 'HITL_EXPIRED');
   if (deed.verb === 'escalate' && request.level === 2) return refused(409, 'ESCALATION_LIMIT');
-  if (deed.digest === 'stale' || (deed.digest === 'none' && request.version > 1)) {
+  // Who withdraws the question means it in any version.
+  if (deed.digest === 'stale' || (deed.digest === 'none' && request.version > 1 && deed.verb !== 'cancel')) {
     return refused(409, 'HITL_DIGEST_MISMATCH');
   }
   if (deed.verb === 'cancel') {
@@ -203,30 +204,83 @@ function barredByTable(model: Model, { agent }: ModelRequest, { verb, who }: Dee
   return who === 'foreignAdmin' ? refused(404, 'NOT_FOUND') : undefined;
 }
 
-function approve(agent: ModelAgent, request: ModelRequest, { who, breakGlass }: Deed, level: number): Answer {
-  const mayBreakGlass = who === 'owner' && breakGlass !== undefined;
-  if (request.initiators.includes(who)) {
-    if (!mayBreakGlass) return refused(403, 'SELF_APPROVAL');
-    if (breakGlass === 'without') return refused(422, 'REASON_REQUIRED');
+function approve(agent: ModelAgent, request: ModelRequest, deed: Deed, level: number): Answer {
+  const wanted = deed.edit === undefined ? request : { ...request, danger: deed.edit === 'danger' };
+  const asks = askedAnew(agent, wanted);
+  const quorum = stricter(request.quorum, agent.grants.get(request.capability)!.quorum);
+  if (deed.edit === undefined) return bar(request, deed) ?? approveAsItIs(request, deed, level, asks, quorum);
+  if (asks === 'nothing') return cancelled(request);
+  if (asks === 'block') return refused(403, 'CAPABILITY_BLOCKED');
+  const decides = request.mode === 'propose' && asks !== 'escalate' && quorum === undefined;
+  const barred = decides ? bar(request, deed) : undefined;
+  if (barred) return barred;
+  request.danger = wanted.danger;
+  request.version += 1;
+  request.votes = [];
+  request.entries.push({ event: 'hitl.edited', actor: deed.who });
+  if (decides) {
+    end(request, 'approved', 'approved', 'human', deed.who);
+  } else if (asks === 'escalate' && request.mode === 'propose') {
+    request.mode = 'escalate';
+    if (!request.initiators.includes(deed.who)) request.initiators.push(deed.who);
+    raise(request, 2, 'system');
+    return OK;
   }
-  const asks = askedAnew(agent, request);
-  if (asks === 'nothing') {
-    end(request, 'cancelled', 'cancelled', 'system', 'system', 'cancelled');
-    return refused(409, 'NOT_EXECUTABLE');
-  }
+  if (!request.initiators.includes(deed.who)) request.initiators.push(deed.who);
+  return OK;
+}
+
+/** Whoever is behind an action may not approve it; an owner may break the glass, with a reason. */
+function bar({ initiators }: ModelRequest, { who, breakGlass }: Deed): Answer | undefined {
+  if (who === 'root' || !initiators.includes(who)) return undefined;
+  if (who !== 'owner' || breakGlass === undefined) return refused(403, 'SELF_APPROVAL');
+  return breakGlass === 'without' ? refused(422, 'REASON_REQUIRED') : undefined;
+}
+
+function approveAsItIs(request: ModelRequest, { who, breakGlass }: Deed, level: number, asks: Asks, quorum?: ModelQuorum): Answer {
+  if (asks === 'nothing' || asks === 'block') return cancelled(request);
   if (asks === 'escalate' && request.mode === 'propose' && level < 2) {
     raise(request, 2, 'system');
     return refused(409, 'NOT_EXECUTABLE');
+  }
+  const isBroken = who === 'owner' && request.initiators.includes(who);
+  if (quorum !== undefined && !isBroken) {
+    // Counted are those who could approve it now, each once.
+    const needed = asks === 'escalate' ? 2 : request.level;
+    const counted = [...new Set([...request.votes, who])].filter((one) =>
+      (reach(one) ?? -1) >= needed && (one === 'root' || !request.initiators.includes(one)));
+    const isMet = counted.length >= quorum.approvals && (!quorum.withAdmin || counted.some((one) => reach(one) === 2));
+    const mayBreak = breakGlass !== undefined && (who === 'owner' || who === 'root');
+    if (!isMet && mayBreak && breakGlass === 'without') return refused(422, 'REASON_REQUIRED');
+    if (!isMet && !mayBreak) {
+      if (request.votes.includes(who)) return refused(409, 'CONFLICT');
+      request.votes.push(who);
+      request.entries.push({ event: 'hitl.voted', actor: who });
+      return OK;
+    }
+    if (isMet && !request.votes.includes(who)) request.votes.push(who);
   }
   end(request, 'approved', 'approved', 'human', who);
   return OK;
 }
 
-/** What the gate would say to the call now; `nothing`, where it would not even ask. */
-function askedAnew(agent: ModelAgent, request: ModelRequest): GrantMode | 'nothing' {
+function cancelled(request: ModelRequest): Answer {
+  end(request, 'cancelled', 'cancelled', 'system', 'system', 'cancelled');
+  return refused(409, 'NOT_EXECUTABLE');
+}
+
+/** What was frozen and what the grant says now: neither is loosened. */
+function stricter(one?: ModelQuorum, other?: ModelQuorum): ModelQuorum | undefined {
+  if (!one || !other) return one ?? other;
+  return { approvals: Math.max(one.approvals, other.approvals), withAdmin: one.withAdmin || other.withAdmin };
+}
+
+type Asks = GrantMode | 'nothing';
+
+/** What the gate would say to the call now; `nothing`, where it would refuse it. */
+function askedAnew(agent: ModelAgent, request: ModelRequest): Asks {
   const grant = agent.grants.get(request.capability)!;
-  const mode = modeOf(grant, request);
-  return !agent.active || !grant.held || mode === 'block' ? 'nothing' : mode;
+  return agent.active && grant.held ? modeOf(grant, request) : 'nothing';
 }
 
 function handOn(request: ModelRequest, { who, to }: Deed): Answer {
@@ -244,15 +298,17 @@ function handOn(request: ModelRequest, { who, to }: Deed): Answer {
  */
 export function timeOut(model: Model, request: ModelRequest, trigger: 'window' | 'manual', who: Actor): Answer {
   let action = applied(request, trigger);
-  const asks = askedAnew(model.agents[request.agent]!, request);
-  if (action === 'approve' && asks === 'nothing') {
-    end(request, 'cancelled', 'cancelled', 'system', 'system', 'cancelled');
+  const agent = model.agents[request.agent]!;
+  const asks = askedAnew(agent, request);
+  if (action === 'approve' && (asks === 'nothing' || asks === 'block')) {
+    cancelled(request);
     return { status: 200 };
   }
   if (action === 'approve' && asks === 'escalate') {
     action = request.level === 2 ? 'reject' : 'escalate';
-    request.level = 1;
+    if (action === 'escalate') request.level = 1;
   }
+  if (action === 'approve' && agent.grants.get(request.capability)!.quorum) action = 'reject';
   request.entries.push({ event: 'hitl.timed_out', actor: trigger === 'manual' ? who : 'system' });
   if (action === 'escalate') {
     raise(request, request.level + 1, 'system');

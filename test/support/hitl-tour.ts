@@ -11,8 +11,8 @@ const act = (verb: Verb, who: Principal, more: Partial<Deed> = {}): Command =>
 const again = (nth: number, verb: Verb, who: Principal): Command => ({ kind: 'decide', pick: { nth, open: false }, deed: deed(verb, who) });
 const late = (verb: Verb, who: Principal): Command => ({ kind: 'click late', pick: { nth: 0, open: true }, deed: deed(verb, who) });
 const sweep: Command = { kind: 'sweep', pick: { nth: 0, open: true } };
-const grant = (mode: ModelTerms['mode'], action: ModelTerms['action'] = 'reject'): Command =>
-  ({ kind: 'grant', agent: 0, capability: 'email.send', terms: { mode, action } });
+const grant = (mode: ModelTerms['mode'], action: ModelTerms['action'] = 'reject', quorum?: ModelTerms['quorum']): Command =>
+  ({ kind: 'grant', agent: 0, capability: 'email.send', terms: { mode, action, ...(quorum ? { quorum } : {}) } });
 const repeat = (pick: number, otherBody = false): Command => ({ kind: 'repeat', pick, otherBody });
 
 /** A walk that meets every command and every answer: what chance leaves out of a short run is in it. */
@@ -46,9 +46,22 @@ export const TOUR: readonly Command[] = [
   grant('propose', 'approve'), ask(), act('timeout', 'root'), ask({ danger: true }), sweep, ask(), sweep, ask(), late('reject', 'teammate'),
   { kind: 'grant', agent: 0, capability: 'crm.push', terms: { mode: 'propose', action: 'approve' } }, ask({ capability: 'crm.push' }), sweep,
   ask(), grant('escalate'), sweep, act('reject', 'root'), grant('propose', 'approve'), ask(), grant('block'), sweep,
+  // Edited: by whom it may decide along, or for others to decide.
+  grant('propose'), ask(), act('approve', 'teammate', { edit: 'harmless' }),
+  ask(), act('approve', 'teammate', { edit: 'danger' }), act('approve', 'admin', { digest: 'none' }), act('reject', 'admin', { digest: 'none' }),
+  act('approve', 'admin', { edit: 'harmless' }), act('approve', 'admin'), act('approve', 'owner'),
+  // Several people: each once, those who may still, one no is enough, and the owner alone in need.
+  grant('propose', 'reject', { approvals: 2, withAdmin: true }), ask(), act('approve', 'teammate'), act('approve', 'teammate'),
+  act('approve', 'lead'), act('approve', 'admin'),
+  ask(), act('approve', 'teammate'), act('escalate', 'lead', { to: 'admin' }), act('approve', 'lead'), act('approve', 'admin'),
+  ask(), act('approve', 'root'), act('reject', 'teammate'), ask(), act('approve', 'lead'), act('approve', 'admin', { edit: 'harmless' }),
+  act('approve', 'lead'), act('approve', 'owner', { breakGlass: 'without' }), act('approve', 'owner', { breakGlass: 'with a reason' }),
+  grant('propose'), ask(), grant('propose', 'reject', { approvals: 2, withAdmin: false }), act('approve', 'lead'), act('approve', 'root'),
+  grant('propose', 'approve'), ask(), grant('propose', 'reject', { approvals: 2, withAdmin: false }), sweep,
   // What is allowed may change while it waits.
   grant('propose'), ask(), grant('escalate'), act('approve', 'lead'), act('approve', 'lead'), act('approve', 'admin'),
-  grant('propose'), ask(), grant('block'), act('approve', 'teammate'), ask(), ask({ by: 'adapter' }),
+  grant('propose'), ask(), grant('block'), act('approve', 'teammate', { edit: 'harmless' }), act('approve', 'teammate'), ask(),
+  ask({ by: 'adapter' }),
   grant('auto'), ask(), ask({ by: 'adapter' }), act('approve', 'teammate'),
   grant('escalate', 'approve'),
   grant('propose'), ask(), { kind: 'revoke', agent: 0, capability: 'email.send' }, act('approve', 'teammate'), ask(), grant('propose'),

@@ -94,6 +94,7 @@ export class World {
       decision: decision ? `${decision.outcome} by ${decision.by}` : null,
       decidedBy: seen.decided_by,
       execution: execution!.said,
+      votes: ((seen['votes'] ?? []) as { voter: string }[]).map(({ voter }) => voter).sort(),
     };
     const wanted = {
       status: request.status,
@@ -102,6 +103,7 @@ export class World {
       decision: request.decision ? `${request.decision.outcome} by ${request.decision.by}` : null,
       decidedBy: request.decidedBy === null ? null : this.idOf(request.decidedBy, request.agent),
       execution: `${request.execution} ${request.reason ?? ''}`.trim(),
+      votes: request.votes.map((who) => this.idOf(who, request.agent)).sort(),
     };
     return unequal(`request ${nth}`, wanted, told);
   }
