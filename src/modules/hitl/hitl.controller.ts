@@ -18,6 +18,10 @@ const DECISION_CODES = [
   'HITL_ALREADY_DECIDED', 'HITL_EXPIRED', 'HITL_DIGEST_MISMATCH', 'NOT_EXECUTABLE', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED',
 ] as const;
 
+const APPROVAL_CODES = [
+  'STOPPED', 'NOT_ELIGIBLE', 'SELF_APPROVAL', 'REASON_REQUIRED', 'CONFLICT', 'INVALID_INPUT', 'CAPABILITY_BLOCKED',
+] as const;
+
 class TimeoutReply {
   @ApiProperty({ type: RequestReply }) request!: RequestReply;
   @ApiProperty({ enum: TIMEOUT_ACTIONS, description: 'As it was applied.' }) action!: string;
@@ -88,11 +92,13 @@ export class HitlController {
     description:
       'What was shown is what runs: send its `actionDigest` as `expectedDigest`. Waits 2 seconds for the ' +
       'outcome unless `?wait=` says otherwise. Level 0 is for the owner of the agent, its team, and admins; level 1 for leads of ' +
-      'that team and admins; level 2 for admins. Whoever is behind the action may not approve it.',
+      'that team and admins; level 2 for admins. Whoever is behind the action may not approve it. Where several people have to, ' +
+      'each approval is a vote, and the last one decides. With `editedInput` it is a new version that is approved, with a new ' +
+      'digest; where an admin or several people have to approve, or separation of duties is strict, another person does.',
   })
   @Access('hitl.decide')
   @Idempotent('hitl.approve')
-  @Replies(200, RequestEnvelope, 'STOPPED', 'NOT_ELIGIBLE', 'SELF_APPROVAL', 'REASON_REQUIRED', ...DECISION_CODES)
+  @Replies(200, RequestEnvelope, ...APPROVAL_CODES, ...DECISION_CODES)
   approve(
     @PathParam('id', 'hitl') id: string,
     @QueryParams(RequestWaitQuery) query: RequestWaitQuery,
