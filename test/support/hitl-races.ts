@@ -6,7 +6,7 @@ import {
   type TimeoutAction, type Verb,
 } from './hitl-model.js';
 import { type House, unequal } from './hitl-world.js';
-import { done, oneOf, pause } from './races.js';
+import { done, made, oneOf, pause } from './races.js';
 import type { TestServer } from './server.js';
 
 /** One side of a race: a command of somebody, or the end of the window with a sweep. */
@@ -47,8 +47,8 @@ export async function aLane(house: House, servers: readonly TestServer[], action
     hitlMode: 'propose', hitlTimeoutAction: action, conditions: [{ when: 'input.danger == true', hitlMode: 'escalate' }],
     ...(quorum === undefined ? {} : { quorum: { approvals: quorum.approvals } }),
   };
-  const agent = await anAgent(house.server).granted(CAPABILITY, grant)
-    .having({ ownerId: house.people.get('agentOwner')!.id, teamId: house.teamId }).create();
+  const agent = await made(() => anAgent(house.server).granted(CAPABILITY, grant)
+    .having({ ownerId: house.people.get('agentOwner')!.id, teamId: house.teamId }).create());
   const callers = servers.map((server) => asRoot(server).with({ authorization: `Bearer ${agent.token}` }));
   return { agent, callers, action, ...(quorum === undefined ? {} : { quorum }) };
 }

@@ -4,6 +4,7 @@ import { anAgent, type BuiltAgent } from './builders.js';
 import type { Actor, Model, ModelRequest, ModelTerms, Principal } from './hitl-model.js';
 import { defineCapability, type SeenRequest } from './gate.js';
 import { anOrganization, aPerson, aTeam, firstOrganization } from './people.js';
+import { made } from './races.js';
 import type { Receiver } from './receiver.js';
 import type { TestServer } from './server.js';
 
@@ -53,9 +54,9 @@ export class World {
   /** Two agents that may ask for everything, on these terms. */
   static async open(house: House, agents: Model['agents']): Promise<World> {
     const ownerId = house.people.get('agentOwner')!.id;
-    return new World(house, await Promise.all(agents.map(({ grants }) =>
+    return new World(house, await Promise.all(agents.map(({ grants }) => made(() =>
       CAPABILITIES.reduce((agent, name) => agent.granted(name, grantBody(name, grants.get(name)!)), anAgent(house.server))
-        .having({ ownerId, teamId: house.teamId }).create())));
+        .having({ ownerId, teamId: house.teamId }).create()))));
   }
 
   get root(): Client {
