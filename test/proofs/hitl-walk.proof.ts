@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type Command, type Met, Walker } from '../support/hitl-commands.js';
 import { type Deed, type Model, type ModelTerms, PRINCIPALS, type Principal, type Verb } from '../support/hitl-model.js';
 import { aHouse, CAPABILITIES, type House, World } from '../support/hitl-world.js';
-import { TOUR } from '../support/hitl-tour.js';
+import { ANSWERS, TOUR } from '../support/hitl-tour.js';
 import type { Proof } from '../support/proof.js';
 import { startReceiver } from '../support/receiver.js';
 import { startServer } from '../support/server.js';
@@ -22,7 +22,7 @@ export const proof: Proof = {
   longCount: 10_000,
   needs: 'database',
   run: async ({ count, seed, progress }) => {
-    const coverage: Record<string, number> = {};
+    const coverage: Record<string, number> = Object.fromEntries(ANSWERS.map((label) => [label, 0]));
     const receiver = await startReceiver();
     const server = await startServer({ env: { HITL_MAX_PENDING_PER_AGENT: String(MAX_PENDING) } });
     try {

@@ -55,7 +55,7 @@ export const TOUR: readonly Command[] = [
   act('approve', 'lead'), act('approve', 'admin'),
   ask(), act('approve', 'teammate'), act('escalate', 'lead', { to: 'admin' }), act('approve', 'lead'), act('approve', 'admin'),
   ask(), act('approve', 'root'), act('reject', 'teammate'), ask(), act('approve', 'lead'), act('approve', 'admin', { edit: 'harmless' }),
-  act('approve', 'lead'), act('approve', 'owner', { breakGlass: 'without' }), act('approve', 'owner', { breakGlass: 'with a reason' }),
+  act('approve', 'owner', { breakGlass: 'without' }), act('approve', 'owner', { breakGlass: 'with a reason' }),
   grant('propose'), ask(), grant('propose', 'reject', { approvals: 2, withAdmin: false }), act('approve', 'lead'), act('approve', 'root'),
   grant('propose', 'approve'), ask(), grant('propose', 'reject', { approvals: 2, withAdmin: false }), sweep,
   // What is allowed may change while it waits.
@@ -70,6 +70,25 @@ export const TOUR: readonly Command[] = [
   { kind: 'resume', agent: 0 }, act('approve', 'admin'),
   ask(), { kind: 'stop', agent: 0 }, act('cancel', 'admin'), { kind: 'resume', agent: 0 },
   // The same key again: answered as before, or as new, or as somebody else's.
-  repeat(0), repeat(13), repeat(13, true),
+  repeat(0), repeat(12), repeat(12, true),
   ask(), ask(), ask(), ask(), ask(), ask(),
+];
+
+/** What the tour meets, and every run has to. */
+export const ANSWERS: readonly string[] = [
+  'activate', 'approve with an edit: CAPABILITY_BLOCKED', 'approve with an edit: done', 'approve: CONFLICT',
+  'approve: FORBIDDEN', 'approve: HITL_ALREADY_DECIDED', 'approve: HITL_DIGEST_MISMATCH', 'approve: HITL_EXPIRED',
+  'approve: NOT_ELIGIBLE', 'approve: NOT_EXECUTABLE', 'approve: NOT_FOUND', 'approve: REASON_REQUIRED',
+  'approve: SELF_APPROVAL', 'approve: STOPPED', 'approve: done', 'ask adapter: CAPABILITY_BLOCKED', 'ask adapter: created',
+  'ask gate: AGENT_INACTIVE', 'ask gate: CAPABILITY_NOT_GRANTED', 'ask gate: STOPPED', 'ask gate: TOO_MANY_PENDING',
+  'ask gate: blocked', 'ask gate: executed', 'ask gate: pending_hitl', 'cancel: AGENT_INACTIVE', 'cancel: FORBIDDEN',
+  'cancel: HITL_ALREADY_DECIDED', 'cancel: HITL_DIGEST_MISMATCH', 'cancel: HITL_EXPIRED', 'cancel: NOT_FOUND', 'cancel: done',
+  'click late, before the sweep', 'deactivate', 'escalate: ESCALATION_LIMIT', 'escalate: FORBIDDEN',
+  'escalate: HITL_ALREADY_DECIDED', 'escalate: HITL_DIGEST_MISMATCH', 'escalate: HITL_EXPIRED', 'escalate: NOT_ELIGIBLE',
+  'escalate: NOT_FOUND', 'escalate: STOPPED', 'escalate: TARGET_NOT_ELIGIBLE', 'escalate: done', 'grant',
+  'reject: HITL_ALREADY_DECIDED', 'reject: HITL_DIGEST_MISMATCH', 'reject: HITL_EXPIRED', 'reject: NOT_ELIGIBLE',
+  'reject: STOPPED', 'reject: done', 'repeat: IDEMPOTENCY_KEY_REUSED', 'repeat: as new', 'repeat: replayed', 'resume', 'revoke',
+  'run out: reject', 'stop', 'sweep: approve', 'sweep: cancelled', 'sweep: escalate', 'sweep: notify_only', 'sweep: reject',
+  'timeout: FORBIDDEN', 'timeout: HITL_ALREADY_DECIDED', 'timeout: NOT_FOUND', 'timeout: STOPPED', 'timeout: escalate',
+  'timeout: notify_only', 'timeout: reject',
 ];
