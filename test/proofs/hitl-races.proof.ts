@@ -42,8 +42,10 @@ export const proof: Proof = {
         while (checked < count && counterexample === undefined) {
           const races = Array.from({ length: Math.min(count - checked, RACES_TOGETHER) }, (_, i) =>
             drawnOf((checked + i) % PAIRS.length, random));
-          const runs = (await Promise.all([...lanes].map(([ofPair, some]) =>
-            together(house, servers, some, races.filter(({ pair }) => ofPair === (lanes.has(pair) ? pair : '')), () => progress(++checked))))).flat();
+          const runs = (await Promise.all([...lanes].map(([ofPair, some]) => {
+            const own = races.filter(({ pair }) => ofPair === (lanes.has(pair) ? pair : ''));
+            return together(house, servers, some, own, () => progress(++checked));
+          }))).flat();
           for (const { pair, first, answers, difference } of await judge(house, runs, receipts)) {
             for (const answer of answers) coverage[answer] = (coverage[answer] ?? 0) + 1;
             if (first !== undefined) coverage[`${pair}: ${first} came first`]! += 1;

@@ -104,13 +104,14 @@ async function someWalks(house: House, seed: number, enough: () => boolean, walk
   });
   const result = await fc.check(property, { seed, numRuns: 5, interruptAfterTimeLimit: SHRINK_WITHIN_MS });
   if (!result.failed) return undefined;
-  const [first, steps] = result.counterexample ?? [];
-  return `${String((result.errorInstance as Error).message)}\ngrants of ${JSON.stringify(first)}, then\n${String(steps).replaceAll(',{"kind', ',\n{"kind')}`;
+  const walk = fc.stringify(result.counterexample).replaceAll(',{"kind', ',\n{"kind');
+  return `${(result.errorInstance as Error).message}\nfirst terms of the grants, then the walk:\n${walk}`;
 }
 
 function freshModel(first: ModelTerms): Model {
   // Time approves no transfer of money, whatever the others' terms.
-  const of = (capability: string): ModelTerms => (capability === 'phone.call' && first.action === 'approve' ? { ...first, action: 'reject' } : first);
+  const of = (capability: string): ModelTerms =>
+    (capability === 'phone.call' && first.action === 'approve' ? { ...first, action: 'reject' } : first);
   const agent = () => ({
     active: true, stopped: false, grants: new Map(CAPABILITIES.map((name) => [name, { ...of(name), held: true }])),
   });

@@ -225,7 +225,8 @@ export class Walker {
         return difference;
       }
       case 'revoke': {
-        const grants = (await root.get(`/api/v1/agents/${id}/capabilities`)).expect(200).list('grants') as { id: string; capability: string }[];
+        const listed = (await root.get(`/api/v1/agents/${id}/capabilities`)).expect(200);
+        const grants = listed.list('grants') as { id: string; capability: string }[];
         const held = grants.find(({ capability }) => capability === command.capability)!;
         agent.grants.get(command.capability)!.held = false;
         return differs('revoke', { status: 204 }, await root.delete(`/api/v1/capabilities/grant/${held.id}`));
@@ -294,7 +295,8 @@ export class Walker {
   }
 
   private async endWindow(nth: number): Promise<void> {
-    await this.world.house.server.sql(`update hitl_requests set expires_at = clock_timestamp() where id = $1`, [this.world.handles[nth]!.id]);
+    const { house, handles } = this.world;
+    await house.server.sql(`update hitl_requests set expires_at = clock_timestamp() where id = $1`, [handles[nth]!.id]);
   }
 
   /** Until the sweep has been by; with `closed`, until it has come to an end. */

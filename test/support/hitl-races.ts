@@ -164,7 +164,8 @@ function misfitOf(house: House, { race, lane, replies }: Run, order: readonly At
     }
   }
   sweep(model, request);
-  const idOf = (who: string | null) => (who === null || who === 'system' ? who : who === 'agent' ? lane.agent.id : house.people.get(who as Principal)!.id);
+  const idOf = (who: string | null) =>
+    (who === null || who === 'system' ? who : who === 'agent' ? lane.agent.id : house.people.get(who as Principal)!.id);
   const { status, level, escalatedTo, decision, decidedBy, execution } = request;
   const wanted = [status, level, idOf(escalatedTo), decision?.outcome ?? null, decision?.by ?? null, idOf(decidedBy), execution];
   return unequal('what is stored', wanted, [row.status, row.level, row.to, row.outcome, row.by, row.decidedBy, row.execution])

@@ -157,7 +157,7 @@ export function grantBody(capability: string, { mode, action, quorum }: ModelTer
 
 const ENDS = ['hitl.approved', 'hitl.rejected', 'hitl.cancelled', 'hitl.timed_out'];
 
-/** Said again of the log alone: one end for what is ended, none for what is open. A timeout that approves, or escalates, has two entries. */
+/** Said again of the log alone: one end for what is ended, none for what is open. A timeout may approve or escalate besides. */
 function endsOnce({ status }: ModelRequest, nth: number, told: readonly string[]): string | undefined {
   const events = told.map((line) => line.split(' ')[0]!);
   const ends = events.filter((event, i) =>
