@@ -48,6 +48,7 @@ export const TOUR: readonly Command[] = [
   { kind: 'run out', agent: 0, terms: { mode: 'propose', action: 'reject' } },
   grant('propose', 'approve'), ask(), act('timeout', 'root'), ask({ danger: true }), sweep, ask(), sweep, ask(),
   late('reject', 'teammate'),
+ 
   { kind: 'grant', agent: 0, capability: 'crm.push', terms: { mode: 'propose', action: 'approve' } }, ask({ capability: 'crm.push' }), sweep,
   ask(), grant('escalate'), sweep, act('reject', 'root'), grant('propose', 'approve'), ask(), grant('block'), sweep,
   // Edited: by whom it may decide along, or for others to decide.
