@@ -109,8 +109,8 @@ describe('what a grant may not say', () => {
       const body = { capability: 'web.search', hitlTimeoutAction: 'approve', ...more };
       const to = await anAgent(server).granted('web.search').create();
       for (const refused of [
-        await grant(body), await root.post('/api/v1/capabilities/grant', { agentId: agent.id, ...body }), await configure('web.search', body, to),
-        await root.post('/api/v1/agents', { name: 'hasty', grants: [body] }),
+        await grant(body), await root.post('/api/v1/capabilities/grant', { agentId: agent.id, ...body }),
+        await configure('web.search', body, to), await root.post('/api/v1/agents', { name: 'hasty', grants: [body] }),
       ]) expect(refused.expect(422, 'TIMEOUT_ACTION_NOT_ALLOWED').text('errors.0.pointer')).toMatch(/hitlTimeoutAction$/);
     }
   });

@@ -49,7 +49,8 @@ export const TOUR: readonly Command[] = [
   grant('propose', 'approve'), ask(), act('timeout', 'root'), ask({ danger: true }), sweep, ask(), sweep, ask(),
   late('reject', 'teammate'),
  
-  { kind: 'grant', agent: 0, capability: 'crm.push', terms: { mode: 'propose', action: 'approve' } }, ask({ capability: 'crm.push' }), sweep,
+  { kind: 'grant', agent: 0, capability: 'crm.push', terms: { mode: 'propose', action: 'approve' } },
+  ask({ capability: 'crm.push' }), sweep,
   ask(), grant('escalate'), sweep, act('reject', 'root'), grant('propose', 'approve'), ask(), grant('block'), sweep,
   // Edited: by whom it may decide along, or for others to decide.
   grant('propose'), ask(), act('approve', 'teammate', { edit: 'harmless' }),
