@@ -23,3 +23,15 @@ export function generator(seed: number): () => number {
 }
 
 export const oneOf = <T>(items: readonly T[], random: () => number): T => items[Math.floor(random() * items.length)]!;
+
+/** Of a builder, which throws: what is turned away under load is made once more. */
+export async function made<Built>(make: () => Promise<Built>): Promise<Built> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await make();
+    } catch (error) {
+      if (attempt === 20 || !(error instanceof Error && error.message.includes('answered 503'))) throw error;
+      await pause(100);
+    }
+  }
+}

@@ -15,7 +15,8 @@ import { GrantEnvelope, GrantListReply } from './grants.presenter.js';
 import { type GrantFilter, GrantsQuery } from './grants.query.js';
 
 const DEFAULT_LIMIT = 500;
-const GRANT_CODES = ['INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED'] as const;
+const TERMS_CODES = ['INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED'] as const;
+const GRANT_CODES = [...TERMS_CODES, 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED'] as const;
 
 @ApiTags('Capabilities and grants')
 @Controller('api/v1')
@@ -55,7 +56,7 @@ export class GrantsController {
   @Patch('agents/:id/capabilities/:capability')
   @ApiOperation({ summary: 'Change an agent\'s own grant', description: 'Members left out stay. Takes effect on the very next call.' })
   @Access('grants.write')
-  @Replies(200, GrantEnvelope, 'INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED')
+  @Replies(200, GrantEnvelope, ...TERMS_CODES)
   configure(
     @PathParam('id', 'agt') id: string,
     @PathParam('capability') capability: string,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { agentChain } from '../../domain/audit/chain.js';
-import { type HitlCommand, isOpen } from '../../domain/hitl/transition.js';
+import type { HitlCommand } from '../../domain/hitl/transition.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -57,9 +57,9 @@ export class DecideRequestService {
     const place = await this.requests.place(caller.scope, id);
     await this.within(place, async (tx) => {
       const request = await this.requests.read(tx, place);
-      // By the clock alone the window may be over: while a stop holds, it stands still, which the move knows.
-      if (isOpen(request.status)) assertShown(request, decision.expectedDigest);
+      // A late click is late whatever it was shown; whether the window is over, which stands still under a stop, the move knows.
       await this.end(tx, request, { kind: 'cancel', ...noteOf(decision) }, caller.actorId);
+      assertShown(request, decision.expectedDigest);
     });
     this.wake(place);
   }

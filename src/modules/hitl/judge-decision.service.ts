@@ -74,7 +74,7 @@ export class JudgeDecisionService {
     const outcome = transition(stateOf(request), kind === 'escalate' ? { kind, reason: '' } : { kind: 'reject' }, facts.now);
     if (outcome.kind === 'refused') throw refusalOf(outcome, request);
     // Who was shown the request before somebody edited it cannot mean what it is now.
-    if (request.editedAt !== null && expectedDigest === undefined && kind !== 'escalate') throw notAsShown(request);
+    if (request.editedAt !== null && expectedDigest === undefined) throw notAsShown(request);
     assertShown(request, expectedDigest);
     if (decision.inBatch) assertFitForBatch(request, kind, decision);
     return { request, facts };

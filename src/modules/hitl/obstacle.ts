@@ -9,6 +9,8 @@ import type { HitlRequestEntity } from './hitl-request.entity.js';
 
 /** The obstacle that somebody of a higher level can still remove. */
 export const ESCALATION_NEEDED = 'escalation_needed';
+/** The obstacle to an approval by time alone. */
+export const QUORUM_NEEDED = 'quorum_needed';
 
 export interface Obstacle {
   /** A code for the audit entry. */
@@ -91,7 +93,7 @@ function obstacleIn(
         return { code: ESCALATION_NEEDED, detail: 'It now needs a decision of an admin.' };
       }
       return deciderLevel === null && stricterQuorum(request.quorum, grant?.quorum ?? null) !== null
-        ? { code: 'quorum_needed', detail: 'Several people have to approve now.' }
+        ? { code: QUORUM_NEEDED, detail: 'Several people have to approve now.' }
         : undefined;
   }
 }

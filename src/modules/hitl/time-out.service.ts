@@ -8,7 +8,7 @@ import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { LicenceService } from './licence.service.js';
 import { type Moved, MoveRequestService, stateOf, type WantedMove } from './move-request.service.js';
 import type { Refused } from '../../domain/hitl/transition.js';
-import { ESCALATION_NEEDED, obstacleTo } from './obstacle.js';
+import { ESCALATION_NEEDED, obstacleTo, QUORUM_NEEDED } from './obstacle.js';
 
 export type Outcome = Moved | Refused | Held;
 
@@ -96,7 +96,7 @@ function commandFor(
 ): { command: HitlCommand; cause?: string } {
   const obstacle = facts && obstacleTo(request, facts, null);
   if (obstacle?.code === ESCALATION_NEEDED) return { command: { kind: 'timeout', trigger, approvalNeeds: 'admin' } };
-  if (obstacle) return { command: { kind: 'cancel', by: 'system' }, cause: obstacle.code };
+  if (obstacle && obstacle.code !== QUORUM_NEEDED) return { command: { kind: 'cancel', by: 'system' }, cause: obstacle.code };
   return { command: { kind: 'timeout', trigger, ...(facts?.grant?.quorum ? { approvalNeeds: 'quorum' } : {}) } };
 }
 
