@@ -76,13 +76,20 @@ export interface Place {
 export const joinPlace = (person: string, m: string): string => `left join team_members ${m}
   on ${m}.organization_id = q.organization_id and ${m}.team_id = a.team_id and ${m}.user_id = ${person}.id`;
 
-export const placeOf = (m: string): Place => ({ userId: `${m}.user_id`, role: `${m}.role`, since: `${m}.since`, roleSince: `${m}.role_since` });
+export const placeOf = (m: string): Place => ({
+  userId: `${m}.user_id`, role: `${m}.role`, since: `${m}.since`, roleSince: `${m}.role_since`,
+});
+
+/** Most requests have no person behind them, and cost no look at anybody. */
+const IS_NOBODYS = `(q.initiators = '{}' and not starts_with(q.created_by, 'usr_'))`;
+
+/** Whether separation of duties bars nobody at all from approving the request. */
+export const BARS_NOBODY = `(${IS_NOBODYS} and 'strict' not in (q.separation_of_duties, h.separation))`;
 
 /** Whether separation of duties lets the person approve the request at the level, without breaking the glass. */
 export const mayApprove = (c: string, place: Place, level: string): string => `(
   h.company_until is null or h.company_until <= q.created_at or (
-    -- Most requests have no person behind them, and cost no look at anybody.
-    ((q.initiators = '{}' and not starts_with(q.created_by, 'usr_')) or (
+    (${IS_NOBODYS} or (
       not exists (select from unnest(q.initiators || q.created_by) as n where ${isNamed(c, `${c}.email_since`)})
       and not exists (select from unnest(q.initiators || q.created_by) as n
         -- Limited, so that it stays a lookup by key for each of many requests.

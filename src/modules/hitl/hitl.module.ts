@@ -26,8 +26,8 @@ import { MoveRequestService } from './move-request.service.js';
   imports: [CapabilitiesModule, TypeOrmModule.forFeature([HitlRequestEntity]), AuthorityModule, ExecutionsModule],
   controllers: [HitlStatsController, HitlController, CancelExecutionController],
   providers: [
-    CancelWorkService, DecideBatchService, DecideRequestService, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService,
-    FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService,
+    CancelWorkService, DecideBatchService, DecideRequestService, EligibleDecidersQuery, EscalateRequestService,
+    ExpireRequestsService, FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

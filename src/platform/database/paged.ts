@@ -21,7 +21,9 @@ export async function pageOf<Row extends { id: string }>(
   const { with: expressions = '', columns, from, where, parameters, id } = source;
   const n = parameters.length;
   const [counted, rows] = await Promise.all([
-    dataSource.query(`${expressions} select count(*)::integer as total from ${from} where ${where}`, parameters) as Promise<[{ total: number }]>,
+    dataSource.query(
+      `${expressions} select count(*)::integer as total from ${from} where ${where}`, parameters,
+    ) as Promise<[{ total: number }]>,
     dataSource.query(
       `${expressions} select ${columns} from ${from} where ${where} and ($${n + 1}::text is null or ${id} < $${n + 1})
        order by ${id} desc limit $${n + 2} offset $${n + 3}`,
