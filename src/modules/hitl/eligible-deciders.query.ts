@@ -59,10 +59,11 @@ export const peopleOf = (organizations: string): string => `
     left join kin k on k.house = h.house and k.id = u.id
     where u.status = 'active' and u.role <> 'viewer')`;
 
-/** What a request brings: `q`, its agent as it is now `a`, its organization `h`. */
-export const REQUESTS = `hitl_requests q
-  join here h on h.organization_id = q.organization_id
+/** Joins to a request `q` its organization `h` and its agent as it is now, `a`. */
+export const TIES = `join here h on h.organization_id = q.organization_id
   join agents a on a.organization_id = q.organization_id and a.id = q.agent_id`;
+
+export const REQUESTS = `hitl_requests q ${TIES}`;
 
 /** Expressions for the place that somebody has in the agent's team of now; null where they have none. */
 export interface Place {

@@ -73,7 +73,7 @@ export class HitlRequestsQuery {
       {
         columns: COLUMNS,
         ...(queue ? { with: queue.with } : {}),
-        from: `${queue?.from ?? 'hitl_requests q'} join executions e on e.organization_id = q.organization_id and e.id = q.execution_id`,
+        from: `hitl_requests q join executions e on e.organization_id = q.organization_id and e.id = q.execution_id ${queue?.joins ?? ''}`,
         where: `($1::text is null or q.status = $1) and ($2::text is null or q.agent_id = $2) and ($3::text is null or q.capability = $3)
           and ($4::integer is null or q.escalation_level = $4) and ($5::timestamptz is null or q.expires_at < $5)
           and ($6::text is null or q.escalated_to = $6) and ${within.sql} and ${queue?.where ?? 'true'}`,

@@ -27,7 +27,8 @@ import { MoveRequestService } from './move-request.service.js';
   controllers: [HitlStatsController, HitlController, CancelExecutionController],
   providers: [
     CancelWorkService, DecideBatchService, DecideRequestService, EligibleDecidersQuery, EscalateRequestService,
-    ExpireRequestsService, FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService,
+    ExpireRequestsService, FrozenClockStore, HitlDesk, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService,
+    LicenceService, MoveRequestService,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

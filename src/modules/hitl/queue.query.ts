@@ -1,11 +1,11 @@
 import {
-  BARS_NOBODY, isOfLevel, joinPlace, mayApprove, peopleOf, placeOf, reachesLevel, REQUESTS,
+  BARS_NOBODY, isOfLevel, joinPlace, mayApprove, peopleOf, placeOf, reachesLevel, REQUESTS, TIES,
 } from './eligible-deciders.query.js';
 
 /** Parts of a query for open requests `q` that stand in one person's queue. */
 export interface QueueSql {
   readonly with: string;
-  readonly from: string;
+  readonly joins: string;
   readonly where: string;
 }
 
@@ -50,7 +50,7 @@ export const queueOf = (person: string): QueueSql => ({
       select q.id from ${REQUESTS} join people c on c.organization_id = q.organization_id and c.id = q.escalated_to
       ${joinPlace('c', 'p')}
       where ${OPEN} and ${reachesLevel('c', NEAR, LEVEL)} and ${mayApprove('c', NEAR, LEVEL)})`,
-  from: `${REQUESTS} join people c on c.organization_id = q.organization_id and c.id = ${person} ${joinPlace('c', 'm')}`,
+  joins: `join people c on c.organization_id = q.organization_id and c.id = ${person} ${TIES} ${joinPlace('c', 'm')}`,
   where: `${OPEN} and (c.role <> 'member' or (c.id = a.owner_id) is true or m.user_id is not null)
     and ${mayApprove('c', HERE, LEVEL)} and case
     when q.escalated_to is not null and q.id in (select id from addressed) then q.escalated_to = c.id
