@@ -67,7 +67,8 @@ describe('POST /hitl/:id/escalate', () => {
     (await escalate(member, request)).expect(403, 'NOT_ELIGIBLE');
     const twice = (await lead.client.post(`/api/v1/hitl/${request.id}/escalate?form=camel`, { reason: 'mine neither' })).expect(200);
     expect(twice.body).toMatchObject({ id: request.id, status: 'escalated', escalationLevel: 2 });
-    expect(await requestOf(server, request.id)).toMatchObject({ escalation_level: 2, escalated_to: null, escalation_reason: 'mine neither' });
+    expect(await requestOf(server, request.id))
+      .toMatchObject({ escalation_level: 2, escalated_to: null, escalation_reason: 'mine neither' });
     const standing = await requestOf(server, request.id);
     (await escalate(admin, request)).expect(409, 'ESCALATION_LIMIT');
     expect(await requestOf(server, request.id)).toEqual(standing);

@@ -106,11 +106,12 @@ test('me is nobody for root and for an agent', async () => {
 
 test('pages of a queue, with its exact total, and the other filters', async () => {
   const ids = await Promise.all(Array.from({ length: 5 }, () => asked()));
-  const all = (await queue(member.client, { assignedTo: 'me', limit: 100 }));
+  const all = await queue(member.client, { assignedTo: 'me', limit: 100 });
   expect(all).toEqual(expect.arrayContaining(ids));
   const seen: string[] = [];
   for (let cursor: string | undefined, page = 0; page < 20; page++) {
-    const reply = (await member.client.get('/api/v1/hitl', { query: { assignedTo: 'me', limit: 2, ...(cursor ? { cursor } : {}) } })).expect(200);
+    const query = { assignedTo: 'me', limit: 2, ...(cursor ? { cursor } : {}) };
+    const reply = (await member.client.get('/api/v1/hitl', { query })).expect(200);
     expect(reply.at('total')).toBe(all.length);
     seen.push(...(reply.list('requests') as { id: string }[]).map((one) => one.id));
     cursor = (reply.body as { nextCursor?: string }).nextCursor;

@@ -44,7 +44,7 @@ const request = fc.record({
   initiators: fc.oneof(fc.array(name, { maxLength: 0 }), fc.array(name, { maxLength: 2 })),
   createdBy: seldom(somebody), vouchedBy: seldom(somebody), owner: seldom(somebody), registrant: seldom(somebody),
   isTeamOfNow: fc.constantFrom(true, true, false),
-  escalatedTo: fc.option(somebody, { nil: null, freq: 1 }),
+  escalatedTo: fc.option(somebody, { nil: null, freq: 2 }),
 });
 
 export const worlds = fc.record({
@@ -52,7 +52,9 @@ export const worlds = fc.record({
   isStrict: rarely,
   people: fc.array(person, { minLength: PEOPLE, maxLength: PEOPLE }),
   teams: fc.tuple(team, team),
-  agents: fc.tuple(...[0, 1].map(() => fc.record({ owner: often(somebody), team: often(fc.nat({ max: 1 })), registrant: seldom(somebody) }))),
+  agents: fc.tuple(...[0, 1].map(() => fc.record({
+    owner: often(somebody), team: often(fc.nat({ max: 1 })), registrant: seldom(somebody),
+  }))),
   requests: fc.array(request, { minLength: 1, maxLength: 6 }),
 });
 export type World = typeof worlds extends fc.Arbitrary<infer T> ? T : never;

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type Limit, type LimitPeriod, measureOf, type Use } from '../../domain/gate/limits.js';
 import { Janitor, type Sweep } from '../../platform/database/janitor.service.js';
-import { type NamedStatement, Statements } from '../../platform/database/statements.js';
+import type { NamedStatement } from '../../platform/database/named-statement.js';
+import { Statements } from '../../platform/database/statements.js';
 import { textArray } from '../../platform/database/text-array.js';
 import type { Tx } from '../../platform/database/tx.js';
 

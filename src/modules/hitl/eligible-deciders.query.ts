@@ -59,10 +59,11 @@ export const peopleOf = (organizations: string): string => `
     left join kin k on k.house = h.house and k.id = u.id
     where u.status = 'active' and u.role <> 'viewer')`;
 
-/** What a request brings: `q`, its agent as it is now `a`, its organization `h`. */
-export const REQUESTS = `hitl_requests q
-  join here h on h.organization_id = q.organization_id
+/** Joins to a request `q` its organization `h` and its agent as it is now, `a`. */
+export const TIES = `join here h on h.organization_id = q.organization_id
   join agents a on a.organization_id = q.organization_id and a.id = q.agent_id`;
+
+export const REQUESTS = `hitl_requests q ${TIES}`;
 
 /** Expressions for the place that somebody has in the agent's team of now; null where they have none. */
 export interface Place {
@@ -76,13 +77,20 @@ export interface Place {
 export const joinPlace = (person: string, m: string): string => `left join team_members ${m}
   on ${m}.organization_id = q.organization_id and ${m}.team_id = a.team_id and ${m}.user_id = ${person}.id`;
 
-export const placeOf = (m: string): Place => ({ userId: `${m}.user_id`, role: `${m}.role`, since: `${m}.since`, roleSince: `${m}.role_since` });
+export const placeOf = (m: string): Place => ({
+  userId: `${m}.user_id`, role: `${m}.role`, since: `${m}.since`, roleSince: `${m}.role_since`,
+});
+
+/** Most requests have no person behind them, and cost no look at anybody. */
+const IS_NOBODYS = `(q.initiators = '{}' and not starts_with(q.created_by, 'usr_'))`;
+
+/** Whether separation of duties bars nobody at all from approving the request. */
+export const BARS_NOBODY = `(${IS_NOBODYS} and 'strict' not in (q.separation_of_duties, h.separation))`;
 
 /** Whether separation of duties lets the person approve the request at the level, without breaking the glass. */
 export const mayApprove = (c: string, place: Place, level: string): string => `(
   h.company_until is null or h.company_until <= q.created_at or (
-    -- Most requests have no person behind them, and cost no look at anybody.
-    ((q.initiators = '{}' and not starts_with(q.created_by, 'usr_')) or (
+    (${IS_NOBODYS} or (
       not exists (select from unnest(q.initiators || q.created_by) as n where ${isNamed(c, `${c}.email_since`)})
       and not exists (select from unnest(q.initiators || q.created_by) as n
         -- Limited, so that it stays a lookup by key for each of many requests.

@@ -81,7 +81,7 @@ export class HitlRequestsQuery {
       {
         columns: COLUMNS,
         ...(queue ? { with: queue.with } : {}),
-        from: queue?.from ?? 'hitl_requests q',
+        from: `hitl_requests q ${queue?.joins ?? ''}`,
         // Each has its execution, so neither the count nor the order needs them: a queue may be a million long.
         wide: {
           keys: 'q.organization_id, q.id',

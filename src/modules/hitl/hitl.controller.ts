@@ -93,8 +93,8 @@ export class HitlController {
   @ApiOperation({
     summary: 'Decide many requests',
     description:
-      'Each as if alone: `results` tells of each, in the order of the items, which status it would have had. Approves nothing of level 2. ' +
-      'An `Idempotency-Key` is good for each item, so a repeated batch decides what the first one left.',
+      'Each as if alone: `results` tells of each, in the order of the items, which status it would have had. Approves nothing ' +
+      'of level 2. An `Idempotency-Key` is good for each item, so a repeated batch decides what the first one left.',
   })
   @Access('hitl.decide')
   @IdempotentItems('hitl.batch')

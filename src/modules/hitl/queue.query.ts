@@ -1,9 +1,11 @@
-import { isOfLevel, joinPlace, mayApprove, peopleOf, placeOf, reachesLevel, REQUESTS } from './eligible-deciders.query.js';
+import {
+  BARS_NOBODY, isOfLevel, joinPlace, mayApprove, peopleOf, placeOf, reachesLevel, REQUESTS, TIES,
+} from './eligible-deciders.query.js';
 
 /** Parts of a query for open requests `q` that stand in one person's queue. */
 export interface QueueSql {
   readonly with: string;
-  readonly from: string;
+  readonly joins: string;
   readonly where: string;
 }
 
@@ -31,18 +33,26 @@ export const queueOf = (person: string): QueueSql => ({
       union all
       select a.organization_id, a.id, t.user_id, t.role = 'lead' from here h join agents a on a.organization_id = h.organization_id
       join team_members t on t.organization_id = a.organization_id and t.team_id = a.team_id),
+    manned as materialized (
+      select near.organization_id, near.agent_id, bool_or(near.leads) as is_led from near
+      join people c on c.organization_id = near.organization_id and c.id = near.user_id group by 1, 2),
     guarded as materialized (
+      select q.id from ${REQUESTS} join manned on manned.organization_id = q.organization_id and manned.agent_id = q.agent_id
+      where ${OPEN} and (${LEVEL} = 0 or (${LEVEL} = 1 and manned.is_led)) and ${BARS_NOBODY}
+      union all
       select q.id from ${REQUESTS}
       join near on near.organization_id = q.organization_id and near.agent_id = q.agent_id
       join people c on c.organization_id = near.organization_id and c.id = near.user_id
       ${joinPlace('c', 'p')}
-      where ${OPEN} and (${LEVEL} = 0 or (${LEVEL} = 1 and near.leads)) and ${mayApprove('c', NEAR, LEVEL)}),
+      where ${OPEN} and (${LEVEL} = 0 or (${LEVEL} = 1 and near.leads))
+        and not ${BARS_NOBODY} and ${mayApprove('c', NEAR, LEVEL)}),
     addressed as materialized (
       select q.id from ${REQUESTS} join people c on c.organization_id = q.organization_id and c.id = q.escalated_to
       ${joinPlace('c', 'p')}
       where ${OPEN} and ${reachesLevel('c', NEAR, LEVEL)} and ${mayApprove('c', NEAR, LEVEL)})`,
-  from: `${REQUESTS} join people c on c.organization_id = q.organization_id and c.id = ${person} ${joinPlace('c', 'm')}`,
-  where: `${OPEN} and (c.role <> 'member' or (c.id = a.owner_id) is true or m.user_id is not null) and ${mayApprove('c', HERE, LEVEL)} and case
+  joins: `join people c on c.organization_id = q.organization_id and c.id = ${person} ${TIES} ${joinPlace('c', 'm')}`,
+  where: `${OPEN} and (c.role <> 'member' or (c.id = a.owner_id) is true or m.user_id is not null)
+    and ${mayApprove('c', HERE, LEVEL)} and case
     when q.escalated_to is not null and q.id in (select id from addressed) then q.escalated_to = c.id
     else ${isOfLevel('c', HERE, LEVEL)} or (c.role in ('admin', 'owner') and q.id not in (select id from guarded)) end`,
 });

@@ -22,14 +22,12 @@ export async function pageOf<Row extends { id: string }>(
 ): Promise<Page<Row>> {
   const { with: expressions = '', columns, from, where, parameters, id, wide } = source;
   const n = parameters.length;
-  const pageOfColumns = (list: string) => `select ${list} from ${from} where ${where} and ($${n + 1}::text is null or ${id} < $${n + 1})
-       order by ${id} desc limit $${n + 2} offset $${n + 3}`;
+  const pageWith = (list: string) => `select ${list} from ${from} where ${where} and ($${n + 1}::text is null or ${id} < $${n + 1})
+    order by ${id} desc limit $${n + 2} offset $${n + 3}`;
+  const rowsOf = wide ? `select ${columns} from (${pageWith(wide.keys)}) page ${wide.join} order by ${id} desc` : pageWith(columns);
   const [counted, rows] = await Promise.all([
-    dataSource.query(`${expressions} select count(*)::integer as total from ${from} where ${where}`, parameters) as Promise<[{ total: number }]>,
-    dataSource.query(
-      `${expressions} ${wide ? `select ${columns} from (${pageOfColumns(wide.keys)}) page ${wide.join} order by ${id} desc` : pageOfColumns(columns)}`,
-      [...parameters, page.after?.[0] ?? null, page.limit + 1, page.offset],
-    ) as Promise<Row[]>,
+    dataSource.query<[{ total: number }]>(`${expressions} select count(*)::integer as total from ${from} where ${where}`, parameters),
+    dataSource.query<Row[]>(`${expressions} ${rowsOf}`, [...parameters, page.after?.[0] ?? null, page.limit + 1, page.offset]),
   ]);
   return pageFrom(rows, counted[0].total, page.limit, (row) => [row.id]);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { QueryRunner } from 'typeorm';
-import type { NamedStatement } from './statements.js';
+import type { NamedStatement } from './named-statement.js';
 
 /**
  * So many texts at most are prepared on a connection: those of the code are fewer, and whatever is put together for one occasion

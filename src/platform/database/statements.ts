@@ -2,13 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
+import type { NamedStatement } from './named-statement.js';
 import { named } from './prepared.js';
-
-/** A statement that PostgreSQL parses and plans once a connection. The name must be as unique as the text. */
-export interface NamedStatement {
-  readonly name: string;
-  readonly text: string;
-}
 
 /** Runs prepared statements on the pool that TypeORM keeps: on the hot path they save a third of PostgreSQL's work. */
 @Injectable()

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Janitor } from '../database/janitor.service.js';
-import { type NamedStatement, Statements } from '../database/statements.js';
+import type { NamedStatement } from '../database/named-statement.js';
+import { Statements } from '../database/statements.js';
 import type { Grant, QuotaSource } from './leased-quotas.js';
 
 const LEASE: NamedStatement = {
