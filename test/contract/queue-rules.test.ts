@@ -60,7 +60,8 @@ async function pairOf(world: World, built: BuiltWorld, n: number, person: BuiltP
     capability: 'email.send', hitlMode: 'propose', expiresAt: row!['expires_at'], timeoutSeconds: 60, timeoutAction: 'reject',
     decidedAt: null, decisionBy: null, createdAt: row!['created_at'], createdBy: row!['created_by'],
     separationOfDuties: row!['separation_of_duties'], initiators: row!['initiators'], vouchedBy: row!['vouched_by'],
-    agentOwnerId: row!['agent_owner_id'], agentRegisteredBy: row!['agent_registered_by'], teamId: row!['team_id'], editedBy: null,
+    agentOwnerId: row!['agent_owner_id'], agentRegisteredBy: row!['agent_registered_by'], teamId: row!['team_id'],
+    editedBy: null, editedAt: null,
   };
   const caller = {
     principal: {

@@ -130,7 +130,7 @@ test('the acknowledgement of a connector\'s start is lost: its receiver is calle
 });
 
 test('the acknowledgement of a closing is lost: one closing entry, and no talk of a late answer', async () => {
-  const lost = line.loseAcknowledgementOf('gate-close-1');
+  const lost = line.loseAcknowledgementOf('gate-close-');
   const reply = (await agent.client.post(EXECUTE, { capability: 'crm.push', input: { n: 1 } })).expect(200);
   await lost;
   expect(reply.body).toMatchObject({ status: 'executed' });
