@@ -70,6 +70,7 @@ describe('the routes', () => {
       'GET /api/v1/executions',
       'GET /api/v1/executions/{id}',
       'GET /api/v1/hitl',
+      'GET /api/v1/hitl/events',
       'GET /api/v1/hitl/{id}',
       'POST /api/v1/agents/{id}/token/refresh',
       'POST /api/v1/execute',
