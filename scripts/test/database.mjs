@@ -54,7 +54,7 @@ export async function makeTemplate(serverUrl, firstRun) {
   await run(serverUrl, `drop database if exists ${TEMPLATE} with (force)`);
   await run(serverUrl, `create database ${TEMPLATE}`);
   const { createDataSource, migrate } = await import('../../dist/src/platform/database/data-source.js');
-  const dataSource = createDataSource({ url, poolSize: 2 });
+  const dataSource = createDataSource({ url, poolSize: 2, withoutLimits: true });
   await dataSource.initialize();
   try {
     await migrate(dataSource);

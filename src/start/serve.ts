@@ -93,7 +93,7 @@ async function setUp(config: CompleteConfig, made: Made): Promise<void> {
   ]);
   const keyFile = config.rootKeyFile === undefined ? undefined : RootKeyFile.open(config.rootKeyFile);
   // The framework is being loaded meanwhile and holds the event loop, so a connection may take longer than later on.
-  const dataSource = createDataSource({ url: config.databaseUrl, poolSize: 2, connectTimeoutMs: 15_000 });
+  const dataSource = createDataSource({ url: config.databaseUrl, poolSize: 2, connectTimeoutMs: 15_000, withoutLimits: true });
   try {
     await dataSource.initialize().catch((error: Error & { code?: string }) => {
       throw new StartRefused(`DATABASE_URL: the database cannot be reached (${error.code ?? error.message})`);

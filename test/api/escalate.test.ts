@@ -66,7 +66,9 @@ describe('POST /hitl/:id/escalate', () => {
     // A member of the team decides at level 0 only.
     (await escalate(member, request)).expect(403, 'NOT_ELIGIBLE');
     const twice = (await lead.client.post(`/api/v1/hitl/${request.id}/escalate?form=camel`, { reason: 'mine neither' })).expect(200);
-    expect(twice.body).toMatchObject({ id: request.id, status: 'escalated', escalationLevel: 2 });
+    expect(twice.body).toMatchObject({
+      id: request.id, status: 'escalated', escalationLevel: 2, escalatedAt: expect.any(String), escalationReason: 'mine neither',
+    });
     expect(await requestOf(server, request.id))
       .toMatchObject({ escalation_level: 2, escalated_to: null, escalation_reason: 'mine neither' });
     const standing = await requestOf(server, request.id);

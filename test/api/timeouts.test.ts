@@ -226,6 +226,17 @@ describe('a late click', () => {
   });
 });
 
+describe('a click after time has decided', () => {
+  test.each([['approve', 'approved'], ['notify_only', 'timed_out']])('%s: 409 HITL_EXPIRED, with the state', async (action, status) => {
+    const { id } = await asked({ hitlTimeoutAction: action });
+    await makeDue(server, [id]);
+    await sweptTo(server, id, status);
+    for (const decision of ['approve', 'reject', 'cancel']) {
+      expect((await root.post(`/api/v1/hitl/${id}/${decision}`)).expect(409, 'HITL_EXPIRED').at('request')).toMatchObject({ id, status });
+    }
+  });
+});
+
 describe('check-timeouts', () => {
   test('ends what is due of the caller\'s organization by each action, and counts', async () => {
     const organizationId = await anOrganization(server);

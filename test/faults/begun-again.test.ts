@@ -197,3 +197,19 @@ describe('a server that was out of reach for the length of its lease, and answer
     await verifies();
   });
 });
+
+describe('one that cannot be ended', () => {
+  test('does not keep the others waiting', async () => {
+    receiver.standing({ hang: 'before headers' });
+    const broken = await approved({ idempotent: false });
+    const other = await approved({ idempotent: false });
+    await server.kill();
+    await server.restart();
+    await server.sql(`update executions set lease_until = clock_timestamp() - interval '2 minutes' where id = $1`, [broken.execution]);
+    // What a hand in the database left behind: nobody can say any more what was asked.
+    await server.sql('delete from hitl_requests where id = $1', [broken.id]);
+    await server.sql(`update executions set lease_until = clock_timestamp() - interval '1 minute' where id = $1`, [other.execution]);
+    await executionBecomes(server, other.execution, 'indeterminate');
+    expect((await executionOf(server, broken.execution)).status).toBe('running');
+  });
+});

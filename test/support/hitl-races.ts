@@ -59,14 +59,16 @@ export async function run(house: House, servers: readonly TestServer[], lane: La
     .expect(202);
   const id = asked.text('hitlRequestId');
   for (const voter of votersBefore(race)) {
-    (await done(() => clientOf(house, servers[0]!, voter).post(`/api/v1/hitl/${id}/approve`, {}))).expect(200);
+    const client = keyed(clientOf(house, servers[0]!, voter), `${id}-${voter}`);
+    (await done(() => client.post(`/api/v1/hitl/${id}/approve`, {}))).expect(200);
   }
   const send = async (side: Racer, nth: number): Promise<Reply | undefined> => {
     const server = servers[race.swapped ? 1 - nth : nth]!;
     await pause(Math.max(0, nth === 0 ? -race.stagger : race.stagger));
     if (side !== 'window') {
       const { who, verb } = side.deed;
-      const client = who === 'agent' ? lane.callers[race.swapped ? 1 - nth : nth]! : clientOf(house, server, who);
+      const caller = who === 'agent' ? lane.callers[race.swapped ? 1 - nth : nth]! : clientOf(house, server, who);
+      const client = keyed(caller, `${id}-${nth}`);
       return done(() => client.post(`/api/v1/hitl/${id}/${verb}`, verb === 'escalate' ? { reason: 'a race' } : {},
         { query: verb === 'approve' ? { wait: 0 } : {} }));
     }
@@ -79,6 +81,9 @@ export async function run(house: House, servers: readonly TestServer[], lane: La
   const calls = race.swapped ? [send(other, 1), send(one, 0)].reverse() : [send(one, 0), send(other, 1)];
   return { race, lane, id, execution: asked.text('executionId'), replies: await Promise.all(calls) };
 }
+
+/** What was turned away with an unknown commit is asked again under its key: its own first try is no other command. */
+const keyed = (client: Client, key: string): Client => client.with({ 'idempotency-key': key });
 
 function clientOf(house: House, server: TestServer, who: Principal): Client {
   const person = house.people.get(who)!;

@@ -4,6 +4,9 @@ import { PageQuery } from '../../platform/http/pagination.js';
 import { EXECUTION_STATUSES } from './execution.entity.js';
 
 export class ExecutionListQuery extends PageQuery {
+  @Text({ max: 100, optional: true, doc: 'Only of this organization, for whoever sees several.' })
+  organizationId?: string;
+
   @Text({ max: 100, optional: true, doc: 'Only this agent\'s.' })
   agentId?: string;
 

@@ -7,6 +7,7 @@ import type { Page, PageRequest } from '../../platform/http/pagination.js';
 import type { ExecutionEntity } from './execution.entity.js';
 
 export interface ExecutionFilter {
+  organizationId?: string;
   agentId?: string;
   capability?: string;
   status?: string;
@@ -36,17 +37,18 @@ export class ExecutionsQuery {
   }
 
   async list(scope: Scope, filter: ExecutionFilter, page: PageRequest): Promise<Page<ExecutionEntity>> {
-    const within = scopeCondition(scope, { organization: 'e.organization_id', agent: 'e.agent_id' }, 6);
+    const within = scopeCondition(scope, { organization: 'e.organization_id', agent: 'e.agent_id' }, 7);
     return pageOf<ExecutionEntity>(
       this.dataSource,
       {
         columns: COLUMNS,
         from: 'executions e',
         where: `($1::text is null or e.agent_id = $1) and ($2::text is null or e.capability = $2) and ($3::text is null or e.status = $3)
-          and ($4::timestamptz is null or e.created_at >= $4) and ($5::timestamptz is null or e.created_at <= $5) and ${within.sql}`,
+          and ($4::timestamptz is null or e.created_at >= $4) and ($5::timestamptz is null or e.created_at <= $5)
+          and ($6::text is null or e.organization_id = $6) and ${within.sql}`,
         parameters: [
           filter.agentId ?? null, filter.capability ?? null, filter.status ?? null, filter.from ?? null, filter.to ?? null,
-          ...within.parameters,
+          filter.organizationId ?? null, ...within.parameters,
         ],
         id: 'e.id',
       },

@@ -218,7 +218,8 @@ function ask(
     executionId,
     opens: 1,
     uses: decision.uses,
-    effects: [notify(item.organizationId, 'hitl.request.created', { hitlRequestId })],
+    // Who is asked for an explicit approval is told loudly (interface, section 3).
+    effects: [notify(item.organizationId, 'hitl.request.created', { hitlRequestId, ...(mode === 'escalate' ? { priority: 'high' } : {}) })],
     entries: [entry(item, newId('audit'), created)],
   };
 }

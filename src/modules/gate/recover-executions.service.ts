@@ -1,9 +1,11 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
+import type { Logger } from 'pino';
 import { agentChain } from '../../domain/audit/chain.js';
 import { asService } from '../../platform/auth/call-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { LOGGER } from '../../platform/logging/token.js';
 import { notify } from '../../platform/outbox/effects.js';
 import { isPassing } from '../../platform/http/failure.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
@@ -15,6 +17,7 @@ import { RunExecutionService } from './run-execution.service.js';
 
 const LOOK_EVERY_MS = 5_000;
 const AT_ONCE = 100;
+const BROKEN_FOR_MS = 60_000;
 /** How often one execution may begin. What ended the server each time would go on doing so. */
 const BEGINNINGS_MAX = 3;
 const CODE = 'INDETERMINATE';
@@ -32,6 +35,8 @@ type Again = StartedExecution | { readonly because: string };
 @Injectable()
 export class RecoverExecutionsService implements OnApplicationBootstrap {
   private looking = false;
+  /** Executions that could not be ended, and until when they are left alone. */
+  private readonly broken = new Map<string, number>();
 
   constructor(
     private readonly work: UnitOfWork,
@@ -39,6 +44,7 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
     private readonly requests: HitlRequestStore,
     private readonly beginning: BeginApprovedService,
     private readonly running: RunExecutionService,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -51,18 +57,32 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
     this.looking = true;
     try {
       await asService('sweeper', async () => {
-        for (const place of await this.executions.abandoned(AT_ONCE)) {
-          // One chain that somebody holds does not keep the others waiting: it comes round again.
-          await this.recover(place).catch((error: unknown) => {
-            if (!isPassing(error)) throw error;
-          });
-        }
+        const left = await this.executions.abandoned(AT_ONCE + this.broken.size);
+        for (const place of left.filter(({ id }) => !this.isBroken(id))) await this.recoverOne(place);
       });
-    } catch {
-      // The database is away: the next tick looks again.
+    } catch (error) {
+      // The database is away, or busy: the next look tries again, and readiness tells.
+      if (!isPassing(error)) this.logger.error({ err: error }, 'abandoned executions could not be looked for; the next look tries again');
     } finally {
       this.looking = false;
     }
+  }
+
+  /** One chain that somebody holds, or one row that cannot be ended, does not keep the others waiting: it comes round again. */
+  private async recoverOne(place: ExecutionPlace): Promise<void> {
+    try {
+      await this.recover(place);
+    } catch (error) {
+      if (isPassing(error)) return;
+      this.logger.error({ err: error, executionId: place.id }, 'an abandoned execution could not be ended; it is tried again in a minute');
+      this.broken.set(place.id, performance.now() + BROKEN_FOR_MS);
+    }
+  }
+
+  private isBroken(id: string): boolean {
+    const until = this.broken.get(id);
+    if (until !== undefined && until <= performance.now()) this.broken.delete(id);
+    return this.broken.has(id);
   }
 
   private async recover(place: ExecutionPlace): Promise<void> {

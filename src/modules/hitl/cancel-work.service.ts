@@ -28,9 +28,9 @@ export class CancelWorkService {
   async openRequests(tx: Tx, organizationId: string, agentId: string, cause: string): Promise<string[]> {
     await this.usage.hold(tx, organizationId, await this.executions.waiting(tx, organizationId, agentId));
     const open = await this.requests.openOf(tx, organizationId, agentId);
-    for (const place of open) {
-      await this.moving.move(tx, await this.requests.read(tx, place), { kind: 'cancel', by: 'system' }, 'system', cause);
-    }
+    const command = { kind: 'cancel', by: 'system' } as const;
+    const requests = await this.requests.readAll(tx, open);
+    await this.moving.moveAll(tx, requests.map((found) => ({ found, command, actorId: 'system', cause })));
     return open.flatMap(({ id, executionId }) => [id, executionId]);
   }
 

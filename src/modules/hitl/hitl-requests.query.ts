@@ -22,6 +22,7 @@ export type RequestRow = HitlRequestEntity & {
 };
 
 export interface RequestFilter {
+  organizationId?: string;
   status?: string;
   agentId?: string;
   capability?: string;
@@ -68,10 +69,10 @@ export class HitlRequestsQuery {
   }
 
   async list(scope: Scope, filter: RequestFilter, page: PageRequest): Promise<Page<RequestRow>> {
-    const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 7);
+    const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 8);
     const parameters: unknown[] = [
       filter.status ?? null, filter.agentId ?? null, filter.capability ?? null, filter.level ?? null, filter.dueBefore ?? null,
-      filter.escalatedTo ?? null, ...within.parameters,
+      filter.escalatedTo ?? null, filter.organizationId ?? null, ...within.parameters,
     ];
     const { assignedTo } = filter;
     if (assignedTo !== undefined) parameters.push(assignedTo);
@@ -90,7 +91,8 @@ export class HitlRequestsQuery {
         },
         where: `($1::text is null or q.status = $1) and ($2::text is null or q.agent_id = $2) and ($3::text is null or q.capability = $3)
           and ($4::integer is null or q.escalation_level = $4) and ($5::timestamptz is null or q.expires_at < $5)
-          and ($6::text is null or q.escalated_to = $6) and ${within.sql} and ${queue?.where ?? 'true'}`,
+          and ($6::text is null or q.escalated_to = $6)
+          and ($7::text is null or q.organization_id = $7) and ${within.sql} and ${queue?.where ?? 'true'}`,
         parameters,
         id: 'q.id',
       },

@@ -55,23 +55,22 @@ export class HitlStatsQuery {
       filter.agentId ?? null, filter.capability ?? null, filter.from ?? null, filter.to ?? null, filter.organizationId ?? null,
       ...within.parameters,
     ];
-    const [byStatus, all, byCapability, byReviewer] = await Promise.all([
-      this.dataSource.query<HitlStats['byStatus']>(
-        `select q.status, count(*)::integer as count from hitl_requests q where ${where} group by q.status order by q.status`,
-        parameters,
-      ),
-      this.dataSource.query<[DecidedByPeople]>(`select ${DECIDED} from hitl_requests q where ${where}`, parameters),
-      this.dataSource.query<HitlStats['byCapability']>(
-        `select q.capability, count(*)::integer as total, ${DECIDED} from hitl_requests q where ${where}
-         group by q.capability order by total desc, q.capability limit ${LISTED}`,
-        parameters,
-      ),
-      this.dataSource.query<HitlStats['byReviewer']>(
-        `select q.decided_by as "reviewerId", ${DECIDED} from hitl_requests q where ${where} and ${BY_A_PERSON}
-         group by q.decided_by order by count(*) desc, q.decided_by limit ${LISTED}`,
-        parameters,
-      ),
-    ]);
+    // One after the other: figures for a page may take a connection, not four of those that calls want.
+    const byStatus = await this.dataSource.query<HitlStats['byStatus']>(
+      `select q.status, count(*)::integer as count from hitl_requests q where ${where} group by q.status order by q.status`,
+      parameters,
+    );
+    const all = await this.dataSource.query<[DecidedByPeople]>(`select ${DECIDED} from hitl_requests q where ${where}`, parameters);
+    const byCapability = await this.dataSource.query<HitlStats['byCapability']>(
+      `select q.capability, count(*)::integer as total, ${DECIDED} from hitl_requests q where ${where}
+       group by q.capability order by total desc, q.capability limit ${LISTED}`,
+      parameters,
+    );
+    const byReviewer = await this.dataSource.query<HitlStats['byReviewer']>(
+      `select q.decided_by as "reviewerId", ${DECIDED} from hitl_requests q where ${where} and ${BY_A_PERSON}
+       group by q.decided_by order by count(*) desc, q.decided_by limit ${LISTED}`,
+      parameters,
+    );
     return { byStatus, all: all[0], byCapability, byReviewer };
   }
 }

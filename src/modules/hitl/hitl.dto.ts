@@ -19,6 +19,9 @@ export class RequestListQuery extends PageQuery {
   @OneOf(HITL_STATUSES, { optional: true, doc: 'Only of this status, for example `pending`.' })
   status?: string;
 
+  @Text({ max: 100, optional: true, doc: 'Only of this organization, for whoever sees several.' })
+  organizationId?: string;
+
   @Text({ max: 100, optional: true, doc: 'Only this agent\'s.' })
   agentId?: string;
 

@@ -66,6 +66,11 @@ export class RequestReply {
   @ApiProperty({ type: Object, isArray: true, description: 'Why a person is asked.' }) reasons!: JsonValue[];
   @ApiProperty({ format: 'date-time' }) createdAt!: string;
   @ApiProperty({ format: 'date-time' }) expiresAt!: string;
+  @ApiProperty({ required: false, description: 'In whose queue alone it stands.' }) escalatedTo?: string;
+  @ApiProperty({ format: 'date-time', required: false }) escalatedAt?: string;
+  @ApiProperty({ required: false }) escalationReason?: string;
+  @ApiProperty({ required: false, description: 'Whoever ended it; `system` where time did.' }) decidedBy?: string;
+  @ApiProperty({ format: 'date-time', required: false }) decidedAt?: string;
   @ApiProperty({ required: false }) approvedBy?: string;
   @ApiProperty({ format: 'date-time', required: false }) approvedAt?: string;
   @ApiProperty({ required: false }) rejectedBy?: string;
@@ -150,6 +155,10 @@ export function presentRequest(row: RequestRow): RequestReply {
     reasons: row.reasons as unknown as JsonValue[],
     createdAt: row.createdAt.toISOString(),
     expiresAt: row.expiresAt.toISOString(),
+    ...(row.escalatedTo === null ? {} : { escalatedTo: row.escalatedTo }),
+    ...(row.escalatedAt ? { escalatedAt: row.escalatedAt.toISOString() } : {}),
+    ...(row.escalationReason === null ? {} : { escalationReason: row.escalationReason }),
+    ...(row.decidedBy === null ? {} : { decidedBy: row.decidedBy, decidedAt: decided! }),
     ...(row.status === 'approved' ? { approvedBy: row.decidedBy!, approvedAt: decided! } : {}),
     ...(row.status === 'rejected' ? { rejectedBy: row.decidedBy!, rejectedAt: decided! } : {}),
     ...(row.note === null ? {} : { comment: row.note }),

@@ -191,7 +191,7 @@ export function stateOf(request: HitlRequestEntity): HitlState {
     expiresAt: request.expiresAt,
     timeoutSeconds: request.timeoutSeconds,
     timeoutAction: request.timeoutAction,
-    endedByWindow: request.decisionBy === 'timeout' && request.decidedAt !== null && request.decidedAt >= request.expiresAt,
+    endedByWindow: request.decisionBy !== 'human' && request.decidedAt !== null && request.decidedAt >= request.expiresAt,
   };
 }
 

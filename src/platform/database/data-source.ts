@@ -20,7 +20,8 @@ const MIGRATION_LOCK = 715_517_001;
  * Limits of every connection, in milliseconds. A frozen replica's transaction ends by the idle limit, so that its locks
  * go; the lock limit stands above it, so that whoever waits outlives it; the statement limit stands above both.
  */
-const SESSION = '-c idle_in_transaction_session_timeout=3000 -c lock_timeout=4000 -c statement_timeout=5000 -c timezone=UTC';
+const UNLIMITED = '-c timezone=UTC';
+const SESSION = `-c idle_in_transaction_session_timeout=3000 -c lock_timeout=4000 -c statement_timeout=5000 ${UNLIMITED}`;
 
 export interface DatabaseOptions {
   url: string;
@@ -29,9 +30,13 @@ export interface DatabaseOptions {
   connectTimeoutMs?: number;
   /** How long to wait for an answer on a connection that stands, in milliseconds. Default: as long as it takes. */
   answerTimeoutMs?: number;
+  /** For migrations: an index over a large table, and the wait for its lock, take as long as they take. */
+  withoutLimits?: true;
 }
 
-export function dataSourceOptions({ url, poolSize, connectTimeoutMs = 1_000, answerTimeoutMs }: DatabaseOptions): DataSourceOptions {
+export function dataSourceOptions(
+  { url, poolSize, connectTimeoutMs = 1_000, answerTimeoutMs, withoutLimits }: DatabaseOptions,
+): DataSourceOptions {
   return {
     type: 'postgres',
     url,
@@ -48,7 +53,12 @@ export function dataSourceOptions({ url, poolSize, connectTimeoutMs = 1_000, ans
     synchronize: false,
     applicationName: 'countersign',
     // pg's own defaults wait for ever: for a free connection, and for a server that has gone silent.
-    extra: { options: SESSION, connectionTimeoutMillis: connectTimeoutMs, query_timeout: answerTimeoutMs, keepAlive: true },
+    extra: {
+      options: withoutLimits ? UNLIMITED : SESSION,
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: answerTimeoutMs,
+      keepAlive: true,
+    },
   };
 }
 
@@ -60,6 +70,7 @@ export function createDataSource(options: DatabaseOptions): DataSource {
  * Brings the schema up to date. Replicas that start at once take turns by an advisory lock, since two migrators at the
  * same time collide.
  *
+ * @param dataSource without limits, of two connections at least
  * @throws Error on a PostgreSQL older than 15
  */
 export async function migrate(dataSource: DataSource): Promise<void> {
@@ -68,15 +79,11 @@ export async function migrate(dataSource: DataSource): Promise<void> {
   try {
     const [{ version }] = (await lock.query(`select current_setting('server_version_num')::integer as version`)) as [{ version: number }];
     if (version < OLDEST_POSTGRESQL) throw new Error(`PostgreSQL 15 or newer is needed; this server is ${Math.floor(version / 10_000)}.`);
-    await lock.query('set statement_timeout = 0');
-    await lock.query('set lock_timeout = 0');
     await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     try {
       await dataSource.runMigrations();
     } finally {
       await lock.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
-      await lock.query('reset statement_timeout');
-      await lock.query('reset lock_timeout');
     }
   } finally {
     await lock.release();
