@@ -28,12 +28,13 @@ export class CompleteHitl20261122000500 implements MigrationInterface {
     await runner.query(`drop index hitl_requests_due`);
     await runner.query(`create index hitl_requests_due on hitl_requests (organization_id, expires_at)
       where status in ('pending', 'escalated')`);
-    // Of which version: an edit leaves the votes for what stood before it behind.
+    // Of which version: an edit leaves the votes for what stood before it behind. The digest says which bytes were voted for.
     await runner.query(`
       create table hitl_votes (
         organization_id text collate "C" not null,
         request_id      text collate "C" not null,
         version         integer not null,
+        digest          text not null,
         voter           text collate "C" not null,
         note            text,
         entry_id        text collate "C" not null,

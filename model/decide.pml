@@ -99,7 +99,7 @@ bit swept_in_vain;      /* a server died in the middle of a sweep, once */
 #ifdef NO_MILDER
 #define BY_TIME_ALONE true
 #else
-#define BY_TIME_ALONE (command == sweep && !forced && !quorum)
+#define BY_TIME_ALONE (command == sweep && !forced && !quorum && !seen_version)
 #endif
 #ifdef NO_VERSION
 #define NAMED true
@@ -164,7 +164,7 @@ inline time_out() {
      if
      :: SEEN_GATE == allows ->
         CLAIM(6, gate == allows);
-        CLAIM(8, !forced && !quorum && command == sweep);
+        CLAIM(8, !forced && !quorum && !version && command == sweep);
         end_as(approved)
      :: else -> end_as(cancelled)
      fi

@@ -7,6 +7,7 @@ import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf
 import { anOrganization, aPerson, aTeam, firstOrganization, type BuiltPerson, type PersonTerms, type Role } from '../support/people.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { makeDue, sweptTo } from '../support/sweeps.js';
 
 jest.setTimeout(240_000);
 
@@ -138,6 +139,42 @@ describe('what an edit may not be', () => {
     }
     expect(await executionBecomes(server, request.execution, 'cancelled', 30_000)).toMatchObject({ reason: 'escalation_needed' });
   });
+});
+
+describe('an edit that nobody else has looked at', () => {
+  test('is not approved by time, whatever the grant says', async () => {
+    const request = await asked({ grant: { hitlTimeoutAction: 'approve' } });
+    (await root.patch(`/api/v1/organizations/${organizationId}`, { settings: { separationOfDuties: 'strict' } })).expect(200);
+    (await approveBy(ann!, request, { editedInput: LARGE })).expect(200);
+    await makeDue(server, [request.id]);
+    expect(await sweptTo(server, request.id, 'timed_out')).toMatchObject({ decision: { outcome: 'rejected', by: 'timeout' } });
+    expect(await executionOf(server, request.execution)).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+test('time no longer approves what the grant no longer lets it', async () => {
+  const request = await asked({ grant: { hitlTimeoutAction: 'approve' } });
+  await configure(request, { hitlTimeoutAction: 'reject' });
+  await makeDue(server, [request.id]);
+  await sweptTo(server, request.id, 'timed_out');
+});
+
+test('a batch approves nothing that an admin has to look at by now', async () => {
+  const request = await asked();
+  await configure(request, { conditions: escalatesAbove(1) });
+  const items = [{ id: request.id, expectedDigest: await digestOf(server, request) }];
+  const reply = (await ann!.client.post('/api/v1/hitl/batch', { items, decision: 'approve' })).expect(200);
+  expect(reply.at('results.0')).toMatchObject({ status: 409, error: { code: 'NOT_EXECUTABLE' } });
+  expect(await requestOf(server, request.id)).toMatchObject({ status: 'escalated', escalation_level: 2 });
+});
+
+test('an edit deep within a wide input answers, and the server goes on answering', async () => {
+  const wide = Array.from({ length: 12_000 }, (_, n) => n);
+  const nested = (last: number) => Array.from({ length: 50 }).reduce<unknown>((inner) => [inner], [...wide, last]);
+  const request = await asked({ input: { amount: 10, deep: nested(1) } });
+  const reply = (await approveBy(ann!, request, { editedInput: { amount: 10, deep: nested(2) } })).expect(200);
+  // Paths of that depth to so many places would outgrow the input: the innermost list is replaced.
+  expect(reply.at('request.edit.diff')).toEqual([{ op: 'replace', path: expect.stringMatching(/^\/deep(\/0)+$/), value: [...wide, 2] }]);
 });
 
 test('whatever is edited: a milder approval never satisfies `escalate`, and nobody approves a large one of their own', async () => {

@@ -164,17 +164,14 @@ describe('votes of those who may not approve any more do not count', () => {
 });
 
 describe('one person', () => {
-  test('strict: whoever vouched for an account is one with it; standard: they are two', async () => {
+  test.each(['standard', 'strict'] as const)('%s: whoever vouched for an account is one with it', async (setting) => {
     const invited = await person('admin', { vouchedBy: ann!.id });
-    const standard = await asked({ approvals: 2 });
-    await votes(ann!, standard);
-    await decides(invited, standard);
-    const later = await asked({ approvals: 2 });
-    await votes(ann!, later);
-    await separation('strict');
-    const detail = (await approveBy(invited, later)).expect(409, 'CONFLICT').text('detail');
+    if (setting === 'strict') await separation(setting);
+    const request = await asked({ approvals: 2 });
+    await votes(ann!, request);
+    const detail = (await approveBy(invited, request)).expect(409, 'CONFLICT').text('detail');
     expect(detail).toContain('one person');
-    await decides(bob!, later);
+    await decides(bob!, request);
   });
 
   test('accounts of one address in two organizations of a tenant are one, under any setting', async () => {

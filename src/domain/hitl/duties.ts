@@ -5,7 +5,7 @@ import { HIGHEST_LEVEL, type EscalationLevel } from './transition.js';
 export const SEPARATIONS = ['standard', 'strict'] as const;
 export type SeparationOfDuties = (typeof SEPARATIONS)[number];
 
-/** Characters that a reason for breaking the glass has at least, white space at its ends left out. */
+/** Characters that a reason for breaking the glass has at least, white space at its ends and what nobody sees left out. */
 export const BREAK_GLASS_REASON_MIN = 10;
 
 /** A place in the agent's team of this moment. Times are those from which it has stood. */
@@ -118,7 +118,7 @@ export function judgeDecider({ decider, request, agent, organization, command }:
  */
 export function breakGlass(decider: Decider, command: DutyCommand, highestLevel: EscalationLevel): DutyVerdict | undefined {
   if (command.breakGlass !== true || (decider.kind === 'person' && decider.role !== 'owner')) return undefined;
-  if ([...(command.reason ?? '').trim()].length >= BREAK_GLASS_REASON_MIN) return { kind: 'may', breakGlass: true, highestLevel };
+  if ([...(command.reason ?? '').replace(/\p{C}/gu, '').trim()].length >= BREAK_GLASS_REASON_MIN) return { kind: 'may', breakGlass: true, highestLevel };
   return mayNot('REASON_REQUIRED', `To decide nevertheless, say why, in at least ${BREAK_GLASS_REASON_MIN} characters.`);
 }
 

@@ -127,10 +127,12 @@ describe('timeouts apply what is allowed', () => {
     expect(applied({ timeoutAction: 'approve', expiresAt: at(60_000) }, manual)).toEqual(['reject', 'timed_out']);
   });
 
-  it.each<[string, Partial<HitlState>, 'admin' | 'quorum', unknown]>([
+  it.each<[string, Partial<HitlState>, 'admin' | 'people', unknown]>([
     ['goes to an admin who is needed by now', {}, 'admin', ['escalate', 'escalated']],
     ['rejects where admins had their time', { level: 2 }, 'admin', ['reject', 'timed_out']],
-    ['rejects where several people are needed by now', {}, 'quorum', ['reject', 'timed_out']],
+    ['rejects where people are needed by now', {}, 'people',
+      ['reject', 'timed_out']],
+    ['rejects what was edited and nobody else has looked at', { edited: true }, 'admin', ['reject', 'timed_out']],
     ['never goes to an admin by itself from a hardcoded capability', { hardcoded: true }, 'admin', ['reject', 'timed_out']],
   ])('approve %s', (_name, parts, approvalNeeds, wanted) =>
     expect(applied({ ...parts, timeoutAction: 'approve' }, { ...sweep, approvalNeeds } as HitlCommand)).toEqual(wanted));

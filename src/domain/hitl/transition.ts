@@ -16,6 +16,8 @@ export interface HitlState {
   readonly hardcoded: boolean;
   /** More than one approval is needed. */
   readonly quorum: boolean;
+  /** Another version stands than was asked: its editor alone has seen it, so time decides nothing in their favour. */
+  readonly edited?: boolean;
   readonly expiresAt: Date;
   /** The window, in seconds; each escalation opens a new one. */
   readonly timeoutSeconds: number;
@@ -46,7 +48,7 @@ export type HitlCommand =
    * `window`: the sweep; `manual`: an administrator's trigger, before the window ends or after. `approvalNeeds`: whom an approval
    * would have to come from by now, so that time's own would not do.
    */
-  | { readonly kind: 'timeout'; readonly trigger: 'window' | 'manual'; readonly approvalNeeds?: 'admin' | 'quorum' }
+  | { readonly kind: 'timeout'; readonly trigger: 'window' | 'manual'; readonly approvalNeeds?: 'admin' | 'people' }
   /** One approval of several that the quorum asks for; the one that completes it is an `approve`. */
   | { readonly kind: 'vote'; readonly note?: string; readonly approvals: number; readonly needed: number }
   /** A new version that decides nothing: whoever looked at the old one has to look again. */
@@ -182,17 +184,18 @@ export function transition(request: HitlState, command: HitlCommand, now: Date):
 
 /**
  * The timeout action that is really applied. Time alone approves only a plain proposal: never a hardcoded capability,
- * the mode `escalate`, a quorum, or by a hand that pulls the trigger; and what needs an admin by now goes to one. At the highest
+ * the mode `escalate`, a quorum, what somebody edited and nobody else has looked at, or by a hand that pulls the trigger; and what
+ * needs an admin by now goes to one. At the highest
  * level nothing can escalate.
  */
 export function appliedAction(
-  request: Pick<HitlState, 'timeoutAction' | 'hitlMode' | 'hardcoded' | 'quorum' | 'level'>,
+  request: Pick<HitlState, 'timeoutAction' | 'hitlMode' | 'hardcoded' | 'quorum' | 'edited' | 'level'>,
   trigger: 'window' | 'manual',
-  approvalNeeds?: 'admin' | 'quorum',
+  approvalNeeds?: 'admin' | 'people',
 ): TimeoutAction {
-  const { timeoutAction, hitlMode, hardcoded, quorum, level } = request;
+  const { timeoutAction, hitlMode, hardcoded, quorum, edited, level } = request;
   const approves = timeoutAction === 'approve';
-  const needsPeople = hardcoded || quorum || hitlMode === 'escalate' || trigger === 'manual' || approvalNeeds === 'quorum';
+  const needsPeople = hardcoded || quorum || edited || hitlMode === 'escalate' || trigger === 'manual' || approvalNeeds === 'people';
   if (approves && needsPeople) return 'reject';
   const action = approves && approvalNeeds === 'admin' ? 'escalate' : timeoutAction;
   return action === 'escalate' && level >= HIGHEST_LEVEL ? 'reject' : action;

@@ -36,7 +36,9 @@ export class BeginApprovedService {
     // A stop ends what was approved before it, also one that was lifted meanwhile: nobody approved it with that in mind.
     if (await wasHeldSince(tx, execution, request.decidedAt!)) return { facts, hindrance: 'stopped' };
     const obstacle = obstacleTo(request, facts, request.deciderLevel);
-    return obstacle === undefined ? { facts } : { facts, hindrance: obstacle.code };
+    if (obstacle !== undefined) return { facts, hindrance: obstacle.code };
+    // What is shown of the execution is what runs.
+    return request.input === execution.input ? { facts } : { facts, hindrance: 'approval_mismatch' };
   }
 
   /** Fence and lease in this commit; the runtime is called after it, with the bytes that were approved. */

@@ -106,7 +106,8 @@ export class JudgeDecisionService {
     const separation = stricterOf(ties.separationOfDuties, facts.separationOfDuties);
     const strict = separation === 'strict';
     const names = strict ? [...voters, ...barredFrom(ties, agent, separation).map(({ name }) => name)] : voters;
-    const selves = await this.deciders.selves(tx, organizationId, names, ties.createdAt, strict);
+    // Of a quorum too: whoever vouched for an account counts as one person with it.
+    const selves = await this.deciders.selves(tx, organizationId, names, ties.createdAt, true);
     const asked = { ...aboutPeople(organizationId, ties, facts), ...(strict ? { teamsBefore: ties.createdAt } : {}) };
     const people = await this.deciders.readAll(tx, voters, asked);
     const approvers = voters.flatMap((id): StillEligible['approvers'] => {

@@ -188,6 +188,7 @@ export function stateOf(request: HitlRequestEntity): HitlState {
     hitlMode: request.hitlMode,
     hardcoded: isHardcoded(request.capability),
     quorum: request.quorum !== null,
+    edited: request.editedAt !== null,
     expiresAt: request.expiresAt,
     timeoutSeconds: request.timeoutSeconds,
     timeoutAction: request.timeoutAction,

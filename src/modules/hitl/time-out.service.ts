@@ -97,7 +97,9 @@ function commandFor(
   const obstacle = facts && obstacleTo(request, facts, null);
   if (obstacle?.code === ESCALATION_NEEDED) return { command: { kind: 'timeout', trigger, approvalNeeds: 'admin' } };
   if (obstacle && obstacle.code !== QUORUM_NEEDED) return { command: { kind: 'cancel', by: 'system' }, cause: obstacle.code };
-  return { command: { kind: 'timeout', trigger, ...(facts?.grant?.quorum ? { approvalNeeds: 'quorum' } : {}) } };
+  // The stricter of then and now: what the grant no longer lets time approve, people have to.
+  const needsPeople = facts !== undefined && (facts.grant?.quorum !== undefined || facts.grant?.timeoutAction !== 'approve');
+  return { command: { kind: 'timeout', trigger, ...(needsPeople ? { approvalNeeds: 'people' } : {}) } };
 }
 
 const wantedOf = ({ organizationId, agentId, capability }: HitlRequestEntity) => ({ organizationId, agentId, capability });
