@@ -32,11 +32,14 @@ const BEGIN_BY_KEY = [
 /**
  * Lets a runner prepare its statements, TypeORM's own among them: a unit of work asks the same dozen questions each time, and
  * planning them anew is half of what they cost PostgreSQL.
+ *
+ * @param patienceMs how long the transaction waits for each lock; without it, as the session does
  */
-export function preparing(runner: QueryRunner): QueryRunner {
+export function preparing(runner: QueryRunner, patienceMs?: number): QueryRunner {
+  const begin = patienceMs === undefined ? BEGIN_BY_KEY : `${BEGIN_BY_KEY}; SET LOCAL lock_timeout = ${Math.ceil(patienceMs)}`;
   const query = runner.query.bind(runner) as (text: unknown, parameters?: unknown[], structured?: boolean) => Promise<unknown>;
   runner.query = ((text: string, parameters?: unknown[], structured?: boolean) => {
-    if (text === BEGIN) return query(BEGIN_BY_KEY);
+    if (text === BEGIN) return query(begin);
     const bound = parameters !== undefined && parameters.length > 0;
     // pg takes a statement with its name where TypeORM takes its text, and TypeORM hands it on as it is.
     return query((bound && named(text)) || text, parameters, structured);
