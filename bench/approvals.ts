@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../src/domain/ids.js';
 import { post } from './callers.js';
 import { bodyOf } from './figures.js';
-import { atFixedMoments, type OpenLoopResult, percentile, startOpenLoop } from './open-loop.js';
+import { atFixedMoments, type OpenLoop, type OpenLoopResult, percentile, startOpenLoop } from './open-loop.js';
 import { cpuSeconds } from './processes.js';
 import type { Stage } from './stage.js';
 
@@ -22,6 +22,8 @@ const TOO_LATE_MS = 100;
 const LATEST_MS = 60_000;
 const LOAD_BEFORE_AND_AFTER_SECONDS = 2;
 
+export type GateBeside = Omit<OpenLoopResult, 'each'>;
+
 export interface ApprovalTimes {
   readonly approvals: number;
   /** Milliseconds from sending the approval to the receiver's receipt. */
@@ -35,7 +37,7 @@ export interface ApprovalTimes {
   readonly answeredP50: number;
   readonly answeredP99: number;
   /** Beside it, where there were any: calls of the gate. */
-  readonly gate?: OpenLoopResult;
+  readonly gate?: GateBeside;
   /** Processor time an approval with all that follows it, in microseconds; where nothing else went on. */
   readonly serverCpu?: number;
   readonly databaseCpu?: number;
@@ -95,7 +97,7 @@ export class ApprovalDesk {
       if (Date.now() > end) throw new Error('approve: not every approved action was received');
     }
     this.agent.destroy();
-    const gate = await load?.result;
+    const gate = await figuresOf(load);
     const each = (spent: number) => (spent / asked.length) * 1e6;
     const spent = {
       serverCpu: each(cpuSeconds(this.stage.governed.pid) - spentBefore[0]),
@@ -158,6 +160,12 @@ export class ApprovalDesk {
     server.unref();
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/payments`;
   }
+}
+
+async function figuresOf(load: OpenLoop | undefined): Promise<GateBeside | undefined> {
+  if (!load) return undefined;
+  const { each: _, ...figures } = await load.result;
+  return figures;
 }
 
 function timesOf(times: number[], answers: number[]): ApprovalTimes {

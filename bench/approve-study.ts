@@ -1,6 +1,5 @@
-import { APPROVALS_PER_SECOND, ApprovalDesk, type ApprovalTimes, CALLS_PER_SECOND } from './approvals.js';
+import { APPROVALS_PER_SECOND, ApprovalDesk, type ApprovalTimes, CALLS_PER_SECOND, type GateBeside } from './approvals.js';
 import { median } from './measure.js';
-import type { OpenLoopResult } from './open-loop.js';
 import { cell, table, whole } from './report.js';
 import type { Study } from './study.js';
 
@@ -68,7 +67,7 @@ export function row(name: string, { approvals, p50, p95, p99, max, late, answere
 const of = (found: readonly ApprovalTimes[], what: 'serverCpu' | 'databaseCpu') => median(found.map((times) => times[what] ?? 0));
 
 /** What a reader must know before believing a stretch. */
-function notesOn({ perSecond, failed }: OpenLoopResult): string[] {
+function notesOn({ perSecond, failed }: GateBeside): string[] {
   const answers = Object.entries(failed).map(([status, count]) => `${count} with ${status}`);
   return [
     ...(perSecond < CALLS_PER_SECOND * SHORT

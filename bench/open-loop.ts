@@ -25,12 +25,19 @@ export interface OpenLoopResult {
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
+  /** Every call that was answered 200, in the order of its moment. */
+  readonly each: readonly TimedCall[];
 }
+
+/** When a call was due, in milliseconds since the epoch, and how many milliseconds later its answer was there. */
+export type TimedCall = readonly [dueAt: number, took: number];
 
 export interface OpenLoop {
   /** Once the first second is over: connections are open, and the load is steady. */
   readonly steady: Promise<void>;
   readonly result: Promise<OpenLoopResult>;
+  /** Sends no more: the load ends before its time. */
+  stop(): void;
 }
 
 /** Starts such a load in a process of its own. */
@@ -49,7 +56,7 @@ export function startOpenLoop(workFolder: string, order: OpenLoopOrder): OpenLoo
     });
   const result = Promise.race([message<OpenLoopResult>('result'), end]);
   result.catch(() => undefined);
-  return { steady: Promise.race([message<void>('steady'), end]), result };
+  return { steady: Promise.race([message<void>('steady'), end]), result, stop: () => void worker.send('stop') };
 }
 
 /** @param sorted ascending */
@@ -57,8 +64,10 @@ export function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? NaN;
 }
 
-/** Calls `act` at fixed moments for so long; resolves when all that it began has ended. */
-export async function atFixedMoments(perSecond: number, seconds: number, act: (n: number, dueAt: number) => Promise<void>): Promise<void> {
+/** Calls `act` at fixed moments for so long, or until `isOver`; resolves when all that it began has ended. */
+export async function atFixedMoments(
+  perSecond: number, seconds: number, act: (n: number, dueAt: number) => Promise<void>, isOver = () => false,
+): Promise<void> {
   const count = perSecond * seconds;
   const begin = performance.now();
   const begun: Promise<void>[] = [];
@@ -66,7 +75,7 @@ export async function atFixedMoments(perSecond: number, seconds: number, act: (n
     const tick = () => {
       for (;;) {
         const n = begun.length;
-        if (n === count) return done();
+        if (n === count || isOver()) return done();
         const dueAt = begin + (n * 1_000) / perSecond;
         const left = dueAt - performance.now();
         if (left > 0) return void setTimeout(tick, left);

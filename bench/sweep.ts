@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { CALLS_PER_SECOND } from './approvals.js';
 import { bodyOf } from './figures.js';
-import type { LoadResult } from './load-generator.js';
-import { median } from './measure.js';
+import { percentile, startOpenLoop, type TimedCall } from './open-loop.js';
+import { cpuSeconds } from './processes.js';
+import { cell, table, whole } from './report.js';
 import type { Stage } from './stage.js';
 import type { Study, StudyContext } from './study.js';
 
@@ -9,72 +11,99 @@ import type { Study, StudyContext } from './study.js';
 const LOAD = 'web.search';
 const WAITING = 'email.send';
 const DUE = 50_000;
-/** A stretch of load; those that lie within the sweep count. */
-const STRETCH_SECONDS = 2;
-const STRETCHES_BEFORE = 5;
 const ASK_AT_ONCE = 16;
-/** Until they are due: for the vacuum, and for a load that has warmed up. */
-const LEAD_SECONDS = 12;
+/** Until they are due: for the vacuum, for a load that warms up, and for that which is compared with. */
+const LEAD_SECONDS = 30;
+const BEFORE_SECONDS = 10;
+/** The last second before the moment counts for neither. */
+const BETWEEN_SECONDS = 1;
+const LONGEST_SECONDS = 240;
+
+/** Calls of the gate that were due within a span of the one load. */
+interface GateSpan {
+  readonly perSecond: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
 
 interface SweepMeasured {
   readonly due: number;
   readonly agents: number;
   /** From the moment at which they were due until the last one had ended. */
   readonly seconds: number;
-  readonly before: readonly LoadResult[];
-  readonly meanwhile: readonly LoadResult[];
-  /** The median p99 of the gate's calls beside the sweep, as a multiple of the one before it. */
+  readonly before: GateSpan;
+  readonly meanwhile: GateSpan;
+  /** The p99 of the gate's calls beside the sweep, as a multiple of the one before it. */
   readonly p99Ratio: number;
+  /** Processor seconds, the gate's calls included. */
+  readonly cpu: { readonly server: number; readonly database: number };
+  /** The same for the seconds before, to be taken off. */
+  readonly cpuBefore: { readonly server: number; readonly database: number };
 }
 
-/** 50,000 requests of all agents end by time at one moment, while the gate is under load. */
-async function measureSweep({ stage, tokens, load, options, progress }: StudyContext): Promise<SweepMeasured> {
-  progress.begin('The sweep of 50,000', STRETCHES_BEFORE + 5);
+/** 50,000 requests of all agents end by time at one moment, while the gate is called at fixed moments. */
+async function measureSweep({ stage, tokens, workFolder, progress }: StudyContext): Promise<SweepMeasured> {
+  progress.begin('The sweep of 50,000', 3);
   await askOnceEach(stage, tokens);
   const due = await multiply(stage, tokens.length);
-  const stretch = async () => {
-    const order = { url: `${stage.governed.url}/api/v1/execute`, tokens, body: bodyOf(LOAD), connections: options.connections };
-    const result = await load.run({ ...order, seconds: STRETCH_SECONDS });
-    if (result.failed > 0) throw new Error(`sweep: ${result.failed} calls of the gate failed`);
-    progress.step();
-    return result;
-  };
-  await stretch();
-  const before: LoadResult[] = [];
-  while (before.length < STRETCHES_BEFORE) before.push(await stretch());
-  const at = await makeDue(stage);
-  while (Date.now() < at.getTime() - STRETCH_SECONDS * 1_000) await delay(20);
-  let endedAt: number | undefined;
-  const ending = untilEnded(stage, at).then((time) => (endedAt = time));
-  const meanwhile: LoadResult[] = [];
-  await stretch();
-  while (endedAt === undefined) {
-    const result = await stretch();
-    if (endedAt === undefined || meanwhile.length === 0) meanwhile.push(result);
-  }
-  await ending;
+  const at = (await makeDue(stage)).getTime();
+  progress.step();
+  const until = (seconds: number) => delay(Math.max(0, at - seconds * 1_000 - Date.now()));
+  await until(BEFORE_SECONDS + BETWEEN_SECONDS + 5);
+  const load = startOpenLoop(workFolder, {
+    url: `${stage.governed.url}/api/v1/execute`, tokens, body: bodyOf(LOAD), perSecond: CALLS_PER_SECOND, seconds: LONGEST_SECONDS,
+  });
+  await until(BEFORE_SECONDS + BETWEEN_SECONDS);
+  const spentFirst = spent(stage);
+  await until(BETWEEN_SECONDS);
+  const cpuBefore = difference(spent(stage), spentFirst);
+  progress.step();
+  await until(0);
+  const spentAt = spent(stage);
+  const endedAt = await untilEnded(stage, at);
+  const cpu = difference(spent(stage), spentAt);
+  load.stop();
+  const { each, failed } = await load.result;
+  if (Object.keys(failed).length > 0) throw new Error(`sweep: calls of the gate failed: ${JSON.stringify(failed)}`);
   await check(stage, due);
   progress.clear();
-  const p99 = (results: readonly LoadResult[]) => median(results.map((one) => one.p99));
-  const seconds = (endedAt - at.getTime()) / 1_000;
-  return { due, agents: tokens.length, seconds, before, meanwhile, p99Ratio: p99(meanwhile) / p99(before) };
+  const before = spanOf(each, at - (BEFORE_SECONDS + BETWEEN_SECONDS) * 1_000, at - BETWEEN_SECONDS * 1_000);
+  const meanwhile = spanOf(each, at, endedAt);
+  const seconds = (endedAt - at) / 1_000;
+  return { due, agents: tokens.length, seconds, before, meanwhile, p99Ratio: meanwhile.p99 / before.p99, cpu, cpuBefore };
 }
 
-function sweepText({ due, agents, seconds, before, meanwhile, p99Ratio }: SweepMeasured): string {
-  const row = (name: string, results: readonly LoadResult[]) => {
-    const of = (read: (one: LoadResult) => number) => median(results.map(read));
-    const [rate, p50, p99] = [of((one) => one.requestsPerSecond), of((one) => one.p50), of((one) => one.p99)];
-    const perSecond = Math.round(rate).toLocaleString('en').padStart(7);
-    return `    ${name.padEnd(18)} ${perSecond}/s   p50 ${p50.toFixed(1)} ms   p99 ${p99.toFixed(1)} ms`;
+function spanOf(each: readonly TimedCall[], from: number, to: number): GateSpan {
+  const times = each.filter(([dueAt]) => dueAt >= from && dueAt < to).map(([, took]) => took).sort((a, b) => a - b);
+  // By the answers' moments: what was due but not answered in time shows here.
+  const answered = each.filter(([dueAt, took]) => dueAt + took >= from && dueAt + took < to).length;
+  return {
+    perSecond: (answered * 1_000) / (to - from), p50: percentile(times, 0.5), p95: percentile(times, 0.95), p99: percentile(times, 0.99),
   };
+}
+
+function spent({ governed, databasePid }: Stage) {
+  return { server: cpuSeconds(governed.pid), database: cpuSeconds(databasePid, true) };
+}
+
+function difference(now: ReturnType<typeof spent>, then: ReturnType<typeof spent>) {
+  return { server: now.server - then.server, database: now.database - then.database };
+}
+
+function sweepText({ due, agents, seconds, before, meanwhile, p99Ratio, cpu, cpuBefore }: SweepMeasured): string {
+  const row = (name: string, { perSecond, p50, p95, p99 }: GateSpan) => [name, whole(perSecond), cell(p50), cell(p95), cell(p99)];
+  const own = (side: 'server' | 'database') => ((cpu[side] - (cpuBefore[side] * seconds) / BEFORE_SECONDS) / due) * 1e6;
   return [
     '',
     `  ${due.toLocaleString('en')} requests of ${agents.toLocaleString('en')} agents, due at one moment: ended after ` +
-      `${seconds.toFixed(1)} s; the gate's p99 meanwhile ${p99Ratio.toFixed(2)} ×`,
+      `${seconds.toFixed(1)} s; the gate's p99 meanwhile ${cell(p99Ratio, 2)} ×`,
     '',
-    row('gate before', before),
-    row('gate meanwhile', meanwhile),
-    `  ${before.length} and ${meanwhile.length} stretches of ${STRETCH_SECONDS} s; medians. Each request ended once, with its entry.`,
+    ...table(['', 'gate calls/s', 'p50 ms', 'p95 ms', 'p99 ms'], [row('before', before), row('meanwhile', meanwhile)], false),
+    '',
+    `  ${CALLS_PER_SECOND} calls of the gate a second, sent at fixed moments; ${BEFORE_SECONDS} s before, and all of the sweep. Each ` +
+      'request ended once, with its entry.',
+    `  Processor time a request, the calls beside taken off: server ${whole(own('server'))} µs, PostgreSQL ${whole(own('database'))} µs.`,
     '',
   ].join('\n');
 }
@@ -130,13 +159,13 @@ async function makeDue({ database }: Stage): Promise<Date> {
   return at;
 }
 
-async function untilEnded({ database }: Stage, at: Date): Promise<number> {
+async function untilEnded({ database }: Stage, at: number): Promise<number> {
   for (;;) {
     await delay(100);
     const { rowCount } = await database.query(
       `select from organizations o cross join lateral (select from hitl_requests q where q.organization_id = o.id
-         and q.status in ('pending', 'escalated') and q.expires_at <= $1 limit 1) due limit 1`, [at]);
-    if (rowCount === 0 && Date.now() > at.getTime()) return Date.now();
+         and q.status in ('pending', 'escalated') and q.expires_at <= $1 limit 1) due limit 1`, [new Date(at)]);
+    if (rowCount === 0 && Date.now() > at) return Date.now();
   }
 }
 

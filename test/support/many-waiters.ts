@@ -69,7 +69,7 @@ export async function manyWaiters(here: TestServer, there: TestServer, count: nu
 }
 
 /** Connections that a server keeps beside its pool, for the sweeper and readiness. */
-const RESERVE = 2;
+const RESERVE = 3;
 
 /** Nobody who waits has a connection: among some looks there are such at which all rest, and none stays open in a transaction. */
 async function connectionsRest(server: TestServer, pool: number, faults: string[]): Promise<number> {

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { agentChain } from '../../domain/audit/chain.js';
 import type { JsonObject } from '../../domain/json.js';
-import { scopeOfOrganization } from '../../platform/auth/scope.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import type { OutboxRow } from '../../platform/outbox/outbox.store.js';
@@ -36,13 +35,14 @@ export class ExecutionWorker implements EffectHandler {
 
   /** Returns once `execution.started` is durable; the runtime is called beside, and closes by itself. */
   async handle({ organizationId, payload }: OutboxRow): Promise<void> {
-    const place = await this.executions.place(scopeOfOrganization(organizationId), payload.executionId as string);
-    const chain = agentChain(organizationId, place.agentId);
+    const { agentId, executionId: id } = payload as { agentId: string; executionId: string };
+    const chain = agentChain(organizationId, agentId);
     const plan = { chains: [chain], judges: [organizationId], leavesFacts: true, evenIfClosed: true } as const;
     const started = await this.work.run(plan, async (tx) => {
-      const execution = await this.executions.read(tx, place);
+      const execution = await this.executions.read(tx, { organizationId, id });
       // Another worker, which took this one's claim over, was first; or it was cancelled meanwhile.
       if (execution.status !== 'pending_hitl') return undefined;
+      if (execution.agentId !== agentId) throw new Error(`execution ${id} is not of agent ${agentId}`);
       const request = await this.requests.read(tx, { organizationId, id: execution.hitlRequestId! });
       if (request.status !== 'approved') return undefined;
       const { facts, hindrance } = await this.beginning.judge(tx, execution, request);
@@ -53,7 +53,7 @@ export class ExecutionWorker implements EffectHandler {
       return undefined;
     });
     if (started) void this.running.run(started).catch(() => undefined);
-    else this.running.announce(place.id);
+    else this.running.announce(id);
   }
 
   private async start(tx: Tx, execution: ExecutionEntity, request: HitlRequestEntity, facts: Facts): Promise<StartedExecution> {

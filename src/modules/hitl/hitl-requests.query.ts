@@ -8,6 +8,7 @@ import type { Page, PageRequest } from '../../platform/http/pagination.js';
 import type { ExecutionError, ExecutionStatus } from '../executions/execution.entity.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { queueOf } from './queue.query.js';
+import { REQUEST_COLUMNS } from './request-columns.js';
 
 /** A request with what came of its action. */
 export type RequestRow = HitlRequestEntity & {
@@ -33,20 +34,9 @@ export interface RequestFilter {
   assignedTo?: string;
 }
 
-const COLUMNS = `q.organization_id as "organizationId", q.id, q.agent_id as "agentId", q.agent_name as "agentName", q.capability, q.action,
-  q.hitl_mode as "hitlMode", q.status, q.runs, q.input, q.context, q.nonce, q.definition, q.digest, q.version, q.flagged, q.reasons,
-  q.grant_id as "grantId", q.execution_id as "executionId", q.created_by as "createdBy", q.created_at as "createdAt",
-  q.expires_at as "expiresAt", q.timeout_seconds as "timeoutSeconds", q.timeout_action as "timeoutAction",
-  q.escalation_level as "escalationLevel", q.escalated_to as "escalatedTo", q.escalated_at as "escalatedAt",
-  q.separation_of_duties as "separationOfDuties", q.initiators, q.agent_owner_id as "agentOwnerId",
-  q.agent_registered_by as "agentRegisteredBy", q.vouched_by as "vouchedBy", q.team_id as "teamId", q.break_glass as "breakGlass",
-  q.decider_level as "deciderLevel", q.clock_credited_to as "clockCreditedTo", q.quorum, q.reminders, q.remind_at as "remindAt",
-  q.reminded_seconds as "remindedSeconds", q.requested_input as "requestedInput", q.edited_by as "editedBy", q.edited_at as "editedAt",
-  q.edit_diff as "editDiff",
+const COLUMNS = `${REQUEST_COLUMNS},
   (select json_agg(json_build_object('voter', v.voter, 'at', v.voted_at, 'note', v.note) order by v.voted_at, v.voter) from hitl_votes v
    where v.organization_id = q.organization_id and v.request_id = q.id and v.version = q.version) as votes,
-  q.escalation_reason as "escalationReason", q.decision_outcome as "decisionOutcome", q.decision_by as "decisionBy",
-  q.decided_by as "decidedBy", q.decided_at as "decidedAt", q.note, q.decision_entry_id as "decisionEntryId",
   e.status as "executionStatus", e.runtime as "executionRuntime", e.reason as "executionReason", e.output as "executionOutput",
   e.error as "executionError", e.duration_ms as "executionDurationMs"`;
 

@@ -71,7 +71,7 @@ export class LicenceService {
    */
   async carryOut(tx: Tx, approved: HitlRequestEntity, facts: Facts, by?: string): Promise<void> {
     if (this.isReceipt(approved, facts)) await this.give(tx, approved, facts, by);
-    else tx.enqueue(runExecution(approved.organizationId, approved.executionId));
+    else tx.enqueue(runExecution(approved.organizationId, approved.agentId, approved.executionId));
   }
 
   async give(tx: Tx, request: HitlRequestEntity, facts: Facts, by?: string): Promise<void> {

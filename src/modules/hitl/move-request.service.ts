@@ -61,10 +61,15 @@ export class MoveRequestService {
     return outcome!;
   }
 
-  /** Each as if alone, in a handful of statements for all of them. @returns what became of each, in their order */
-  async moveAll(tx: Tx, wanted: readonly WantedMove[]): Promise<(Moved | Refused | Held)[]> {
+  /**
+   * Each as if alone, in a handful of statements for all of them.
+   *
+   * @param readAt the clock by which the caller has judged them, under the same locks; without it, that of this moment
+   * @returns what became of each, in their order
+   */
+  async moveAll(tx: Tx, wanted: readonly WantedMove[], readAt?: Date): Promise<(Moved | Refused | Held)[]> {
     if (wanted.length === 0) return [];
-    const now = await tx.now();
+    const now = readAt ?? (await tx.now());
     const holds = await holdsOver(tx, wanted.map(({ found }) => found));
     const judged = wanted.map((one, i) => planned(one, isOpen(one.found.status) ? holds[i] : undefined, now));
     const plans = judged.flatMap((one) => ('kind' in one ? [] : [one]));

@@ -25,6 +25,7 @@ export class RemindService {
       due.map(({ request, reminder: { secondsBefore } }) => ({
         found: request, command: { kind: 'remind', secondsBefore }, actorId: 'system',
       })),
+      now,
     );
     const escalating = reminded.flatMap((one, i) => ('accepted' in one && due[i]!.reminder.escalate ? [one.request] : []));
     await this.moving.moveAll(

@@ -1,7 +1,7 @@
 import type { DueRequest, LeftOut } from './due-requests.query.js';
 
 /** Requests that one unit of work ends: its agents' calls wait meanwhile. */
-const SET_WEIGHT = 100;
+const SET_WEIGHT = 200;
 /** An approval by time asks the gate anew and begins what it approved. */
 const APPROVAL_WEIGHT = 4;
 
@@ -19,6 +19,16 @@ export function setsOf(due: readonly DueRequest[]): DueRequest[][] {
     weight += more;
   }
   return sets;
+}
+
+/** Shares of about the same size, so many at most, none of which has an agent of another. */
+export function lanesOf(due: readonly DueRequest[], most: number): DueRequest[][] {
+  const lanes: DueRequest[][] = Array.from({ length: most }, () => []);
+  for (const requests of byAgent(due)) {
+    const shortest = lanes.reduce((one, other) => (other.length < one.length ? other : one));
+    for (const request of requests) shortest.push(request);
+  }
+  return lanes.filter(({ length }) => length > 0);
 }
 
 export function byAgent(due: readonly DueRequest[]): DueRequest[][] {

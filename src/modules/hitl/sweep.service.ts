@@ -11,11 +11,11 @@ import { Waiters } from '../../platform/wake/waiters.js';
 import { type DueKind, type DueRequest, DueRequestsQuery } from './due-requests.query.js';
 import { HitlRequestStore } from './hitl-request.store.js';
 import { RemindService } from './remind.service.js';
-import { byAgent, halves, SetAside, setsOf } from './sweep-sets.js';
+import { byAgent, halves, lanesOf, SetAside, setsOf } from './sweep-sets.js';
 import { type Outcome, TimeOutService } from './time-out.service.js';
 
 /** Requests found by one look. New ones are seen by the next, so that nobody waits until thousands of others have ended. */
-const LOOK = 1_000;
+const LOOK = 4_000;
 /** For a lock that is held: longer than any work of ours takes, and short beside the second in which a request has to end. */
 const PATIENCE_MS = 250;
 /** All agents' together, after each look. */
@@ -36,18 +36,26 @@ export interface SweepOrder {
   readonly scope: Scope;
   readonly kinds: readonly DueKind[];
   readonly lane: Lane;
-  /** Advisory lock under which each set is ended, so that servers do not do the same. */
-  readonly alone?: number;
+  /**
+   * How many sets are ended at a time, each on a connection of its own; of an agent, one. Each lane has an advisory lock of its
+   * own besides, so that servers do not do the same.
+   */
+  readonly lanes?: readonly number[];
   readonly setAside: SetAside;
   readonly isOver: () => boolean;
 }
 
-/** The order, what has come of it, and the requests whose agents' heads somebody held. */
+/** The order, what has come of it, and the requests whose agents' heads somebody held. Of one lane: what is its own is its lock. */
 interface Sweep extends SweepOrder {
   readonly swept: Swept;
   readonly held: DueRequest[];
-  moved: number;
+  /** `isBroken`: a lane has failed, or another server has it, so the others end too. */
+  readonly progress: { moved: number; isBroken: boolean };
+  readonly alone: number | undefined;
 }
+
+/** A caller's: one set after the other, under no lock. */
+const ONE_LANE = [undefined];
 
 /**
  * Ends what is due, and gives reminders, in sets: found without a lock, then one unit of work for a set. Heads that somebody
@@ -67,30 +75,48 @@ export class SweepService {
 
   /** Until nothing more is due. Ends early, and says so, when the order `isOver`, and where another server is sweeping. */
   async sweep(order: SweepOrder): Promise<Swept> {
-    const sweep: Sweep = { ...order, swept: { checked: 0, timedOut: 0, approved: 0, escalated: 0 }, held: [], moved: 0 };
+    const swept: Swept = { checked: 0, timedOut: 0, approved: 0, escalated: 0 };
+    const sweep: Sweep = { ...order, swept, held: [], progress: { moved: 0, isBroken: false }, alone: order.lanes?.[0] };
     try {
       while (await this.round(sweep));
     } catch (error) {
       if (!(error instanceof UnderWay)) throw error;
     }
-    return sweep.swept;
+    return swept;
   }
 
   /** @returns whether there is more */
   private async round(sweep: Sweep): Promise<boolean> {
     let isFull = false;
-    const movedBefore = sweep.moved;
+    const movedBefore = sweep.progress.moved;
     for (const kind of sweep.kinds) {
       const found = await this.due.find(sweep.scope, kind, LOOK, sweep.setAside.now(), sweep.lane.run);
       isFull ||= found.length === LOOK;
       if (kind === 'window') sweep.swept.checked += found.length;
-      for (const set of setsOf(found)) {
-        if (this.isOver(sweep)) return false;
-        await this.endSet(sweep, kind, set);
-      }
+      await this.endAll(sweep, kind, found);
+      if (this.isOver(sweep)) return false;
       await this.waitForHeld(sweep, kind);
     }
-    return isFull && sweep.moved > movedBefore && !this.isOver(sweep);
+    return isFull && sweep.progress.moved > movedBefore && !this.isOver(sweep);
+  }
+
+  /** Has ended when all lanes have, be it in vain. */
+  private async endAll(sweep: Sweep, kind: DueKind, found: readonly DueRequest[]): Promise<void> {
+    const keys = sweep.lanes ?? ONE_LANE;
+    const lanes = lanesOf(found, keys.length).map((due, i) => this.endInLane({ ...sweep, alone: keys[i] }, kind, due));
+    for (const lane of await Promise.allSettled(lanes)) if (lane.status === 'rejected') throw lane.reason;
+  }
+
+  private async endInLane(sweep: Sweep, kind: DueKind, due: readonly DueRequest[]): Promise<void> {
+    try {
+      for (const set of setsOf(due)) {
+        if (sweep.progress.isBroken || this.isOver(sweep)) return;
+        await this.endSet(sweep, kind, set);
+      }
+    } catch (error) {
+      sweep.progress.isBroken = true;
+      throw error;
+    }
   }
 
   private isOver({ isOver, swept }: Sweep): boolean {
@@ -158,7 +184,7 @@ export class SweepService {
         sweep.setAside.request(id, HELD_FOR_MS);
         continue;
       }
-      sweep.moved++;
+      sweep.progress.moved++;
       const { action } = outcome.accepted;
       if (action === 'approve') sweep.swept.approved++;
       else if (action === 'escalate') sweep.swept.escalated++;

@@ -10,7 +10,8 @@ import { SetAside } from './sweep-sets.js';
 import { SweepService } from './sweep.service.js';
 
 const SWEEP_EVERY_MS = 1_000;
-const SWEEP_LOCK = 715_517_004;
+/** One for each lane: as many as the reserve has connections for. */
+const SWEEP_LOCKS = [715_517_004, 715_517_005];
 
 /** Looks every second for what is due, on every server, on connections that calls cannot use up. */
 @Injectable()
@@ -39,7 +40,7 @@ export class Sweeper implements BeforeApplicationShutdown {
   private async sweep(): Promise<void> {
     const order = { scope: scopeOfEverything(), kinds: ['window', 'reminder'], lane: this.reserve, setAside: this.setAside } as const;
     try {
-      await this.sweeps.sweep({ ...order, alone: SWEEP_LOCK, isOver: () => this.isStopping });
+      await this.sweeps.sweep({ ...order, lanes: SWEEP_LOCKS, isOver: () => this.isStopping });
     } catch (error) {
       // The database is away, or busy: the next tick looks again, and readiness tells.
       if (!isPassing(error)) this.logger.error({ err: error }, 'the sweep failed; it comes back in a second');

@@ -45,7 +45,7 @@ export class TimeOutService {
     const facts = await this.factsOf(tx, approving);
     if (approving.length > 0) await this.holdUsage(tx, due, [...facts.values()]);
     const isAlone = ({ id }: HitlRequestEntity) => facts.has(id) && isLimited(facts.get(id)!);
-    await this.end(tx, due.filter((one) => !isAlone(one)), facts, { trigger, actorId }, outcomes);
+    await this.end(tx, due.filter((one) => !isAlone(one)), facts, { trigger, actorId, now }, outcomes);
     // What one leaves of a limit, the next is compared with: one after the other, as if each came alone.
     for (const request of due.filter(isAlone)) {
       const ownFacts = await this.facts.readWithin(tx, wantedOf(request), request.executionId);
@@ -56,7 +56,7 @@ export class TimeOutService {
 
   private async end(
     tx: Tx, requests: readonly HitlRequestEntity[], facts: ReadonlyMap<string, Facts>,
-    by: { trigger: 'window' | 'manual'; actorId: string }, outcomes: Map<string, Outcome>,
+    by: { trigger: 'window' | 'manual'; actorId: string; now?: Date }, outcomes: Map<string, Outcome>,
   ): Promise<void> {
     const wanted: WantedMove[] = [];
     for (const request of requests) {
@@ -64,7 +64,7 @@ export class TimeOutService {
       if (stops.length > 0) outcomes.set(request.id, { kind: 'refused', code: 'STOPPED', stops });
       else wanted.push({ found: request, actorId: by.actorId, ...commandFor(request, facts.get(request.id), by.trigger) });
     }
-    const moved = await this.moving.moveAll(tx, wanted);
+    const moved = await this.moving.moveAll(tx, wanted, by.now);
     for (const [i, { found }] of wanted.entries()) {
       const outcome = moved[i]!;
       outcomes.set(found.id, outcome);

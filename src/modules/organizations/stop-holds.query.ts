@@ -16,6 +16,10 @@ interface HeldAgent {
  * organizations' barriers.
  */
 export async function holdsOver(tx: Tx, agents: readonly HeldAgent[]): Promise<(Hold | undefined)[]> {
+  const keyOf = ({ organizationId, agentId }: HeldAgent) => `${organizationId} ${agentId}`;
+  // Many requests of one agent are one question.
+  const distinct = new Map(agents.map((agent) => [keyOf(agent), agent]));
+  const asked = [...distinct.values()];
   const rows = await tx.query<{ ids: string[] | null; since: Date | null }>(
     `select h.ids, h.since
      from unnest($1::text[], $2::text[]) with ordinality as a(organization_id, agent_id, n)
@@ -28,9 +32,11 @@ export async function holdsOver(tx: Tx, agents: readonly HeldAgent[]): Promise<(
             select unnest(range_agg(tstzrange(made_at, coalesce(lifted_at, 'infinity')))) as held from over_it) times
           where upper(held) = 'infinity') as since) h
      order by a.n`,
-    [agents.map((agent) => agent.organizationId), agents.map((agent) => agent.agentId)],
+    [asked.map((agent) => agent.organizationId), asked.map((agent) => agent.agentId)],
   );
-  return rows.map(({ ids, since }) => (since === null ? undefined : { stops: (ids ?? []).map((id) => ({ id })), since }));
+  const holds = rows.map(({ ids, since }) => (since === null ? undefined : { stops: (ids ?? []).map((id) => ({ id })), since }));
+  const byAgent = new Map([...distinct.keys()].map((key, i) => [key, holds[i]]));
+  return agents.map((agent) => byAgent.get(keyOf(agent)));
 }
 
 /** Whether a stop has held the agent at any time since, be it lifted by now. */

@@ -3,8 +3,8 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { RunStatement } from '../auth/credential-source.js';
 import type { UnitOfWork } from './unit-of-work.js';
 
-/** One for the sweeper, one for readiness. */
-const CONNECTIONS = 2;
+/** Two for the sweeper, one for readiness. */
+const CONNECTIONS = 3;
 
 /** Where work is done: units of work, and single statements beside them, on the same connections. */
 export interface Lane {

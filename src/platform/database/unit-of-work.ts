@@ -46,12 +46,11 @@ export class UnitOfWork {
   }
 
   private async once<Result>(plan: Plan, story: (tx: Tx) => Promise<Result>): Promise<Result> {
-    const runner = preparing(this.dataSource.createQueryRunner());
+    const runner = preparing(this.dataSource.createQueryRunner(), plan.patienceMs);
     let tx: Tx;
     let result: Result;
     try {
       await runner.startTransaction();
-      if (plan.patienceMs !== undefined) await runner.query(`set local lock_timeout = ${Math.ceil(plan.patienceMs)}`);
       if (plan.alone !== undefined && !(await isAlone(runner, plan.alone))) throw new UnderWay();
       const context = requestContext.getStore();
       const claim = context?.idempotency;

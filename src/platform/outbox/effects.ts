@@ -12,8 +12,9 @@ export interface Effect {
   readonly payload: JsonObject;
 }
 
-export function runExecution(organizationId: string, executionId: string): Effect {
-  return { kind: 'execution.run', organizationId, payload: { executionId } };
+/** With its agent, whose head is locked before the execution is read. */
+export function runExecution(organizationId: string, agentId: string, executionId: string): Effect {
+  return { kind: 'execution.run', organizationId, payload: { agentId, executionId } };
 }
 
 /** What the notification channels will be told; addresses and texts are theirs to find. */

@@ -14,6 +14,13 @@ export interface OutboxRow {
   attempts: number;
 }
 
+/**
+ * Claims and ends need not be on the disk when they are answered: what a crash of the database takes back is delivered again, which
+ * handlers bear, and what a handler itself commits takes its claim to the disk along. Said in RETURNING, so that it is said in
+ * the very transaction, and without another way to the database.
+ */
+const UNHURRIED = `set_config('synchronous_commit', 'off', true)`;
+
 /** A claim holds this long; a worker that dies with it gives it back. */
 const CLAIM_SECONDS = 30;
 const LONGEST_PAUSE_SECONDS = 300;
@@ -38,7 +45,7 @@ export class OutboxStore {
                select organization_id, id from outbox where kind = k.kind and available_at <= statement_timestamp()
                order by available_at limit $3 for update skip locked) first limit $3) due
        where o.organization_id = due.organization_id and o.id = due.id
-       returning o.organization_id as "organizationId", o.id, o.kind, o.payload, o.attempts`,
+       returning o.organization_id as "organizationId", o.id, o.kind, o.payload, o.attempts, ${UNHURRIED}`,
       [kinds, CLAIM_SECONDS, limit],
     );
     return rows;
@@ -46,7 +53,9 @@ export class OutboxStore {
 
   async done({ organizationId, id, attempts }: OutboxRow): Promise<void> {
     const claimed = [organizationId, id, attempts];
-    await this.dataSource.query('delete from outbox where organization_id = $1 and id = $2 and attempts = $3', claimed);
+    await this.dataSource.query(
+      `delete from outbox where organization_id = $1 and id = $2 and attempts = $3 returning ${UNHURRIED}`, claimed,
+    );
   }
 
   /** Tried again later, and later each time. */
