@@ -4,15 +4,15 @@ import { eventually } from './eventually.js';
 import { requestOf, type SeenRequest } from './gate.js';
 import type { TestServer } from './server.js';
 
-/** The sweepers' own (src/modules/hitl/sweeper.service.ts): whoever has it sweeps alone. */
-const SWEEP_LOCK = 715_517_004;
+/** The sweepers' own (src/modules/hitl/sweeper.service.ts), one for each lane: whoever has them sweeps alone. */
+const SWEEP_LOCKS = [715_517_004, 715_517_005];
 
 /** Does `then` while no server sweeps: between the end of a window and the sweep time stands still. */
 export async function withoutSweeper<Result>(server: TestServer, then: () => Promise<Result>): Promise<Result> {
   const holder = new pg.Client({ connectionString: server.database.url });
   await holder.connect();
   try {
-    await holder.query('select pg_advisory_lock($1)', [SWEEP_LOCK]);
+    for (const lock of SWEEP_LOCKS) await holder.query('select pg_advisory_lock($1)', [lock]);
     return await then();
   } finally {
     await holder.end();

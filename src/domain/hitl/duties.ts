@@ -118,7 +118,8 @@ export function judgeDecider({ decider, request, agent, organization, command }:
  */
 export function breakGlass(decider: Decider, command: DutyCommand, highestLevel: EscalationLevel): DutyVerdict | undefined {
   if (command.breakGlass !== true || (decider.kind === 'person' && decider.role !== 'owner')) return undefined;
-  if ([...(command.reason ?? '').replace(/\p{C}/gu, '').trim()].length >= BREAK_GLASS_REASON_MIN) return { kind: 'may', breakGlass: true, highestLevel };
+  const seen = (command.reason ?? '').replace(/\p{C}/gu, '').trim();
+  if ([...seen].length >= BREAK_GLASS_REASON_MIN) return { kind: 'may', breakGlass: true, highestLevel };
   return mayNot('REASON_REQUIRED', `To decide nevertheless, say why, in at least ${BREAK_GLASS_REASON_MIN} characters.`);
 }
 
