@@ -127,15 +127,14 @@ describe('another server', () => {
     await stream.has(3, [id]);
   });
 
-  test('a server that ends lets go of its streams at once, and the next one goes on where they stood', async () => {
+  test('a server that ends lets its streams end instead of cutting them, and the next one goes on where they stood', async () => {
     const stream = await follow(there);
     const first = await ask();
     await stream.has(1, [first]);
-    const begun = performance.now();
     await there.restart();
-    // A stream that held the server would have held it for the 8 seconds that open calls are given.
-    expect(performance.now() - begun).toBeLessThan(60_000);
     await eventually(() => expect(stream.isOver()).toBe(true));
+    // One that held the server up would have been cut, once the time that open calls are given was over.
+    expect(stream.isComplete()).toBe(true);
     await cancel(first);
     const next = await follow(there, { lastEventId: stream.lastId() });
     expect((await next.has(2, [first])).map(({ event }) => event)).toEqual(['hitl.cancelled', 'execution.cancelled']);

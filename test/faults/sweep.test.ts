@@ -126,6 +126,31 @@ describe('what cannot be ended now does not hold up the rest', () => {
     await sweptTo(server, first, 'timed_out');
   });
 
+  test('a caller who sweeps then learns that nothing ended, and no entry is missed', async () => {
+    const agent = await anAsker();
+    const request = await ask(agent);
+    await withoutSweeper(server, () => whileHeld(agent, async () => {
+      await makeDue(server, [request]);
+      expect((await root.post('/api/v1/hitl/check-timeouts')).expect(200).body)
+        .toEqual({ checked: 1, timedOut: 0, approved: 0, escalated: 0 });
+    }));
+    await sweptTo(server, request, 'timed_out');
+  });
+
+  test('callers who sweep at once: what one has ended the others find done, and say so', async () => {
+    const agents = await Promise.all([anAsker(), anAsker(), anAsker()]);
+    const requests = await Promise.all(agents.map(ask));
+    await withoutSweeper(server, async () => {
+      for (const request of requests) await manyDue(server, request, 99);
+      await makeDue(server, requests);
+      const replies = await Promise.all(Array.from({ length: 8 }, () => root.post('/api/v1/hitl/check-timeouts')));
+      const told = replies.map((reply) => reply.expect(200).body as { checked: number; timedOut: number });
+      expect(told.reduce((sum, { timedOut }) => sum + timedOut, 0)).toBe(await countOf('timed_out'));
+    });
+    await allEnded(300);
+    await expectEndedOnce(300);
+  });
+
   test('requests whose rows or executions somebody has changed by hand', async () => {
     const agent = await anAsker();
     const requests: string[] = [];

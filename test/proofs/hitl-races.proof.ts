@@ -1,4 +1,4 @@
-import type { Verb } from '../support/hitl-model.js';
+import type { Verb } from '../support/hitl-model-decisions.js';
 import { aLane, drawn, drawnVotes, judge, LAST_VOTES, type Lane, type Race, run, type Run, SAME_PERSON } from '../support/hitl-races.js';
 import { aHouse, type House } from '../support/hitl-world.js';
 import type { Proof } from '../support/proof.js';

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
-import { type Command, type Met, Walker } from '../support/hitl-commands.js';
-import { type Deed, type Model, type ModelTerms, PRINCIPALS, type Principal, type Verb } from '../support/hitl-model.js';
+import { canWalk, type Command, type Met } from '../support/hitl-commands.js';
+import { type Model, type ModelTerms, PRINCIPALS, type Principal } from '../support/hitl-model.js';
+import type { Deed, Verb } from '../support/hitl-model-decisions.js';
+import { Walker } from '../support/hitl-walker.js';
 import { aHouse, CAPABILITIES, type House, World } from '../support/hitl-world.js';
 import { ANSWERS, TOUR } from '../support/hitl-tour.js';
 import type { Proof } from '../support/proof.js';
@@ -53,7 +55,7 @@ async function tour(house: House, walked: (met: Met) => void): Promise<string | 
   const walker = new Walker(model, world);
   try {
     for (const [i, command] of TOUR.entries()) {
-      if (!Walker.canWalk(model, command)) throw new Error(`step ${i} of the tour has nothing to work on: ${JSON.stringify(command)}`);
+      if (!canWalk(model, command)) throw new Error(`step ${i} of the tour has nothing to work on: ${JSON.stringify(command)}`);
       const met = await walker.walk(command);
       walked(met);
       if (met.difference !== undefined) return `step ${i} of the tour, ${JSON.stringify(command)}: ${met.difference}`;
@@ -68,7 +70,7 @@ class Step implements fc.AsyncCommand<Model, Walker> {
   constructor(private readonly command: Command, private readonly walked: (met: Met) => void, private readonly enough: () => boolean) {}
 
   check(model: Readonly<Model>): boolean {
-    return !this.enough() && Walker.canWalk(model, this.command);
+    return !this.enough() && canWalk(model, this.command);
   }
 
   async run(_model: Model, walker: Walker): Promise<void> {
@@ -89,7 +91,7 @@ async function someWalks(house: House, seed: number, enough: () => boolean, walk
     if (met.difference !== undefined) broken = true;
     walked(met);
   }, () => enough() && !broken));
-  const property = fc.asyncProperty(terms, fc.commands([step], { maxCommands: STEPS_AT_MOST, size: 'max' }), async (first, steps) => {
+  const property = fc.asyncProperty(remindingTerms, fc.commands([step], { maxCommands: STEPS_AT_MOST, size: 'max' }), async (first, steps) => {
     const model = freshModel(first);
     const world = await World.open(house, model.agents);
     try {
@@ -115,7 +117,7 @@ function freshModel(first: ModelTerms): Model {
   const agent = () => ({
     active: true, stopped: false, grants: new Map(CAPABILITIES.map((name) => [name, { ...of(name), held: true }])),
   });
-  return { agents: [agent(), agent()], requests: [], maxPending: MAX_PENDING };
+  return { agents: [agent(), agent()], requests: [], maxPending: MAX_PENDING, strict: false };
 }
 
 const often = <T>(weight: number, arbitrary: fc.Arbitrary<T>) => ({ weight, arbitrary });
@@ -123,10 +125,14 @@ const agent = fc.constantFrom(0, 0, 0, 1);
 const capability = fc.constantFrom(...CAPABILITIES);
 const action = fc.constantFrom('reject', 'approve', 'escalate', 'notify_only');
 const terms: fc.Arbitrary<ModelTerms> = fc.record({ mode: fc.constantFrom('propose'), action });
+const remindingTerms: fc.Arbitrary<ModelTerms> = terms.map((plain) =>
+  ({ ...plain, reminders: [{ minutesBefore: 20, escalates: false }, { minutesBefore: 10, escalates: true }] }));
 const anyTerms: fc.Arbitrary<ModelTerms> = fc.record({
   mode: fc.constantFrom('propose', 'propose', 'propose', 'escalate', 'auto', 'block'),
   action,
   quorum: fc.option(fc.record({ approvals: fc.constantFrom(2, 2, 3), withAdmin: fc.boolean() }), { nil: undefined, freq: 2 }),
+  reminders: fc.uniqueArray(fc.record({ minutesBefore: fc.constantFrom(2, 8, 15, 25), escalates: fc.boolean() }),
+    { maxLength: 3, selector: ({ minutesBefore }) => minutesBefore }),
 }).map(({ quorum, ...rest }) => ({ ...rest, ...(quorum === undefined ? {} : { quorum }) }));
 const pick = fc.record({ nth: fc.nat(99), open: fc.constantFrom(true, true, true, false) });
 const deciders: readonly Principal[] = ['root', 'owner', 'admin', 'admin', 'lead', 'lead', 'teammate', 'agentOwner'];
@@ -154,11 +160,17 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   often(15, fc.record({ kind: fc.constant('repeat' as const), pick: fc.nat(99), otherBody: fc.constantFrom(false, false, true) })),
   often(12, fc.record({ kind: fc.constant('click late' as const), pick, deed })),
   often(12, fc.record({ kind: fc.constant('sweep' as const), pick })),
+  often(6, fc.record({ kind: fc.constant('remind' as const), pick, due: fc.constantFrom('next', 'next', 'all') })),
+  often(15, fc.record({
+    kind: fc.constant('batch' as const), who, decision: fc.constantFrom('approve', 'approve', 'reject'),
+    items: fc.array(fc.record({ pick, digest: fc.constantFrom('right', 'right', 'right', 'none', 'stale') }), { minLength: 1, maxLength: 5 }),
+  })),
   often(1, fc.record({ kind: fc.constant('run out' as const), agent, terms })),
   often(12, fc.record({ kind: fc.constant('grant' as const), agent, capability, terms: anyTerms })),
   often(4, fc.record({ kind: fc.constant('revoke' as const), agent, capability })),
   often(4, fc.record({ kind: fc.constantFrom('stop', 'deactivate'), agent })),
   often(10, fc.record({ kind: fc.constantFrom('resume', 'activate'), agent })),
+  often(4, fc.record({ kind: fc.constantFrom('strict', 'standard') })),
 );
 
 const sorted = (coverage: Record<string, number>) => Object.fromEntries(Object.entries(coverage).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -18,6 +18,8 @@ export interface OpenStream {
   /** What a browser would send when it comes back. */
   lastId(): string;
   isOver(): boolean;
+  /** The server said that this is its end, as opposed to a connection that was cut. */
+  isComplete(): boolean;
   /** Resolves once so many events have come that are about one of these requests, or about any. */
   has(count: number, ids?: readonly unknown[]): Promise<readonly SeenEvent[]>;
   /** Reads nothing until it is told to. */
@@ -66,7 +68,7 @@ export function openEvents(server: Pick<TestServer, 'url'>, credential: string, 
       });
       resolve({
         status: response.statusCode ?? 0, headers: response.headers, events,
-        text: () => all, lastId: () => lastId, isOver: () => over,
+        text: () => all, lastId: () => lastId, isOver: () => over, isComplete: () => response.complete,
         has: (count, ids) => eventually(() => {
           const about = ids ? events.filter(({ data }) => ids.includes(data.id)) : events;
           if (about.length < count) throw new Error(`${about.length} of ${count} events have come: ${JSON.stringify(about)}`);

@@ -2,9 +2,10 @@ import { asRoot, type Client, type Reply } from './actors.js';
 import type { AuditEntry } from './audit.js';
 import { anAgent, type BuiltAgent } from './builders.js';
 import {
-  type Answer, ask, decide, type Deed, isOpen, type Model, type ModelQuorum, type ModelRequest, type Principal, timeOut,
-  type TimeoutAction, type Verb,
+  type Answer, ask, isOpen, type Model, type ModelQuorum, type ModelRequest, type Principal, type TimeoutAction,
 } from './hitl-model.js';
+import { decide, type Deed, type Verb } from './hitl-model-decisions.js';
+import { timeOut } from './hitl-model-ends.js';
 import { type House, unequal } from './hitl-world.js';
 import { done, made, oneOf, pause } from './races.js';
 import type { TestServer } from './server.js';
@@ -198,7 +199,7 @@ function answerMisfit({ status, code }: Answer, reply: Reply, { id, ...row }: St
 function fresh({ action, quorum }: Lane, { danger }: Race): { model: Model; request: ModelRequest } {
   const terms = { mode: 'propose', action, held: true, ...(quorum === undefined ? {} : { quorum }) } as const;
   const agent = { active: true, stopped: false, grants: new Map([[CAPABILITY, terms]]) };
-  const model: Model = { agents: [agent, agent], requests: [], maxPending: 1 };
+  const model: Model = { agents: [agent, agent], requests: [], maxPending: 1, strict: false };
   return { model, request: ask(model, { agent: 0, capability: CAPABILITY, by: 'gate', danger }).request! };
 }
 

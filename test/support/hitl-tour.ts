@@ -1,5 +1,6 @@
 import type { Command } from './hitl-commands.js';
-import type { Ask, Deed, ModelTerms, Principal, Verb } from './hitl-model.js';
+import type { Ask, ModelReminder, ModelTerms, Principal } from './hitl-model.js';
+import type { Deed, Verb } from './hitl-model-decisions.js';
 
 const ask = (more: Partial<Ask> = {}): Command =>
   ({ kind: 'ask', agent: 0, capability: 'email.send', by: 'gate', danger: false, ...more });
@@ -13,6 +14,12 @@ const late = (verb: Verb, who: Principal): Command => ({ kind: 'click late', pic
 const sweep: Command = { kind: 'sweep', pick: { nth: 0, open: true } };
 const grant = (mode: ModelTerms['mode'], action: ModelTerms['action'] = 'reject', quorum?: ModelTerms['quorum']): Command =>
   ({ kind: 'grant', agent: 0, capability: 'email.send', terms: { mode, action, ...(quorum ? { quorum } : {}) } });
+const reminding = (...reminders: ModelReminder[]): Command =>
+  ({ kind: 'grant', agent: 0, capability: 'email.send', terms: { mode: 'propose', action: 'reject', reminders } });
+const remind = (due: 'next' | 'all'): Command => ({ kind: 'remind', pick: { nth: 0, open: true }, due });
+/** On those that are open, in their order; `none` of those that are not. */
+const batch = (who: Principal, decision: 'approve' | 'reject', digests: readonly Deed['digest'][], open = true): Command =>
+  ({ kind: 'batch', who, decision, items: digests.map((digest, nth) => ({ pick: { nth, open }, digest })) });
 const repeat = (pick: number, otherBody = false): Command => ({ kind: 'repeat', pick, otherBody });
 
 /** A walk that meets every command and every answer: what chance leaves out of a short run is in it. */
@@ -82,6 +89,24 @@ export const TOUR: readonly Command[] = [
   { kind: 'resume', agent: 0 }, act('approve', 'admin'),
   ask(), { kind: 'stop', agent: 0 }, act('cancel', 'admin'), { kind: 'resume', agent: 0 },
   // The same key again: answered as before, or as new, or as somebody else's.
+  // Many at once, each as if alone, one of them twice.
+  ask(), ask(), ask(), ask({ agent: 1 }),
+  batch('viewer', 'approve', ['right']), batch('agent', 'reject', ['right']), batch('foreignAdmin', 'approve', ['right', 'right']),
+  batch('stranger', 'reject', ['right']), batch('lead', 'approve', ['none', 'stale', 'right', 'right', 'right']),
+  act('escalate', 'admin', { to: 'owner' }), act('escalate', 'owner'), batch('owner', 'approve', ['right', 'none']),
+  batch('owner', 'reject', ['right', 'right', 'right']), batch('admin', 'reject', ['right', 'right'], false),
+  grant('propose', 'reject', { approvals: 2, withAdmin: false }), ask(), ask(), batch('lead', 'approve', ['right', 'right']),
+  batch('lead', 'approve', ['right']), batch('admin', 'approve', ['right', 'right']),
+  // Reminders: told, moved up, and what nobody gave in time.
+  reminding({ minutesBefore: 15, escalates: false }, { minutesBefore: 5, escalates: true }), ask(),
+  remind('next'), remind('next'), remind('all'), remind('all'), act('reject', 'owner'),
+  ask(), remind('next'), act('approve', 'teammate'),
+  // Strict: then or now; the agent's owner too, and an edit decides nothing.
+  grant('propose'), ask(), { kind: 'strict' }, act('approve', 'agentOwner'), act('approve', 'teammate'),
+  ask(), { kind: 'standard' }, act('approve', 'agentOwner'), act('approve', 'lead', { edit: 'harmless' }), act('approve', 'lead'),
+  batch('agentOwner', 'approve', ['right']), act('approve', 'teammate'),
+  grant('propose', 'reject', { approvals: 2, withAdmin: false }), ask(), act('approve', 'agentOwner'), { kind: 'strict' },
+  act('approve', 'lead'), act('approve', 'teammate'), { kind: 'standard' }, grant('propose'),
   repeat(0), repeat(12), repeat(12, true),
   ask(), ask(), ask(), ask(), ask(), ask(),
 ];
@@ -100,6 +125,10 @@ export const ANSWERS: readonly string[] = [
   'escalate: NOT_FOUND', 'escalate: STOPPED', 'escalate: TARGET_NOT_ELIGIBLE', 'escalate: done', 'grant',
   'reject: HITL_ALREADY_DECIDED', 'reject: HITL_DIGEST_MISMATCH', 'reject: HITL_EXPIRED', 'reject: NOT_ELIGIBLE',
   'reject: STOPPED', 'reject: done', 'repeat: IDEMPOTENCY_KEY_REUSED', 'repeat: as new', 'repeat: replayed', 'resume', 'revoke',
+  'batch approve: HITL_DIGEST_MISMATCH', 'batch approve: NOT_ELIGIBLE', 'batch approve: NOT_FOUND', 'batch approve: CONFLICT',
+  'batch approve: SELF_APPROVAL', 'batch approve: done', 'batch reject: HITL_ALREADY_DECIDED', 'batch reject: NOT_ELIGIBLE',
+  'batch reject: done', 'batch: FORBIDDEN', 'remind all: escalated', 'remind next: escalated', 'remind next: told', 'standard', 'strict',
+  'under strict, approve with an edit: done', 'under strict, approve: SELF_APPROVAL', 'under strict, approve: done',
   'run out: reject', 'stop', 'sweep: approve', 'sweep: cancelled', 'sweep: escalate', 'sweep: notify_only', 'sweep: reject',
   'timeout: FORBIDDEN', 'timeout: HITL_ALREADY_DECIDED', 'timeout: NOT_FOUND', 'timeout: STOPPED', 'timeout: escalate',
   'timeout: notify_only', 'timeout: reject',

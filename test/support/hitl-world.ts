@@ -15,6 +15,7 @@ export type Capability = (typeof CAPABILITIES)[number];
 /** Everybody but the agents, who are each walk's own. */
 export interface House {
   readonly server: TestServer;
+  readonly organizationId: string;
   readonly people: ReadonlyMap<Principal, { readonly id: string; readonly client: Client; readonly key?: string }>;
   readonly teamId: string;
 }
@@ -34,7 +35,7 @@ export async function aHouse(server: TestServer, receiver: Receiver): Promise<Ho
     { userId: people.get('lead')!.id, role: 'lead' }, { userId: people.get('teammate')!.id },
   ]);
   await defineCapability(server, 'crm.push', { connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}' } });
-  return { server, people, teamId };
+  return { server, organizationId, people, teamId };
 }
 
 /** A request as the walk knows it beside the model's: in the same order, at the same place. */
@@ -137,19 +138,26 @@ export class World {
     return entries.map(({ event, actor }) => (event.startsWith('hitl.') ? `${event} by ${this.idOf(actor, agent)}` : event));
   }
 
+  /** Sets the organization's separation of duties. */
+  separate(duties: 'strict' | 'standard'): Promise<Reply> {
+    return this.root.patch(`/api/v1/organizations/${this.house.organizationId}`, { settings: { separationOfDuties: duties } });
+  }
+
   /** What a walk leaves must not hold up the next. */
   async close(): Promise<void> {
+    (await this.separate('standard')).expect(200);
     for (const id of this.stops.values()) (await this.root.delete(`/api/v1/stops/${id}`)).expect(204);
   }
 }
 
 /** A grant as it is asked for, with the condition that all have. */
-export function grantBody(capability: string, { mode, action, quorum }: ModelTerms): Record<string, unknown> {
+export function grantBody(capability: string, { mode, action, quorum, reminders = [] }: ModelTerms): Record<string, unknown> {
   const hardcoded = capability === 'phone.call';
   return {
     capability,
     hitlMode: hardcoded ? 'escalate' : mode,
     hitlTimeoutAction: action,
+    reminders: reminders.map(({ minutesBefore, escalates }) => ({ secondsBefore: minutesBefore * 60, escalate: escalates })),
     conditions: [{ when: 'input.danger == true', hitlMode: 'escalate' }],
     ...(quorum ? { quorum: { approvals: quorum.approvals, ...(quorum.withAdmin ? { groups: [{ role: 'admin' }] } : {}) } } : {}),
   };

@@ -1,12 +1,14 @@
 import { Agent, request } from 'node:http';
 import { asRoot } from './actors.js';
 import { anAgent, type BuiltAgent } from './builders.js';
-import { pause } from './races.js';
+import { done, made, pause } from './races.js';
 import type { TestServer } from './server.js';
 
 /** Below the 64 that a principal may have on one server. */
 const EACH = 60;
 const OPENED_AT_ONCE = 50;
+/** Calls that prepare and decide: far fewer than the server has connections to its database. */
+const TOGETHER = 4;
 /** Other calls that the server answers while they wait. */
 const OTHER_CALLS = 20;
 
@@ -31,10 +33,10 @@ export interface ManyWaiters {
  */
 export async function manyWaiters(here: TestServer, there: TestServer, count: number, pool: number): Promise<ManyWaiters> {
   const seconds = Math.min(54, Math.floor(0.74 * Math.max(10, count / 100)));
-  const agents = await inTurns(Math.ceil(count / EACH), async () =>
-    anAgent(here).granted('email.send', { hitlMode: 'propose' }).create());
+  const agents = await inTurns(Math.ceil(count / EACH), () => made(() =>
+    anAgent(here).granted('email.send', { hitlMode: 'propose' }).create()));
   const asked = await inTurns(agents.length, async (i) =>
-    (await agents[i]!.client.post('/api/v1/execute', { capability: 'email.send' })).expect(202).text('hitlRequestId'));
+    (await done(() => agents[i]!.client.post('/api/v1/execute', { capability: 'email.send' }))).expect(202).text('hitlRequestId'));
   const answers: Promise<Answer>[] = [];
   let answered = 0;
   for (let i = 0; i < count; i++) {
@@ -48,13 +50,14 @@ export async function manyWaiters(here: TestServer, there: TestServer, count: nu
   const faults: string[] = [];
   const looks = await connectionsRest(there, pool, faults);
   for (let call = 0; call < OTHER_CALLS; call++) {
-    const { status } = await asRoot(there).get(`/api/v1/agents/${agents[call % agents.length]!.id}`);
+    // Waiters that held the pool would hold it for longer than this is asked again.
+    const { status } = await done(() => asRoot(there).get(`/api/v1/agents/${agents[call % agents.length]!.id}`));
     if (status !== 200) faults.push(`a call beside them was answered ${status}`);
   }
   const held = count - answered;
   // The first agent's tokens end before its request is decided.
-  (await asRoot(here).delete(`/api/v1/agents/${agents[0]!.id}/tokens`)).expect(204);
-  await inTurns(asked.length, async (i) => (await asRoot(here).post(`/api/v1/hitl/${asked[i]!}/reject`)).expect(200));
+  (await done(() => asRoot(here).delete(`/api/v1/agents/${agents[0]!.id}/tokens`))).expect(204);
+  await inTurns(asked.length, async (i) => (await done(() => asRoot(here).post(`/api/v1/hitl/${asked[i]!}/reject`))).expect(200));
   const all = await Promise.all(answers);
   let told = 0;
   let shutOut = 0;
@@ -125,11 +128,11 @@ function waitOnce(server: TestServer, agent: BuiltAgent, id: string, seconds: nu
 }
 
 /** A few at a time. */
-async function inTurns<Made>(count: number, make: (i: number) => Promise<Made>): Promise<Made[]> {
-  const made: Made[] = new Array<Made>(count);
+async function inTurns<Item>(count: number, one: (i: number) => Promise<Item>): Promise<Item[]> {
+  const items: Item[] = new Array<Item>(count);
   let next = 0;
-  await Promise.all(Array.from({ length: 8 }, async () => {
-    for (let i = next++; i < count; i = next++) made[i] = await make(i);
+  await Promise.all(Array.from({ length: TOGETHER }, async () => {
+    for (let i = next++; i < count; i = next++) items[i] = await one(i);
   }));
-  return made;
+  return items;
 }
