@@ -82,8 +82,8 @@ describe('a stream', () => {
     await server.sql(
       `update hitl_requests set escalation_level = 1, status = 'escalated', escalated_at = clock_timestamp() where id = $1`, [id]);
     await server.sql(`update hitl_requests set reminded_seconds = 60 where id = $1`, [id]);
-    await server.sql(`insert into hitl_votes (organization_id, request_id, version, voter, entry_id, voted_at)
-      select organization_id, id, version, 'usr_x', 'audit_x', clock_timestamp() from hitl_requests where id = $1`, [id]);
+    await server.sql(`insert into hitl_votes (organization_id, request_id, version, digest, voter, entry_id, voted_at)
+      select organization_id, id, version, digest, 'usr_x', 'audit_x', clock_timestamp() from hitl_requests where id = $1`, [id]);
     await server.sql(`update hitl_requests set version = version + 1, escalation_level = 2, escalated_to = 'usr_x' where id = $1`, [id]);
     await server.sql(`update hitl_requests set note = 'nothing that is told' where id = $1`, [id]);
     await decide(id, 'cancel');

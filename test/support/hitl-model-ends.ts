@@ -14,13 +14,16 @@ export function timeOut(model: Model, request: ModelRequest, trigger: 'window' |
   const asks = askedAnew(agent, request);
   if (action === 'approve' && (asks === 'nothing' || asks === 'block')) {
     cancelled(request);
+    request.over = trigger === 'window';
     return { status: 200 };
   }
   if (action === 'approve' && asks === 'escalate') {
     action = request.level === 2 ? 'reject' : 'escalate';
     if (action === 'escalate') request.level = 1;
   }
-  if (action === 'approve' && agent.grants.get(request.capability)!.quorum) action = 'reject';
+  const grant = agent.grants.get(request.capability)!;
+  // The stricter of then and now.
+  if (action === 'approve' && (grant.quorum || grant.action !== 'approve')) action = 'reject';
   request.entries.push({ event: 'hitl.timed_out', actor: trigger === 'manual' ? who : 'system' });
   if (action === 'escalate') {
     raise(request, request.level + 1, 'system');
@@ -28,8 +31,8 @@ export function timeOut(model: Model, request: ModelRequest, trigger: 'window' |
     end(request, 'approved', 'approved', 'system', 'system');
   } else {
     end(request, 'timed_out', 'rejected', 'timeout', 'system', 'timed_out');
-    request.over = trigger === 'window';
   }
+  if (action !== 'escalate') request.over = trigger === 'window';
   return { status: 200, action };
 }
 
@@ -49,9 +52,10 @@ export function remind(request: ModelRequest, due: 'next' | 'all'): boolean {
   return moves;
 }
 
-/** Time alone approves plain proposals only, and above level 2 there is nobody. */
-function applied({ action, mode, quorum, level }: ModelRequest, trigger: 'window' | 'manual'): TimeoutAction {
-  const plain = mode === 'propose' && quorum === undefined;
+/** Time alone approves plain proposals only, as they were asked, and above level 2 there is nobody. */
+function applied({ action, mode, quorum, level, version }: ModelRequest, trigger: 'window' | 'manual'): TimeoutAction {
+  // What somebody edited nobody else has looked at.
+  const plain = mode === 'propose' && quorum === undefined && version === 1;
   if (action === 'approve' && (trigger === 'manual' || !plain)) return 'reject';
   return action === 'escalate' && level === 2 ? 'reject' : action;
 }
