@@ -90,8 +90,9 @@ export const kinOf = (requests: string, people: string): string => `
     select h.house, lower(btrim(n)) from ${requests} q ${TIES} cross join lateral unnest(q.initiators) as n
     where (select yes from is_strict) and q.initiators <> '{}' and 'strict' in (q.separation_of_duties, h.separation)),
   akin as materialized (
-    select distinct c.house, c.id, s.name from named n join selves s on s.house = n.house and s.name = n.name
-    join (select distinct p.house, p.id, up from people p cross join lateral unnest(p.ups) as up) c on c.house = s.house and c.up = s.up
+    -- A user's id says which house. By it names are compared last: joined by it first, all names would meet all others.
+    select distinct c.house, c.id, s.name from named n join selves s on s.name = n.name and s.house || '' = n.house
+    join (select distinct p.house, p.id, up from people p cross join lateral unnest(p.ups) as up) c on c.up = s.up
     where ${people}),
   barred as materialized (
     select distinct k.id, t.key from tied t join akin k on k.house = t.house and k.name = t.name)`;
