@@ -22,6 +22,7 @@ export const proof: Proof = {
   name: 'hitl-walk',
   title: 'Requests move as the interface says, whoever sends whatever in whatever order.',
   longCount: 10_000,
+  shortCount: 300,
   needs: 'database',
   run: async ({ count, seed, progress }) => {
     const coverage: Record<string, number> = Object.fromEntries(ANSWERS.map((label) => [label, 0]));
@@ -91,7 +92,8 @@ async function someWalks(house: House, seed: number, enough: () => boolean, walk
     if (met.difference !== undefined) broken = true;
     walked(met);
   }, () => enough() && !broken));
-  const property = fc.asyncProperty(remindingTerms, fc.commands([step], { maxCommands: STEPS_AT_MOST, size: 'max' }), async (first, steps) => {
+  const walks = fc.commands([step], { maxCommands: STEPS_AT_MOST, size: 'max' });
+  const property = fc.asyncProperty(remindingTerms, walks, async (first, steps) => {
     const model = freshModel(first);
     const world = await World.open(house, model.agents);
     try {
@@ -163,7 +165,8 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   often(6, fc.record({ kind: fc.constant('remind' as const), pick, due: fc.constantFrom('next', 'next', 'all') })),
   often(15, fc.record({
     kind: fc.constant('batch' as const), who, decision: fc.constantFrom('approve', 'approve', 'reject'),
-    items: fc.array(fc.record({ pick, digest: fc.constantFrom('right', 'right', 'right', 'none', 'stale') }), { minLength: 1, maxLength: 5 }),
+    items: fc.array(fc.record({ pick, digest: fc.constantFrom('right', 'right', 'right', 'none', 'stale') }),
+      { minLength: 1, maxLength: 5 }),
   })),
   often(1, fc.record({ kind: fc.constant('run out' as const), agent, terms })),
   often(12, fc.record({ kind: fc.constant('grant' as const), agent, capability, terms: anyTerms })),

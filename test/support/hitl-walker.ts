@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Reply } from './actors.js';
 import { chosen, type Command, type Met } from './hitl-commands.js';
 import { differs, govern } from './hitl-governing.js';
-import { type Answer, ask, type Ask, type Asked, isOpen, type Model, type ModelRequest, type ModelTerms, OK, refused } from './hitl-model.js';
+import {
+  type Answer, ask, type Ask, type Asked, isOpen, type Model, type ModelRequest, type ModelTerms, OK, refused,
+} from './hitl-model.js';
 import { barredFromBatch, decide, type Deed } from './hitl-model-decisions.js';
 import { remind, timeOut } from './hitl-model-ends.js';
 import { unequal, type World, wrongState } from './hitl-world.js';

@@ -24,6 +24,8 @@ export interface Proof {
   readonly title: string;
   /** Cases of the long form. */
   readonly longCount: number;
+  /** Cases of the short form in every test run, where a fiftieth of the long one takes too long or meets too little. */
+  readonly shortCount?: number;
   /** `database`: TEST_DATABASE_URL names a server with the template, and the built server can be started. */
   readonly needs: 'nothing' | 'database';
   run(run: ProofRun): Promise<ProofResult>;

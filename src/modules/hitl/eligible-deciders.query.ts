@@ -65,6 +65,38 @@ export const TIES = `join here h on h.organization_id = q.organization_id
 
 export const REQUESTS = `hitl_requests q ${TIES}`;
 
+/** Who stands behind a request beside its initiators. Thousands of requests of an agent have the same. */
+const TIES_KEY = `concat_ws(' ', q.organization_id, q.agent_id, q.created_by, coalesce(q.agent_owner_id, '-'),
+  coalesce(q.agent_registered_by, '-'), q.vouched_by)`;
+
+/**
+ * Behind whom somebody stands, under strict, as common table expressions after those of `peopleOf`: `akin` the people with the names
+ * of the requests that are one person with them, `barred` the people with the ties that bar them. Found once for each name and each
+ * set of ties, since looking people up for each of many requests takes the database seconds.
+ *
+ * @param requests SQL of a table or query, as `q`, of the open requests that are asked about
+ * @param people SQL of a condition for the people `c` who are
+ */
+export const kinOf = (requests: string, people: string): string => `
+  ties as materialized (
+    select distinct h.house, ${TIES_KEY} as key,
+      array[q.created_by, q.agent_owner_id, a.owner_id, q.agent_registered_by, a.registered_by, q.vouched_by] as names
+    from ${requests} q ${TIES} where (select yes from is_strict) and 'strict' in (q.separation_of_duties, h.separation)),
+  tied as materialized (
+    select distinct t.house, t.key, lower(btrim(n)) as name from ties t cross join lateral unnest(t.names) as n where n is not null),
+  named as materialized (
+    select house, name from tied
+    union
+    select h.house, lower(btrim(n)) from ${requests} q ${TIES} cross join lateral unnest(q.initiators) as n
+    where (select yes from is_strict) and q.initiators <> '{}' and 'strict' in (q.separation_of_duties, h.separation)),
+  akin as materialized (
+    -- A user's id says which house. By it names are compared last: joined by it first, all names would meet all others.
+    select distinct c.house, c.id, s.name from named n join selves s on s.name = n.name and s.house || '' = n.house
+    join (select distinct p.house, p.id, up from people p cross join lateral unnest(p.ups) as up) c on c.up = s.up
+    where ${people}),
+  barred as materialized (
+    select distinct k.id, t.key from tied t join akin k on k.house = t.house and k.name = t.name)`;
+
 /** Expressions for the place that somebody has in the agent's team of now; null where they have none. */
 export interface Place {
   readonly userId: string;
@@ -87,23 +119,27 @@ const IS_NOBODYS = `(q.initiators = '{}' and not starts_with(q.created_by, 'usr_
 /** Whether separation of duties bars nobody at all from approving the request. */
 export const BARS_NOBODY = `(${IS_NOBODYS} and 'strict' not in (q.separation_of_duties, h.separation))`;
 
+/** An address is claimed as it stands: whoever has changed theirs since the request was made may have had it. */
+const mayHaveBeen = (name: string, movedSince: string): string => `(${name} like '%@%' and ${movedSince} >= q.created_at)`;
+
 /** Whether separation of duties lets the person approve the request at the level, without breaking the glass. */
 export const mayApprove = (c: string, place: Place, level: string): string => `(
   h.company_until is null or h.company_until <= q.created_at or (
     (${IS_NOBODYS} or (
-      not exists (select from unnest(q.initiators || q.created_by) as n where ${isNamed(c, `${c}.email_since`)})
-      and not exists (select from unnest(q.initiators || q.created_by) as n
-        -- Limited, so that it stays a lookup by key for each of many requests.
-        cross join lateral (select u.email_folded, u.email_since from users u where u.id = n limit 1) i
-        where starts_with(n, 'usr_')
-          and (i.email_folded = ${c}.email_folded or (i.email_since >= q.created_at and ${c}.email_since >= q.created_at)))))
+      -- Names and addresses are asked about below, under strict; here is left whoever has changed theirs since.
+      ('strict' in (q.separation_of_duties, h.separation) and ${c}.email_since < q.created_at) or (
+        not exists (select from unnest(q.initiators || q.created_by) as n where ${isNamed(c, `${c}.email_since`)})
+        and not exists (select from unnest(q.initiators || q.created_by) as n
+          -- Limited, so that it stays a lookup by key for each of many requests.
+          cross join lateral (select u.email_folded, u.email_since from users u where u.id = n limit 1) i
+          where starts_with(n, 'usr_')
+            and (i.email_folded = ${c}.email_folded or (i.email_since >= q.created_at and ${c}.email_since >= q.created_at))))))
     and case when 'strict' not in (q.separation_of_duties, h.separation) then true else
-      not exists (
-        select from unnest(q.initiators || array[q.created_by, q.agent_owner_id, a.owner_id, q.agent_registered_by, a.registered_by,
-                                                 q.vouched_by]) as n
-        where n is not null and (${isNamed(c, `greatest(${c}.email_since, ${c}.moved_since)`)}
-          or exists (select from unnest(${c}.ups) as s
-                     where (${c}.house, lower(btrim(n)), s) in (select house, name, up from selves))))
+      (${c}.id, ${TIES_KEY}) not in (select id, key from barred)
+      and (q.vouched_by is null or not ${mayHaveBeen('q.vouched_by', `greatest(${c}.email_since, ${c}.moved_since)`)})
+      and (q.initiators = '{}' or not exists (
+        select from unnest(q.initiators) as n where (${c}.id, lower(btrim(n))) in (select id, name from akin)
+          or ${mayHaveBeen('n', `greatest(${c}.email_since, ${c}.moved_since)`)}))
       and ${c}.created_at < q.created_at and ${c}.role_since < q.created_at
       and (${c}.role <> 'member' or ${place.userId} is null
         or (${place.since} < q.created_at and (${level} <> 1 or ${place.roleSince} < q.created_at)
@@ -111,7 +147,7 @@ export const mayApprove = (c: string, place: Place, level: string): string => `(
     end))`;
 
 const isNamed = (c: string, movedSince: string): string =>
-  `(lower(btrim(n)) = ${c}.id or lower(btrim(n)) = ${c}.email_folded or (n like '%@%' and ${movedSince} >= q.created_at))`;
+  `(lower(btrim(n)) = ${c}.id or lower(btrim(n)) = ${c}.email_folded or ${mayHaveBeen('n', movedSince)})`;
 
 /** Whether somebody is one of those whom a level means. */
 export const isOfLevel = (c: string, place: Place, level: string): string => `case ${level}
@@ -133,7 +169,9 @@ export class EligibleDecidersQuery {
   async onlyOnes(tx: Tx, wanted: readonly LevelWanted[]): Promise<Map<string, string>> {
     if (wanted.length === 0) return new Map();
     const rows = await tx.query<{ id: string; userId: string }>(
-      `with recursive ${peopleOf('select unnest($1::text[])')}
+      `with recursive ${peopleOf('select unnest($1::text[])')},
+       ${kinOf(`(select q.* from hitl_requests q
+         join unnest($1::text[], $2::text[]) as w(organization_id, id) using (organization_id, id))`, 'true')}
        select q.id, min(c.id) as "userId"
        from unnest($1::text[], $2::text[], $3::integer[]) as w(organization_id, id, level)
        join (${REQUESTS}) on q.organization_id = w.organization_id and q.id = w.id
@@ -148,7 +186,7 @@ export class EligibleDecidersQuery {
   /** Whether this person, of any organization, could approve the request at that level. */
   async mayApproveAt(tx: Tx, { organizationId, id, level }: LevelWanted, userId: string): Promise<boolean> {
     const rows = await tx.query(
-      `with recursive ${peopleOf('$1')}
+      `with recursive ${peopleOf('$1')}, ${kinOf('(select * from hitl_requests where organization_id = $1 and id = $2)', 'c.id = $4')}
        select 1 from ${REQUESTS} join people c on c.organization_id = q.organization_id ${joinPlace('c', 'm')}
        where q.organization_id = $1 and q.id = $2 and c.id = $4
          and ${reachesLevel('c', MEMBER, '$3::integer')} and ${mayApprove('c', MEMBER, '$3::integer')}`,
