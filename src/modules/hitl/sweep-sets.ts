@@ -1,7 +1,7 @@
 import type { DueRequest, LeftOut } from './due-requests.query.js';
 
 /** Requests that one unit of work ends: its agents' calls wait meanwhile. */
-const SET_WEIGHT = 200;
+const SET_WEIGHT = 50;
 /** An approval by time asks the gate anew and begins what it approved. */
 const APPROVAL_WEIGHT = 4;
 
