@@ -145,14 +145,15 @@ describe('what is no obstacle', () => {
     const started = (await auditOf(server, request.agent.id)).find(({ event }) => event === 'execution.started');
     expect(started?.metadata).toMatchObject({ grantVersion: 2 });
   });
+});
 
-  test('edits of the execution\'s copy: what runs is what was approved', async () => {
-    const request = await asked();
-    const before = receiver.requests.length;
-    await server.sql(`update executions set input = '{"amount":9999}' where id = $1`, [request.execution]);
-    (await root.post(`/api/v1/hitl/${request.id}/approve`)).expect(200);
-    expect(receiver.requests.slice(before).map(({ body }) => body)).toEqual(['{"amount":5}']);
-  });
+test('edits of the execution\'s copy: nothing runs, for what is shown of an execution is what ran', async () => {
+  const request = await asked();
+  const before = receiver.requests.length;
+  await server.sql(`update executions set input = '{"amount":9999}' where id = $1`, [request.execution]);
+  (await root.post(`/api/v1/hitl/${request.id}/approve`)).expect(200);
+  expect(await executionBecomes(server, request.execution, 'cancelled')).toMatchObject({ status: 'cancelled', reason: 'approval_mismatch' });
+  expect(receiver.requests.slice(before)).toEqual([]);
 });
 
 describe('removal of an agent', () => {
