@@ -79,11 +79,11 @@ const outboxIsEmpty = () => eventually(async () =>
   expect(await other.sql(`select 1 from outbox where kind = 'execution.run'`)).toEqual([]), { within: 30_000 });
 
 test.each([
-  ['with its claim', 'where e.id = $1 and e.organization_id in'],
-  ['about to begin, with the agent\'s head', 'lifted_at > $3'],
-])('frozen %s: the other begins it, and the first begins nothing when it goes on', async (_name, statement) => {
+  ['with its claim', 'take_hold_v1', 'update outbox o set'],
+  ['about to begin, with the agent\'s head', 'lifted_at > $3', undefined],
+])('frozen %s: the other begins it, and the first begins nothing when it goes on', async (_name, statement, after) => {
   const request = await asked('crm.push');
-  const { held, release } = line.hold(statement);
+  const { held, release } = line.hold(statement, after);
   await alone(async () => {
     (await approveAtBusy(request)).expect(200);
     await held;
