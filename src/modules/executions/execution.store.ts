@@ -5,6 +5,7 @@ import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
 import { Statements } from '../../platform/database/statements.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
+import { EXECUTION_COLUMNS } from './execution-columns.js';
 import { ExecutionEntity, type ExecutionStatus } from './execution.entity.js';
 
 export interface ExecutionPlace {
@@ -45,9 +46,9 @@ export class ExecutionStore {
 
   /** The row, locked until this work ends. */
   async read(tx: Tx, { organizationId, id }: Pick<ExecutionPlace, 'organizationId' | 'id'>): Promise<ExecutionEntity> {
-    const execution = await tx.manager
-      .getRepository(ExecutionEntity)
-      .findOne({ where: { organizationId, id }, lock: { mode: 'pessimistic_write' } });
+    const [execution] = await tx.query<ExecutionEntity & Record<string, unknown>>(
+      `select ${EXECUTION_COLUMNS} from executions e where e.organization_id = $1 and e.id = $2 for update of e`, [organizationId, id],
+    );
     if (!execution) throw new Problem('NOT_FOUND', 'There is no such execution.');
     return execution;
   }
@@ -89,11 +90,13 @@ export class ExecutionStore {
    */
   async begin(tx: Tx, read: ExecutionEntity, next: ExecutionStart, leaseSeconds: number): Promise<number> {
     const { organizationId, id, status, fence } = read;
-    const now = await tx.now();
-    const leaseUntil = new Date(now.getTime() + leaseSeconds * 1000);
-    const begun = { ...next, status: 'running' as const, fence: fence + 1, startedAt: read.startedAt ?? now, leaseUntil };
-    const result = await tx.manager.getRepository(ExecutionEntity).update({ organizationId, id, status, fence }, begun);
-    if (result.affected !== 1) throw new Error(`execution ${id} was no longer ${status}`);
+    const [begun] = await tx.query<{ fence: number }>(
+      `update executions set status = 'running', fence = fence + 1, runtime = $5, grant_id = $6, grant_version = $7,
+         started_at = coalesce(started_at, statement_timestamp()), lease_until = clock_timestamp() + make_interval(secs => $8)
+       where organization_id = $1 and id = $2 and status = $3 and fence = $4 returning fence`,
+      [organizationId, id, status, fence, next.runtime, next.grantId, next.grantVersion, leaseSeconds],
+    );
+    if (!begun) throw new Error(`execution ${id} was no longer ${status}`);
     return begun.fence;
   }
 

@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
 import { pageOf } from '../../platform/database/paged.js';
 import type { Page, PageRequest } from '../../platform/http/pagination.js';
+import { EXECUTION_COLUMNS } from './execution-columns.js';
 import type { ExecutionEntity } from './execution.entity.js';
 
 export interface ExecutionFilter {
@@ -15,12 +16,6 @@ export interface ExecutionFilter {
   to?: Date;
 }
 
-const COLUMNS = `e.organization_id as "organizationId", e.id, e.agent_id as "agentId", e.capability, e.action, e.status,
-  e.effective_mode as "effectiveMode", e.flagged, e.runtime, e.input, e.context, e.reasons, e.definition, e.grant_id as "grantId",
-  e.grant_version as "grantVersion", e.hitl_request_id as "hitlRequestId", e.requested_by as "requestedBy", e.reason, e.output, e.error,
-  e.audit_id as "auditId", e.traceparent, e.created_at as "createdAt", e.started_at as "startedAt", e.closed_at as "closedAt",
-  e.duration_ms as "durationMs", e.lease_until as "leaseUntil", e.report, e.settlement, e.edit`;
-
 @Injectable()
 export class ExecutionsQuery {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
@@ -29,7 +24,7 @@ export class ExecutionsQuery {
     const within = scopeCondition(scope, { organization: 'e.organization_id', agent: 'e.agent_id' }, 2);
     // Keys begin with the organization, so whoever sees all of them looks in each.
     const [row] = await this.dataSource.query<ExecutionEntity[]>(
-      `select ${COLUMNS} from executions e
+      `select ${EXECUTION_COLUMNS} from executions e
        where e.id = $1 and e.organization_id in (select id from organizations) and ${within.sql}`,
       [id, ...within.parameters],
     );
@@ -41,7 +36,7 @@ export class ExecutionsQuery {
     return pageOf<ExecutionEntity>(
       this.dataSource,
       {
-        columns: COLUMNS,
+        columns: EXECUTION_COLUMNS,
         from: 'executions e',
         where: `($1::text is null or e.agent_id = $1) and ($2::text is null or e.capability = $2) and ($3::text is null or e.status = $3)
           and ($4::timestamptz is null or e.created_at >= $4) and ($5::timestamptz is null or e.created_at <= $5)

@@ -6,10 +6,9 @@ import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import type { HitlRequestEntity } from '../hitl/hitl-request.entity.js';
 import { obstacleTo } from '../hitl/obstacle.js';
-import { wasHeldSince } from '../organizations/stop-holds.query.js';
 import type { StartedExecution } from './admission-item.js';
 import { LEASE_GRACE_SECONDS } from './admission-plan.js';
-import { isApprovedInLog } from './approval-in-log.query.js';
+import { approvalStanding } from './approval-standing.query.js';
 import { RunExecutionService } from './run-execution.service.js';
 import { Deadline } from './runtimes/deadline.js';
 
@@ -32,9 +31,10 @@ export class BeginApprovedService {
   async judge(tx: Tx, execution: ExecutionEntity, request: HitlRequestEntity): Promise<Judged> {
     const { organizationId, agentId, capability } = request;
     const facts = await this.facts.readWithin(tx, { organizationId, agentId, capability }, execution.id);
-    if (!isOf(execution, request) || !(await isApprovedInLog(tx, request))) return { facts, hindrance: 'approval_mismatch' };
+    const standing = await approvalStanding(tx, request);
+    if (!isOf(execution, request) || !standing.isInLog) return { facts, hindrance: 'approval_mismatch' };
     // A stop ends what was approved before it, also one that was lifted meanwhile: nobody approved it with that in mind.
-    if (await wasHeldSince(tx, execution, request.decidedAt!)) return { facts, hindrance: 'stopped' };
+    if (standing.wasHeld) return { facts, hindrance: 'stopped' };
     const obstacle = obstacleTo(request, facts, request.deciderLevel);
     if (obstacle !== undefined) return { facts, hindrance: obstacle.code };
     // What is shown of the execution is what runs.

@@ -11,6 +11,7 @@ import { ExecutionStore } from '../executions/execution.store.js';
 import type { HitlRequestEntity } from '../hitl/hitl-request.entity.js';
 import { LicenceService } from '../hitl/licence.service.js';
 import { HitlRequestStore } from '../hitl/hitl-request.store.js';
+import { planFor } from '../hitl/request-plan.js';
 import type { StartedExecution } from './admission-item.js';
 import { BeginApprovedService } from './begin-approved.service.js';
 import { RunExecutionService } from './run-execution.service.js';
@@ -36,9 +37,7 @@ export class ExecutionWorker implements EffectHandler {
   /** Returns once `execution.started` is durable; the runtime is called beside, and closes by itself. */
   async handle({ organizationId, payload }: OutboxRow): Promise<void> {
     const { agentId, executionId: id } = payload as { agentId: string; executionId: string };
-    const chain = agentChain(organizationId, agentId);
-    const plan = { chains: [chain], judges: [organizationId], leavesFacts: true, evenIfClosed: true } as const;
-    const started = await this.work.run(plan, async (tx) => {
+    const started = await this.work.run(planFor({ organizationId, agentId }), async (tx) => {
       const execution = await this.executions.read(tx, { organizationId, id });
       // Another worker, which took this one's claim over, was first; or it was cancelled meanwhile.
       if (execution.status !== 'pending_hitl') return undefined;

@@ -11,6 +11,7 @@ import { isPassing } from '../../platform/http/failure.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { type ExecutionPlace, ExecutionStore } from '../executions/execution.store.js';
 import { HitlRequestStore } from '../hitl/hitl-request.store.js';
+import { planFor } from '../hitl/request-plan.js';
 import type { StartedExecution } from './admission-item.js';
 import { BeginApprovedService } from './begin-approved.service.js';
 import { RunExecutionService } from './run-execution.service.js';
@@ -86,11 +87,8 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
   }
 
   private async recover(place: ExecutionPlace): Promise<void> {
-    const { organizationId } = place;
-    const chain = agentChain(organizationId, place.agentId);
     // No agent leaves while something of it runs, so a closed segment has nothing to close: somebody else was first.
-    const plan = { chains: [chain], judges: [organizationId], leavesFacts: true, evenIfClosed: true } as const;
-    const begun = await this.work.run(plan, async (tx) => {
+    const begun = await this.work.run(planFor(place), async (tx) => {
       const execution = await this.executions.read(tx, place);
       // Read again under the locks: the runtime's own answer may have come in meanwhile, or another server began it again.
       if (execution.status !== 'running' || execution.leaseUntil === null || execution.leaseUntil > (await tx.now())) return undefined;

@@ -5,11 +5,10 @@ import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
 import { CountVotesService } from './count-votes.service.js';
 import { EditRequestService } from './edit-request.service.js';
-import type { HitlRequestEntity } from './hitl-request.entity.js';
 import type { RequestPlace } from './hitl-request.store.js';
 import { type Decision, type Judged, JudgeDecisionService, type Standing } from './judge-decision.service.js';
 import { LicenceService } from './licence.service.js';
-import { type Moved, MoveRequestService, refusalOf } from './move-request.service.js';
+import { MoveRequestService } from './move-request.service.js';
 import { ESCALATION_NEEDED, type Obstacle, obstacleTo } from './obstacle.js';
 
 /** Up to which level a batch approves. */
@@ -46,7 +45,7 @@ export class ApproveRequestService {
   private async edit(tx: Tx, standing: Standing, text: string, decision: Decision, caller: Caller): Promise<Approval> {
     await this.judging.mayDecide(tx, standing, 'edit', decision, caller);
     const wanted = this.edits.assess(standing, text);
-    if ('obstacle' in wanted) return this.refuse(tx, standing.request, wanted.obstacle);
+    if ('obstacle' in wanted) return this.refuse(tx, standing, wanted.obstacle);
     if (!wanted.decides) {
       await this.edits.edit(tx, standing, wanted, caller.actorId);
       return 'waits';
@@ -62,36 +61,32 @@ export class ApproveRequestService {
     // A batch approves nothing that an admin has to look at, also where that is so only by now.
     const level = decision.inBatch ? BATCH_LEVEL : may.highestLevel;
     const obstacle = obstacleTo(request, facts, level);
-    if (obstacle !== undefined) return this.refuse(tx, request, obstacle);
+    if (obstacle !== undefined) return this.refuse(tx, judged, obstacle);
     const weighed = await this.counting.weigh(tx, judged, decision);
     const vote = { voter: caller.actorId, note: decision.note ?? null };
     if (!weighed.decides) {
       const { approvals, needed } = weighed.tally;
-      const { entryId } = await this.move(tx, request, { kind: 'vote', approvals, needed, ...noteOf(decision) }, caller.actorId);
+      const command: HitlCommand = { kind: 'vote', approvals, needed, ...noteOf(decision) };
+      const { entryId } = await this.moving.move(tx, { found: request, command, actorId: caller.actorId }, facts);
       await this.counting.keep(tx, request, { ...vote, entryId });
       return 'waits';
     }
     const { deciderLevel, breakGlass } = weighed;
     const command: HitlCommand = { kind: 'approve', deciderLevel, ...noteOf(decision), ...(breakGlass ? { breakGlass } : {}) };
-    const { request: approved, entryId } = await this.move(tx, request, command, caller.actorId);
+    const { request: approved, entryId } = await this.moving.move(tx, { found: request, command, actorId: caller.actorId }, facts);
     if (weighed.vote) await this.counting.keep(tx, approved, { ...vote, entryId });
     await this.licences.carryOut(tx, approved, facts);
     return 'approved';
   }
 
   /** What may no longer run ends here; what somebody of a higher level may still approve goes to them. */
-  private async refuse(tx: Tx, request: HitlRequestEntity, { code, detail }: Obstacle): Promise<RefusedApproval> {
+  private async refuse(tx: Tx, { request, facts }: Standing, { code, detail }: Obstacle): Promise<RefusedApproval> {
     const command: HitlCommand = code === ESCALATION_NEEDED
       ? { kind: 'escalate', reason: detail, toLevel: HIGHEST_LEVEL, by: 'system' }
       : { kind: 'cancel', by: 'system' };
-    const { id, status, decidedBy, decidedAt } = (await this.move(tx, request, command, 'system', code)).request;
+    const moved = await this.moving.move(tx, { found: request, command, actorId: 'system', cause: code }, facts);
+    const { id, status, decidedBy, decidedAt } = moved.request;
     return { detail, request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } };
-  }
-
-  private async move(tx: Tx, request: HitlRequestEntity, command: HitlCommand, actorId: string, cause?: string): Promise<Moved> {
-    const moved = await this.moving.move(tx, request, command, actorId, cause);
-    if ('kind' in moved) throw refusalOf(moved, request);
-    return moved;
   }
 }
 

@@ -1,15 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { agentChain } from '../../domain/audit/chain.js';
-import type { HitlCommand } from '../../domain/hitl/transition.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { ApproveRequestService, noteOf, notExecutable } from './approve-request.service.js';
-import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore, type RequestPlace } from './hitl-request.store.js';
 import { assertShown, type Decision, JudgeDecisionService } from './judge-decision.service.js';
-import { MoveRequestService, refusalOf } from './move-request.service.js';
+import { MoveRequestService } from './move-request.service.js';
+import { planFor } from './request-plan.js';
 
 /** Approves, rejects and cancels. Exactly one command ends a request; whoever comes later learns the state. */
 @Injectable()
@@ -46,8 +44,8 @@ export class DecideRequestService {
   async reject(id: string, decision: Decision, caller: Caller): Promise<void> {
     const place = await this.requests.place(caller.scope, id);
     await this.within(place, async (tx) => {
-      const { request } = await this.judging.judge(tx, place, 'reject', decision, caller);
-      await this.end(tx, request, { kind: 'reject', ...noteOf(decision) }, caller.actorId);
+      const { request, facts } = await this.judging.judge(tx, place, 'reject', decision, caller);
+      await this.moving.move(tx, { found: request, command: { kind: 'reject', ...noteOf(decision) }, actorId: caller.actorId }, facts);
     });
     this.wake(place);
   }
@@ -58,25 +56,18 @@ export class DecideRequestService {
     await this.within(place, async (tx) => {
       const request = await this.requests.read(tx, place);
       // A late click is late whatever it was shown; whether the window is over, which stands still under a stop, the move knows.
-      await this.end(tx, request, { kind: 'cancel', ...noteOf(decision) }, caller.actorId);
+      await this.moving.move(tx, { found: request, command: { kind: 'cancel', ...noteOf(decision) }, actorId: caller.actorId });
       assertShown(request, decision.expectedDigest);
     });
     this.wake(place);
   }
 
   private within<Result>(place: RequestPlace, story: (tx: Tx) => Promise<Result>): Promise<Result> {
-    const chains = [agentChain(place.organizationId, place.agentId)];
-    // Of an agent that has left every request is ended, and whoever decides on one is told so.
-    return this.work.run({ chains, judges: [place.organizationId], leavesFacts: true, evenIfClosed: true }, async (tx) => {
+    return this.work.run(planFor(place), async (tx) => {
       // The kept answer is a note of what was decided; a replay shows the request as it then stands.
       tx.reply(200, { hitlRequestId: place.id });
       return story(tx);
     });
-  }
-
-  private async end(tx: Tx, request: HitlRequestEntity, command: HitlCommand, actorId: string): Promise<void> {
-    const moved = await this.moving.move(tx, request, command, actorId);
-    if ('kind' in moved) throw refusalOf(moved, request);
   }
 
   private wake(place: RequestPlace): void {

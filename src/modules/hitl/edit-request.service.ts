@@ -14,7 +14,7 @@ import { quorumOf } from './count-votes.service.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore } from './hitl-request.store.js';
 import type { Decision, Standing } from './judge-decision.service.js';
-import { MoveRequestService, refusalOf } from './move-request.service.js';
+import { MoveRequestService } from './move-request.service.js';
 import { askedAnew, digestOf, type Obstacle } from './obstacle.js';
 
 type Passed = Extract<GateDecision, { kind: 'ask' | 'run' }>;
@@ -77,7 +77,7 @@ export class EditRequestService {
    * `escalate` of it, the request goes to admins.
    */
   async edit(tx: Tx, { request, facts }: Standing, { text, decision }: WantedEdit, editor: string): Promise<HitlRequestEntity> {
-    const edited = await this.versionOf(tx, request, text, decision, editor);
+    const edited = versionOf(request, { text, decision, editor, editedAt: facts.now });
     await this.requests.rewrite(tx, request, edited);
     const { organizationId, executionId, editedBy: by, editedAt, editDiff: diff } = edited;
     const edit = { by, at: editedAt!.toISOString(), diff } as JsonObject;
@@ -86,35 +86,10 @@ export class EditRequestService {
     if (facts.usage) await this.usage.askAnew(tx, organizationId, facts.grant!.id, executionId, decision.uses);
     const { version, digest } = edited;
     const command: HitlCommand = { kind: 'edit', version, digest, input: JSON.parse(text) as JsonObject, diff: diff! };
-    const moved = await this.move(tx, edited, command, editor);
+    const { request: moved } = await this.moving.move(tx, { found: edited, command, actorId: editor }, facts);
     if (request.hitlMode === edited.hitlMode) return moved;
     const escalate: HitlCommand = { kind: 'escalate', reason: ESCALATES, toLevel: HIGHEST_LEVEL, by: 'system', anew: true };
-    return this.move(tx, moved, escalate, 'system');
-  }
-
-  private async versionOf(tx: Tx, request: HitlRequestEntity, text: string, decision: Passed, editor: string): Promise<HitlRequestEntity> {
-    const requestedInput = request.requestedInput ?? request.input;
-    const input = JSON.parse(text) as JsonObject;
-    const next: HitlRequestEntity = {
-      ...request,
-      input: text,
-      nonce: randomBytes(16).toString('base64url'),
-      version: request.version + 1,
-      reasons: [...decision.reasons],
-      hitlMode: isEscalation(decision) ? 'escalate' : request.hitlMode,
-      initiators: [...new Set([...request.initiators, editor])],
-      requestedInput,
-      editedBy: editor,
-      editedAt: await tx.now(),
-      editDiff: editDiff(JSON.parse(requestedInput) as JsonObject, input) as unknown as JsonValue,
-    };
-    return { ...next, digest: digestOf(next, input) };
-  }
-
-  private async move(tx: Tx, request: HitlRequestEntity, command: HitlCommand, actorId: string): Promise<HitlRequestEntity> {
-    const moved = await this.moving.move(tx, request, command, actorId);
-    if ('kind' in moved) throw refusalOf(moved, request);
-    return moved.request;
+    return (await this.moving.move(tx, { found: moved, command: escalate, actorId: 'system' }, facts)).request;
   }
 }
 
@@ -122,4 +97,31 @@ const ESCALATES = 'The gate asks for an admin of what it was edited into.';
 
 function isEscalation(decision: Passed): boolean {
   return decision.kind === 'ask' && decision.mode === 'escalate';
+}
+
+interface Edit {
+  text: string;
+  decision: Passed;
+  editor: string;
+  editedAt: Date;
+}
+
+/** The next version, to be approved under a digest of its own; whoever edited it is behind it. */
+function versionOf(request: HitlRequestEntity, { text, decision, editor, editedAt }: Edit): HitlRequestEntity {
+  const requestedInput = request.requestedInput ?? request.input;
+  const input = JSON.parse(text) as JsonObject;
+  const next: HitlRequestEntity = {
+    ...request,
+    input: text,
+    nonce: randomBytes(16).toString('base64url'),
+    version: request.version + 1,
+    reasons: [...decision.reasons],
+    hitlMode: isEscalation(decision) ? 'escalate' : request.hitlMode,
+    initiators: [...new Set([...request.initiators, editor])],
+    requestedInput,
+    editedBy: editor,
+    editedAt,
+    editDiff: editDiff(JSON.parse(requestedInput) as JsonObject, input) as unknown as JsonValue,
+  };
+  return { ...next, digest: digestOf(next, input) };
 }

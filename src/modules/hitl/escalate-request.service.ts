@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { agentChain } from '../../domain/audit/chain.js';
 import { levelAbove } from '../../domain/hitl/transition.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
@@ -8,7 +7,8 @@ import { Waiters } from '../../platform/wake/waiters.js';
 import { EligibleDecidersQuery } from './eligible-deciders.query.js';
 import { HitlRequestStore } from './hitl-request.store.js';
 import { JudgeDecisionService } from './judge-decision.service.js';
-import { MoveRequestService, refusalOf } from './move-request.service.js';
+import { MoveRequestService } from './move-request.service.js';
+import { planFor } from './request-plan.js';
 
 export interface Escalation {
   reason: string;
@@ -32,11 +32,10 @@ export class EscalateRequestService {
   /** @throws Problem ESCALATION_LIMIT at the highest level, TARGET_NOT_ELIGIBLE, and what a decision throws */
   async escalate(id: string, { reason, escalateTo, expectedDigest }: Escalation, caller: Caller): Promise<void> {
     const place = await this.requests.place(caller.scope, id);
-    const chains = [agentChain(place.organizationId, place.agentId)];
-    await this.work.run({ chains, judges: [place.organizationId], leavesFacts: true, evenIfClosed: true }, async (tx) => {
+    await this.work.run(planFor(place), async (tx) => {
       tx.reply(200, { hitlRequestId: place.id });
       const shown = expectedDigest === undefined ? {} : { expectedDigest };
-      const { request } = await this.judging.judge(tx, place, 'escalate', shown, caller);
+      const { request, facts } = await this.judging.judge(tx, place, 'escalate', shown, caller);
       const level = levelAbove(request.escalationLevel);
       if (escalateTo !== undefined && !(await this.eligible.mayApproveAt(tx, { ...place, level }, escalateTo))) {
         throw new Problem('TARGET_NOT_ELIGIBLE', `Name somebody of the organization who may approve this request at level ${level}.`, {
@@ -44,8 +43,7 @@ export class EscalateRequestService {
         });
       }
       const to = escalateTo === undefined ? {} : { to: escalateTo };
-      const moved = await this.moving.move(tx, request, { kind: 'escalate', reason, ...to }, caller.actorId);
-      if ('kind' in moved) throw refusalOf(moved, request);
+      await this.moving.move(tx, { found: request, command: { kind: 'escalate', reason, ...to }, actorId: caller.actorId }, facts);
     });
     this.waiters.wake(place.id);
   }

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { agentChain } from '../../domain/audit/chain.js';
 import type { TimeoutAction } from '../../domain/gate/vocabulary.js';
 import { recordsNothing } from '../../platform/auth/call-context.js';
 import type { Caller } from '../../platform/auth/principal.js';
@@ -9,6 +8,7 @@ import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { HitlRequestStore } from './hitl-request.store.js';
 import { refusalOf } from './move-request.service.js';
+import { planFor } from './request-plan.js';
 import { SetAside } from './sweep-sets.js';
 import { SweepService, type Swept } from './sweep.service.js';
 import { TimeOutService } from './time-out.service.js';
@@ -46,10 +46,8 @@ export class ExpireRequestsService {
    */
   async trigger(id: string, caller: Caller): Promise<{ action: TimeoutAction; replayed: boolean }> {
     const place = await this.requests.place(caller.scope, id);
-    const chains = [agentChain(place.organizationId, place.agentId)];
-    const plan = { chains, judges: [place.organizationId], leavesFacts: true, evenIfClosed: true } as const;
     try {
-      const action = await this.work.run(plan, async (tx) => {
+      const action = await this.work.run(planFor(place), async (tx) => {
         const request = await this.requests.read(tx, place);
         const [outcome] = await this.timingOut.timeOutAll(tx, [request], 'manual', caller.actorId);
         if ('code' in outcome!) throw refusalOf(outcome, request);

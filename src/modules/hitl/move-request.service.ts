@@ -35,6 +35,14 @@ export interface WantedMove {
   cause?: string;
 }
 
+/** What the caller has seen under the same locks, so that it need not be asked again. */
+export interface Seen {
+  /** The clock by which it has judged. */
+  readonly now: Date;
+  /** Of every agent concerned: the stops that hold it. Left out where they were not looked at. */
+  readonly stops?: readonly { readonly id: string }[];
+}
+
 /** A move that the table accepts, with the ids of its entries, one for each event. */
 interface Planned extends Required<WantedMove>, RequestMove {
   accepted: Accepted;
@@ -55,22 +63,24 @@ export class MoveRequestService {
     private readonly eligible: EligibleDecidersQuery,
   ) {}
 
-  /** @param cause stands in the entry of a cancellation: a code */
-  async move(tx: Tx, found: HitlRequestEntity, command: HitlCommand, actorId: string, cause = 'asked'): Promise<Moved | Refused | Held> {
-    const [outcome] = await this.moveAll(tx, [{ found, command, actorId, cause }]);
+  /** @throws Problem where the table refuses it, with the state that stands */
+  async move(tx: Tx, wanted: WantedMove, seen?: Seen): Promise<Moved> {
+    const [outcome] = await this.moveAll(tx, [wanted], seen);
+    if ('kind' in outcome!) throw refusalOf(outcome, wanted.found);
     return outcome!;
   }
 
   /**
    * Each as if alone, in a handful of statements for all of them.
    *
-   * @param readAt the clock by which the caller has judged them, under the same locks; without it, that of this moment
+   * @param seen without it, clock and stops are those of this moment
    * @returns what became of each, in their order
    */
-  async moveAll(tx: Tx, wanted: readonly WantedMove[], readAt?: Date): Promise<(Moved | Refused | Held)[]> {
+  async moveAll(tx: Tx, wanted: readonly WantedMove[], seen?: Seen): Promise<(Moved | Refused | Held)[]> {
     if (wanted.length === 0) return [];
-    const now = readAt ?? (await tx.now());
-    const holds = await holdsOver(tx, wanted.map(({ found }) => found));
+    const now = seen?.now ?? (await tx.now());
+    const isFree = seen?.stops?.length === 0;
+    const holds = isFree ? [] : await holdsOver(tx, wanted.map(({ found }) => found));
     const judged = wanted.map((one, i) => planned(one, isOpen(one.found.status) ? holds[i] : undefined, now));
     const plans = judged.flatMap((one) => ('kind' in one ? [] : [one]));
     await this.addressEscalations(tx, plans);

@@ -25,7 +25,7 @@ export class RemindService {
       due.map(({ request, reminder: { secondsBefore } }) => ({
         found: request, command: { kind: 'remind', secondsBefore }, actorId: 'system',
       })),
-      now,
+      { now },
     );
     const escalating = reminded.flatMap((one, i) => ('accepted' in one && due[i]!.reminder.escalate ? [one.request] : []));
     await this.moving.moveAll(

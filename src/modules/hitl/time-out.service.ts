@@ -64,7 +64,7 @@ export class TimeOutService {
       if (stops.length > 0) outcomes.set(request.id, { kind: 'refused', code: 'STOPPED', stops });
       else wanted.push({ found: request, actorId: by.actorId, ...commandFor(request, facts.get(request.id), by.trigger) });
     }
-    const moved = await this.moving.moveAll(tx, wanted, by.now);
+    const moved = await this.moving.moveAll(tx, wanted, by.now && { now: by.now });
     for (const [i, { found }] of wanted.entries()) {
       const outcome = moved[i]!;
       outcomes.set(found.id, outcome);

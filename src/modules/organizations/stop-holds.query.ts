@@ -38,14 +38,3 @@ export async function holdsOver(tx: Tx, agents: readonly HeldAgent[]): Promise<(
   const byAgent = new Map([...distinct.keys()].map((key, i) => [key, holds[i]]));
   return agents.map((agent) => byAgent.get(keyOf(agent)));
 }
-
-/** Whether a stop has held the agent at any time since, be it lifted by now. */
-export async function wasHeldSince(tx: Tx, { organizationId, agentId }: HeldAgent, since: Date): Promise<boolean> {
-  const rows = await tx.query(
-    `select 1 from stops
-     where organization_id in ($1, 'org_platform') and (agent_id is null or agent_id = $2)
-       and (lifted_at is null or lifted_at > $3) limit 1`,
-    [organizationId, agentId, since],
-  );
-  return rows.length > 0;
-}
