@@ -77,7 +77,7 @@ async function pairOf(world: World, built: BuiltWorld, n: number, person: BuiltP
     const judging = new JudgeDecisionService(
       { read: async () => request } as never, { readWithin: async () => facts } as never, new DeciderQuery());
     try {
-      await judging.judge(tx, { organizationId: built.here, agentId: '', id: '', executionId: '' }, 'approve', {}, caller);
+      await judging.judge(tx, { organizationId: built.here, agentId: '', id: '', executionId: '', capability: '' }, 'approve', {}, caller);
       return true;
     } catch (error) {
       if (error instanceof Problem && (error.code === 'NOT_ELIGIBLE' || error.code === 'SELF_APPROVAL')) return false;

@@ -1,21 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '../../domain/json.js';
+import { inOneGo } from '../../platform/database/in-one-go.js';
 import type { Tx } from '../../platform/database/tx.js';
+import type { ApprovedAction } from '../../platform/outbox/effects.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import type { HitlRequestEntity } from '../hitl/hitl-request.entity.js';
+import { HitlRequestStore } from '../hitl/hitl-request.store.js';
 import { obstacleTo } from '../hitl/obstacle.js';
 import type { StartedExecution } from './admission-item.js';
 import { LEASE_GRACE_SECONDS } from './admission-plan.js';
-import { approvalStanding } from './approval-standing.query.js';
+import { type ApprovalStanding, approvalStanding } from './approval-standing.query.js';
 import { RunExecutionService } from './run-execution.service.js';
 import { Deadline } from './runtimes/deadline.js';
 
-export interface Judged {
+/** An approved action as it stands, read and locked under the head of its agent. */
+export interface Approved {
+  /** As it was left to be run. */
+  readonly action: ApprovedAction;
+  readonly execution: ExecutionEntity;
+  readonly request: HitlRequestEntity;
   readonly facts: Facts;
-  /** Why it may not begin, if so: a code for execution and entry. */
-  readonly hindrance?: string;
+  readonly standing: ApprovalStanding;
 }
 
 /** What every beginning of an approved action has in common, the first and one after a crash. */
@@ -23,26 +30,43 @@ export interface Judged {
 export class BeginApprovedService {
   constructor(
     private readonly executions: ExecutionStore,
+    private readonly requests: HitlRequestStore,
     private readonly facts: FactsQuery,
     private readonly running: RunExecutionService,
   ) {}
 
-  /** Whether it may begin now: all that the approval rested on is asked again, under the head of its agent. */
-  async judge(tx: Tx, execution: ExecutionEntity, request: HitlRequestEntity): Promise<Judged> {
-    const { organizationId, agentId, capability } = request;
-    const facts = await this.facts.readWithin(tx, { organizationId, agentId, capability }, execution.id);
-    const standing = await approvalStanding(tx, request);
-    if (!isOf(execution, request) || !standing.isInLog) return { facts, hindrance: 'approval_mismatch' };
+  /** All that is asked before an action begins, in one way to the database and back. @throws Problem NOT_FOUND */
+  async read(tx: Tx, action: ApprovedAction): Promise<Approved> {
+    const { organizationId, executionId, hitlRequestId } = action;
+    const [execution, request, facts, standing] = await inOneGo([
+      this.executions.read(tx, { organizationId, id: executionId }),
+      this.requests.read(tx, { organizationId, id: hitlRequestId }),
+      this.facts.readWithin(tx, action, executionId),
+      approvalStanding(tx, organizationId, hitlRequestId),
+    ]);
+    if (execution.agentId !== action.agentId) throw new Error(`execution ${executionId} is not of agent ${action.agentId}`);
+    return { action, execution, request, facts, standing };
+  }
+
+  /**
+   * All that the approval rested on is asked again.
+   *
+   * @returns why it may not begin now, if so: a code for execution and entry
+   */
+  hindrance({ action, execution, request, facts, standing }: Approved): string | undefined {
+    // The facts are those of the capability that was left to be run.
+    const isSame = isOf(execution, request) && request.capability === action.capability;
+    if (!isSame || !standing.isInLog) return 'approval_mismatch';
     // A stop ends what was approved before it, also one that was lifted meanwhile: nobody approved it with that in mind.
-    if (standing.wasHeld) return { facts, hindrance: 'stopped' };
+    if (standing.wasHeld) return 'stopped';
     const obstacle = obstacleTo(request, facts, request.deciderLevel);
-    if (obstacle !== undefined) return { facts, hindrance: obstacle.code };
+    if (obstacle !== undefined) return obstacle.code;
     // What is shown of the execution is what runs.
-    return request.input === execution.input ? { facts } : { facts, hindrance: 'approval_mismatch' };
+    return request.input === execution.input ? undefined : 'approval_mismatch';
   }
 
   /** Fence and lease in this commit; the runtime is called after it, with the bytes that were approved. */
-  async begin(tx: Tx, execution: ExecutionEntity, request: HitlRequestEntity, facts: Facts): Promise<StartedExecution> {
+  async begin(tx: Tx, { execution, request, facts }: Approved): Promise<StartedExecution> {
     const { organizationId, agentId, capability, action } = request;
     const { runtime, timeoutSeconds } = this.running.choose(facts.definition);
     const under = { runtime, grantId: facts.grant!.id, grantVersion: facts.grant!.version };

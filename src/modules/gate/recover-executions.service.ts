@@ -10,7 +10,6 @@ import { notify } from '../../platform/outbox/effects.js';
 import { isPassing } from '../../platform/http/failure.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { type ExecutionPlace, ExecutionStore } from '../executions/execution.store.js';
-import { HitlRequestStore } from '../hitl/hitl-request.store.js';
 import { planFor } from '../hitl/request-plan.js';
 import type { StartedExecution } from './admission-item.js';
 import { BeginApprovedService } from './begin-approved.service.js';
@@ -42,7 +41,6 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
   constructor(
     private readonly work: UnitOfWork,
     private readonly executions: ExecutionStore,
-    private readonly requests: HitlRequestStore,
     private readonly beginning: BeginApprovedService,
     private readonly running: RunExecutionService,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -104,13 +102,14 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
   private async retry(tx: Tx, execution: ExecutionEntity): Promise<Again> {
     const { organizationId, agentId, capability, hitlRequestId, fence } = execution;
     if (hitlRequestId === null) return { because: '' };
-    const request = await this.requests.read(tx, { organizationId, id: hitlRequestId });
-    const { facts, hindrance } = await this.beginning.judge(tx, execution, request);
+    const approved = await this.beginning.read(tx, { organizationId, agentId, executionId: execution.id, hitlRequestId, capability });
+    const { request, facts } = approved;
+    const hindrance = this.beginning.hindrance(approved);
     if (!this.running.bearsRepetition(execution.runtime, facts.definition)) return { because: '' };
     // Among what is asked is that the definition is the one under which it began: its call was declared to bear this.
     if (hindrance !== undefined) return { because: `: ${hindrance}` };
     if (fence >= BEGINNINGS_MAX) return { because: ` after ${fence} beginnings` };
-    const begun = await this.beginning.begin(tx, execution, request, facts);
+    const begun = await this.beginning.begin(tx, approved);
     tx.record(agentChain(organizationId, agentId), {
       type: 'execution.retried',
       capability,

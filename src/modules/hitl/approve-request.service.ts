@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
 import { CountVotesService } from './count-votes.service.js';
 import { EditRequestService } from './edit-request.service.js';
-import type { RequestPlace } from './hitl-request.store.js';
+import type { PlaceToDecide } from './hitl-request.store.js';
 import { type Decision, type Judged, JudgeDecisionService, type Standing } from './judge-decision.service.js';
 import { LicenceService } from './licence.service.js';
 import { MoveRequestService } from './move-request.service.js';
@@ -34,7 +34,7 @@ export class ApproveRequestService {
     private readonly licences: LicenceService,
   ) {}
 
-  async approve(tx: Tx, place: RequestPlace, decision: Decision, caller: Caller): Promise<Approval> {
+  async approve(tx: Tx, place: PlaceToDecide, decision: Decision, caller: Caller): Promise<Approval> {
     const standing = await this.judging.stands(tx, place, 'approve', decision);
     const text = this.edits.textOf(standing, decision);
     if (text !== undefined) return this.edit(tx, standing, text, decision, caller);

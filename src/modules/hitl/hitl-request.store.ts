@@ -13,6 +13,11 @@ export interface RequestPlace {
   executionId: string;
 }
 
+/** With what its agent's rights are asked about; a request's never changes. */
+export interface PlaceToDecide extends RequestPlace {
+  capability: string;
+}
+
 /** One request, as it was read and as it shall be. `withinWindow`: it counts only while the window is open. */
 export interface RequestMove {
   from: HitlRequestEntity;
@@ -25,10 +30,10 @@ export class HitlRequestStore {
   constructor(private readonly statements: Statements) {}
 
   /** @throws Problem NOT_FOUND */
-  async place(scope: Scope, id: string): Promise<RequestPlace> {
+  async place(scope: Scope, id: string): Promise<PlaceToDecide> {
     const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 2);
-    const [row] = await this.statements.byKey<RequestPlace>(
-      `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id, q.execution_id as "executionId"
+    const [row] = await this.statements.byKey<PlaceToDecide>(
+      `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id, q.execution_id as "executionId", q.capability
        from hitl_requests q where q.id = $1 and q.organization_id in (select id from organizations) and ${within.sql}`,
       [id, ...within.parameters],
     );

@@ -7,13 +7,14 @@ import type { Approver } from '../../domain/hitl/quorum.js';
 import { type EscalationLevel, HIGHEST_LEVEL, isOpen, transition } from '../../domain/hitl/transition.js';
 import type { JsonObject } from '../../domain/json.js';
 import type { Caller } from '../../platform/auth/principal.js';
+import { inOneGo } from '../../platform/database/in-one-go.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
 import { DeciderQuery, type DeciderWanted } from '../authority/decider.query.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
 import { assertNotStopped } from './held.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
-import { HitlRequestStore, type RequestPlace } from './hitl-request.store.js';
+import { HitlRequestStore, type PlaceToDecide } from './hitl-request.store.js';
 import { refusalOf, stateOf } from './move-request.service.js';
 
 export interface Decision {
@@ -60,15 +61,13 @@ export class JudgeDecisionService {
   ) {}
 
   /** @throws Problem STOPPED, HITL_ALREADY_DECIDED, HITL_EXPIRED, HITL_DIGEST_MISMATCH, NOT_ELIGIBLE, SELF_APPROVAL, REASON_REQUIRED */
-  async judge(tx: Tx, place: RequestPlace, kind: DutyCommand['kind'], decision: Decision, caller: Caller): Promise<Judged> {
+  async judge(tx: Tx, place: PlaceToDecide, kind: DutyCommand['kind'], decision: Decision, caller: Caller): Promise<Judged> {
     return this.mayDecide(tx, await this.stands(tx, place, kind, decision), kind, decision, caller);
   }
 
   /** @throws Problem STOPPED, HITL_ALREADY_DECIDED, HITL_EXPIRED, ESCALATION_LIMIT, HITL_DIGEST_MISMATCH, NOT_ELIGIBLE */
-  async stands(tx: Tx, place: RequestPlace, kind: DutyCommand['kind'], decision: Decision): Promise<Standing> {
-    const request = await this.requests.read(tx, place);
-    const wanted = { organizationId: place.organizationId, agentId: request.agentId, capability: request.capability };
-    const facts = await this.facts.readWithin(tx, wanted, request.executionId);
+  async stands(tx: Tx, place: PlaceToDecide, kind: DutyCommand['kind'], decision: Decision): Promise<Standing> {
+    const [request, facts] = await inOneGo([this.requests.read(tx, place), this.facts.readWithin(tx, place, place.executionId)]);
     if (isOpen(request.status)) assertNotStopped(facts);
     const { expectedDigest } = decision;
     const outcome = transition(stateOf(request), kind === 'escalate' ? { kind, reason: '' } : { kind: 'reject' }, facts.now);

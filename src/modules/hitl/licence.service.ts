@@ -4,7 +4,7 @@ import { compareLimits } from '../../domain/gate/limits.js';
 import type { JsonObject } from '../../domain/json.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { runExecution } from '../../platform/outbox/effects.js';
+import { type ApprovedAction, runExecution } from '../../platform/outbox/effects.js';
 import type { Facts } from '../authority/facts.query.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
@@ -71,7 +71,7 @@ export class LicenceService {
    */
   async carryOut(tx: Tx, approved: HitlRequestEntity, facts: Facts, by?: string): Promise<void> {
     if (this.isReceipt(approved, facts)) await this.give(tx, approved, facts, by);
-    else tx.enqueue(runExecution(approved.organizationId, approved.agentId, approved.executionId));
+    else tx.enqueue(runExecution(actionOf(approved)));
   }
 
   async give(tx: Tx, request: HitlRequestEntity, facts: Facts, by?: string): Promise<void> {
@@ -117,4 +117,8 @@ export class LicenceService {
       grantVersion: facts.grant?.version ?? execution.grantVersion,
     });
   }
+}
+
+function actionOf({ organizationId, agentId, executionId, id, capability }: HitlRequestEntity): ApprovedAction {
+  return { organizationId, agentId, executionId, hitlRequestId: id, capability };
 }

@@ -51,8 +51,11 @@ export function scopeCondition(
   const conditions: string[] = [];
   const parameters: unknown[] = [];
   if (within.organizations !== 'all') {
-    parameters.push(within.organizations);
-    conditions.push(`${columns.organization} = any ($${first + parameters.length - 1})`);
+    const [only, ...others] = within.organizations;
+    const isOne = others.length === 0;
+    parameters.push(isOne ? only : within.organizations);
+    // A list of unknown length looks dear to the planner, so that it plans anew each time.
+    conditions.push(`${columns.organization} = ${isOne ? '' : 'any '}($${first + parameters.length - 1})`);
   }
   if (within.agentId !== undefined) {
     // A table without an agent's column has nothing that is an agent's own.

@@ -58,6 +58,8 @@ export function dataSourceOptions(
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: answerTimeoutMs,
       keepAlive: true,
+      // What does not hang on the answer of what was sent before it need not wait for that answer.
+      pipeline: true,
     },
   };
 }

@@ -124,8 +124,8 @@ export class Tx {
     return this.changed;
   }
 
-  /** Writes what was collected: outbox rows, revisions, and last the entries. For the unit of work. */
-  async flush(): Promise<void> {
+  /** Of what this work has changed for decisions in flight. For the unit of work. */
+  async raiseRevisions(): Promise<void> {
     await this.raiseShared(this.plan.changesShared ?? []);
     if (!this.plan.leavesFacts && this.plan.chains.length > 0) {
       await this.query(
@@ -134,6 +134,10 @@ export class Tx {
         [this.plan.chains.map((chain) => chain.organizationId), this.plan.chains.map((chain) => chain.chain)],
       );
     }
+  }
+
+  /** Writes what was collected: counts, outbox rows, and last the entries. In one statement, for the unit of work. */
+  async writeOut(): Promise<void> {
     if (this.openRequests.size === 0 && this.effects.length === 0) return this.writeEntries();
     const counts = [...this.openRequests.values()];
     const entries = this.takeEntries();

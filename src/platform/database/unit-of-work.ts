@@ -9,10 +9,17 @@ import { requestContext } from '../http/request-context.js';
 import { OutboxBell } from '../outbox/outbox-bell.js';
 import { Tx } from './tx.js';
 import { IdempotencyKeys, Replayed } from './idempotency.js';
+import { inOneGo } from './in-one-go.js';
 import { isAlone, lockFreeHeads, lockHeads, passBarriers, shareBarrier, takeHold } from './locks.js';
 import { type Plan, UnderWay } from './plan.js';
 import { preparing } from './prepared.js';
 import { outwaitSilent } from './silent-holders.js';
+
+/** The heads that a unit of work holds, and those of them whose segment is closed. */
+interface Locked {
+  readonly chains: readonly ChainRef[];
+  readonly closed: readonly ChainRef[];
+}
 
 const ATTEMPTS = 3;
 const DEADLOCK = '40P01';
@@ -46,14 +53,21 @@ export class UnitOfWork {
   }
 
   private async once<Result>(plan: Plan, story: (tx: Tx) => Promise<Result>): Promise<Result> {
-    const runner = preparing(this.dataSource.createQueryRunner(), plan.patienceMs);
+    const runner = this.dataSource.createQueryRunner();
     let tx: Tx;
     let result: Result;
     try {
-      await runner.startTransaction();
-      if (plan.alone !== undefined && !(await isAlone(runner, plan.alone))) throw new UnderWay();
+      await preparing(runner, plan.patienceMs);
+      const begun = runner.startTransaction();
+      // Whoever fails before it is waited for has been told the like by what followed it.
+      begun.catch(() => undefined);
+      if (plan.alone !== undefined) {
+        await begun;
+        if (!(await isAlone(runner, plan.alone))) throw new UnderWay();
+      }
       const context = requestContext.getStore();
       const claim = context?.idempotency;
+      if (claim) await begun;
       const kept = claim && (await this.keys.claim(runner, claim));
       const callers = barrierOf(context?.caller);
       const barriers = [...(plan.judges ?? []), ...callers];
@@ -63,15 +77,17 @@ export class UnitOfWork {
         await this.recheckCredential(runner);
         throw new Replayed(kept);
       }
-      const { chains, closed } = plan.onlyFree
-        ? { chains: await lockFreeHeads(runner, plan, callers), closed: [] }
-        : { chains: plan.chains, closed: await this.takeHold(runner, barriers, plan) };
-      await this.recheckCredential(runner);
+      const { chains, closed } = await this.takeLocks(runner, plan, barriers, callers);
+      await begun;
       tx = new Tx(runner, { ...plan, chains }, closed);
       result = await story(tx);
-      await tx.flush();
-      if (claim && tx.answered) await this.keys.keep(runner, claim, tx.answered);
-      await runner.commitTransaction();
+      await tx.raiseRevisions();
+      // A commit behind a statement that failed is none: PostgreSQL makes a rollback of it.
+      await inOneGo([
+        tx.writeOut(),
+        claim && tx.answered ? this.keys.keep(runner, claim, tx.answered) : undefined,
+        runner.commitTransaction(),
+      ]);
       if (context) context.recorded += tx.recorded;
     } catch (error) {
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
@@ -85,11 +101,24 @@ export class UnitOfWork {
     return result;
   }
 
-  private async takeHold(runner: QueryRunner, barriers: readonly string[], plan: Plan): Promise<ChainRef[]> {
-    if (!plan.urgent && plan.creates === undefined) return takeHold(runner, barriers, plan);
+  /** The credential is looked at behind the last lock: what waited for it may have outlived its caller. */
+  private async takeLocks(runner: QueryRunner, plan: Plan, barriers: readonly string[], callers: readonly string[]): Promise<Locked> {
+    if (plan.onlyFree || plan.urgent || plan.creates !== undefined) {
+      const locked = await this.lockInSteps(runner, plan, barriers, callers);
+      await this.recheckCredential(runner);
+      return locked;
+    }
+    const [closed] = await inOneGo([takeHold(runner, barriers, plan), this.recheckCredential(runner)]);
+    // Where an agent has left there was one more lock to wait for.
+    if (closed.length > 0) await this.recheckCredential(runner);
+    return { chains: plan.chains, closed };
+  }
+
+  private async lockInSteps(runner: QueryRunner, plan: Plan, barriers: readonly string[], callers: readonly string[]): Promise<Locked> {
+    if (plan.onlyFree) return { chains: await lockFreeHeads(runner, plan, callers), closed: [] };
     await shareBarrier(runner, barriers);
     const lock = () => lockHeads(runner, plan);
-    return plan.urgent ? outwaitSilent(this.dataSource, runner, lock) : lock();
+    return { chains: plan.chains, closed: await (plan.urgent ? outwaitSilent(this.dataSource, runner, lock) : lock()) };
   }
 
   /** A token refreshed, or a key rotated, while this work waited for its locks must not outlive the wait. */

@@ -12,9 +12,17 @@ export interface Effect {
   readonly payload: JsonObject;
 }
 
-/** With its agent, whose head is locked before the execution is read. */
-export function runExecution(organizationId: string, agentId: string, executionId: string): Effect {
-  return { kind: 'execution.run', organizationId, payload: { agentId, executionId } };
+/** An approved action, with all that has to be known to ask about it at once: whose head is locked, which rows are read. */
+export interface ApprovedAction {
+  readonly organizationId: string;
+  readonly agentId: string;
+  readonly executionId: string;
+  readonly hitlRequestId: string;
+  readonly capability: string;
+}
+
+export function runExecution({ organizationId, ...action }: ApprovedAction): Effect {
+  return { kind: 'execution.run', organizationId, payload: action };
 }
 
 /** What the notification channels will be told; addresses and texts are theirs to find. */
