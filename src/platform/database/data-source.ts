@@ -12,6 +12,7 @@ import { StreamHitlEvents20261122000600 } from '../../../migrations/202611220006
 import { FenceExecutions20261122000700 } from '../../../migrations/20261122000700-fence-executions.js';
 import { IndexQueues20261122000800 } from '../../../migrations/20261122000800-index-queues.js';
 import { GatherRoundTrips20261122000900 } from '../../../migrations/20261122000900-gather-round-trips.js';
+import { GatheringSocket } from './gathering-socket.js';
 
 const OLDEST_POSTGRESQL = 150_000;
 const MIGRATION_LOCK = 715_517_001;
@@ -60,6 +61,7 @@ export function dataSourceOptions(
       keepAlive: true,
       // What does not hang on the answer of what was sent before it need not wait for that answer.
       pipeline: true,
+      stream: () => new GatheringSocket(),
     },
   };
 }
