@@ -19,6 +19,9 @@ import { Deadline } from './runtimes/deadline.js';
 /** Seconds after the runtime's deadline before recovery may call an execution abandoned. */
 export const LEASE_GRACE_SECONDS = 30;
 
+/** From the beginning of a set of calls, or of their ends, to that of the next, in milliseconds (batcher.ts). */
+export const RHYTHM_MS = 10;
+
 /** An execution that begins at the gate has begun once. */
 const FIRST_FENCE = 1;
 

@@ -11,6 +11,7 @@ import { LOGGER } from '../../platform/logging/token.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { AdmissionBatch } from './admission-batch.service.js';
 import type { Admission, AdmissionAnswer, AdmissionItem } from './admission-item.js';
+import { RHYTHM_MS } from './admission-plan.js';
 import type { ExecuteCall } from './execute-call.js';
 
 /** How long a call may wait for its turn and its locks before it is answered with 503, in milliseconds. */
@@ -33,6 +34,7 @@ export class AdmissionService {
       lanes: 1,
       largest: 128,
       longest: 5_000,
+      rhythmMs: RHYTHM_MS,
       keyOf: (item: AdmissionItem) => item.agentId,
       process: (items: AdmissionItem[]) => batch.process(items),
     });

@@ -15,7 +15,7 @@ import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import type { ExecutionError, ExecutionRuntime } from '../executions/execution.entity.js';
 import type { StartedExecution } from './admission-item.js';
-import { LEASE_GRACE_SECONDS } from './admission-plan.js';
+import { LEASE_GRACE_SECONDS, RHYTHM_MS } from './admission-plan.js';
 import type { RuntimeOutcome } from './runtimes/runtime.js';
 
 /** How an execution ended, as it is stored and answered. */
@@ -51,6 +51,7 @@ export class CloseExecutionService {
     lanes: 1,
     largest: 128,
     longest: 100_000,
+    rhythmMs: RHYTHM_MS,
     keyOf: (closing) => closing.execution.agentId,
     process: (closings) => this.process(closings),
   });

@@ -59,6 +59,8 @@ export function dataSourceOptions(
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: answerTimeoutMs,
       keepAlive: true,
+      // A new connection is dear: it signs in, and prepares each statement anew in the middle of somebody's call.
+      idleTimeoutMillis: 0,
       // What does not hang on the answer of what was sent before it need not wait for that answer.
       pipeline: true,
       stream: () => new GatheringSocket(),
