@@ -14,7 +14,7 @@ export interface EffectHandler {
 
 const LOOK_EVERY_MS = 1_000;
 /** Fewer than the pool has connections: each takes one, and calls want theirs too. */
-const AT_ONCE = 4;
+const AT_ONCE = 8;
 
 /**
  * Works the outbox off. Claims are taken in a transaction of their own, with SKIP LOCKED, so any number of replicas may
