@@ -32,7 +32,7 @@ export async function insertPending(
     [CAPABILITY],
   );
   for (const name of ['hitl_requests', 'executions', 'outbox', 'audit_heads']) await database.query(`vacuum (analyze) ${name}`);
-  await database.query('checkpoint');
+  await stage.checkpoint();
 }
 
 // All but what names them is taken from a request that the gate has made.

@@ -18,6 +18,8 @@ export interface Stage {
   readonly governed: { readonly url: string; readonly pid: number; readonly rootKey: string };
   readonly bare: { readonly url: string; readonly pid: number };
   readonly receiverUrl: string;
+  /** Writes everything to the disk that PostgreSQL still holds in memory, so that none of it comes in the middle of a phase. */
+  checkpoint(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -34,7 +36,10 @@ export async function setStage(folder: string, options: Options): Promise<Stage>
   try {
     const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), settings: options.settings });
     closers.push(() => postgres.stop());
-    await makeWalFiles(postgres.superuserUrl);
+    const asSuperuser = (sql: string) => once(postgres.superuserUrl, sql);
+    const checkpoint = () => asSuperuser('checkpoint');
+    await asSuperuser(WRITE_WAL);
+    await checkpoint();
     const database = new pg.Client({ connectionString: postgres.url });
     // A connection that breaks is told by the next query on it.
     database.on('error', () => undefined);
@@ -46,26 +51,25 @@ export async function setStage(folder: string, options: Options): Promise<Stage>
     const governed = await startGoverned(folder, start);
     const bare = await startBare(start);
     const receiverUrl = `http://127.0.0.1:${port}/orders`;
-    return { databaseUrl: postgres.url, database, databasePid: postgres.pid, governed, bare, receiverUrl, stop };
+    return { databaseUrl: postgres.url, database, databasePid: postgres.pid, governed, bare, receiverUrl, checkpoint, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** Of write-ahead log, before anything is measured: as much as a few minutes of the studies write. */
-const WAL_MESSAGES = 700;
-
 /**
- * A PostgreSQL that has run for a while writes its log into files that it has used before. A new one makes each file when it needs
- * it, 16 MB of zeros, while every commit waits: a matter of its first minutes, which would be measured instead of ours.
+ * As much write-ahead log as a few minutes of the studies write. A PostgreSQL that has run for a while writes it into files that it
+ * has used before; a new one makes each file when it needs it, 16 MB of zeros, while every commit waits: a matter of its first
+ * minutes, which would be measured instead of ours.
  */
-async function makeWalFiles(superuserUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: superuserUrl });
+const WRITE_WAL = `select pg_logical_emit_message(false, 'bench', repeat('x', 1048576)) from generate_series(1, 700)`;
+
+async function once(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(`select pg_logical_emit_message(false, 'bench', repeat('x', 1048576)) from generate_series(1, ${WAL_MESSAGES})`);
-    await client.query('checkpoint');
+    await client.query(sql);
   } finally {
     await client.end();
   }
