@@ -136,17 +136,20 @@ export class Tx {
     }
   }
 
-  /** Writes what was collected: counts, outbox rows, and last the entries. In one statement, for the unit of work. */
-  async writeOut(): Promise<void> {
-    if (this.openRequests.size === 0 && this.effects.length === 0) return this.writeEntries();
-    const counts = [...this.openRequests.values()];
+  /** What writes all that was collected: counts, outbox rows, and last the entries. For the unit of work. */
+  lastStatement(): { sql: string; parameters: unknown[] } | undefined {
     const entries = this.takeEntries();
-    await this.query(WRITE_OUT, [
+    const columns = [...entryColumns(entries), ...subjectColumns(entries)];
+    if (this.openRequests.size === 0 && this.effects.length === 0) {
+      return entries.length === 0 ? undefined : { sql: APPEND_ENTRIES, parameters: columns };
+    }
+    const counts = [...this.openRequests.values()];
+    const collected = [
       counts.map(({ chain }) => chain.organizationId), counts.map(({ chain }) => chain.chain), counts.map(({ change }) => change),
       this.effects.map((effect) => effect.organizationId), this.effects.map((effect) => effect.kind),
       this.effects.map((effect) => JSON.stringify(effect.payload satisfies JsonObject)),
-      ...entryColumns(entries), ...subjectColumns(entries),
-    ]);
+    ];
+    return { sql: WRITE_OUT, parameters: [...collected, ...columns] };
   }
 
   private takeEntries(): PreparedEntry[] {

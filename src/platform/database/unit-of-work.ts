@@ -82,12 +82,11 @@ export class UnitOfWork {
       tx = new Tx(runner, { ...plan, chains }, closed);
       result = await story(tx);
       await tx.raiseRevisions();
-      // A commit behind a statement that failed is none: PostgreSQL makes a rollback of it.
-      await inOneGo([
-        tx.writeOut(),
-        claim && tx.answered ? this.keys.keep(runner, claim, tx.answered) : undefined,
-        runner.commitTransaction(),
-      ]);
+      if (claim && tx.answered) await this.keys.keep(runner, claim, tx.answered);
+      // Made before anything is sent: what cannot be said must not be followed by a commit. One behind a statement that fails is
+      // none, PostgreSQL makes a rollback of it.
+      const last = tx.lastStatement();
+      await inOneGo([last && tx.query(last.sql, last.parameters), runner.commitTransaction()]);
       if (context) context.recorded += tx.recorded;
     } catch (error) {
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
