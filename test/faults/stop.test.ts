@@ -101,7 +101,7 @@ describe('what was decided without it', () => {
   test.each(SCOPES)('an approval that is under way when %s is stopped: the answer waits, and its action does not begin', async (scope) => {
     const agent = await anAgentThere();
     const request = await asked(agent);
-    const { held, release } = line.hold('write_out_v1');
+    const { held, release } = line.hold('update hitl_requests q set status');
     const approval = asRoot(busy).post(`/api/v1/hitl/${request.text('hitlRequestId')}/approve`, {}, { query: { wait: 0 } });
     await held;
     const answer = stop(scope, agent);
@@ -189,7 +189,7 @@ describe('the other server is frozen', () => {
   test.each(SCOPES)('with the agent\'s head and the barrier in an open transaction: a stop of %s answers within 5 s', async (scope) => {
     const agent = await anAgentThere();
     const request = await asked(agent);
-    const { held, release } = line.hold('write_out_v1');
+    const { held, release } = line.hold('update hitl_requests q set status');
     const approval = asRoot(busy).post(`/api/v1/hitl/${request.text('hitlRequestId')}/approve`, {}, { query: { wait: 0 } });
     await held;
     const [made, atTheAnswer] = await frozen(async () => {
@@ -215,7 +215,7 @@ describe('the other server is frozen', () => {
     for (let i = 0; i < 4; i++) requests.push(await asked(agent));
     const approve = (request: Reply) =>
       asRoot(busy).post(`/api/v1/hitl/${request.text('hitlRequestId')}/approve`, {}, { query: { wait: 0 } });
-    const { held, release } = line.hold('write_out_v1');
+    const { held, release } = line.hold('update hitl_requests q set status');
     const approvals = [approve(requests[0]!)];
     await held;
     approvals.push(...requests.slice(1).map(approve));

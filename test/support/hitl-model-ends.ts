@@ -14,7 +14,7 @@ export function timeOut(model: Model, request: ModelRequest, trigger: 'window' |
   const asks = askedAnew(agent, request);
   if (action === 'approve' && (asks === 'nothing' || asks === 'block')) {
     cancelled(request);
-    request.over = trigger === 'window';
+    request.over ||= trigger === 'window';
     return { status: 200 };
   }
   if (action === 'approve' && asks === 'escalate') {
@@ -32,7 +32,7 @@ export function timeOut(model: Model, request: ModelRequest, trigger: 'window' |
   } else {
     end(request, 'timed_out', 'rejected', 'timeout', 'system', 'timed_out');
   }
-  if (action !== 'escalate') request.over = trigger === 'window';
+  if (action !== 'escalate') request.over ||= trigger === 'window';
   return { status: 200, action };
 }
 
