@@ -102,13 +102,20 @@ describe('POST /hitl/batch', () => {
     }
   });
 
-  test('the same request twice is decided once, by its first item', async () => {
+  test('the same item twice is decided once', async () => {
     const [item] = await some(1);
-    const results = await decided(admin.client, [item!, { id: item!.id }], 'reject');
+    const results = await decided(admin.client, [item!, item!], 'reject');
     expect(codes(results)).toEqual([200, 200]);
     expect(results[0]).toEqual(results[1]);
     expect((await auditOf(server, agent.id)).filter(({ metadata }) => metadata?.['hitlId'] === item!.id).map(({ event }) => event))
       .toEqual(['hitl.created', 'hitl.rejected']);
+  });
+
+  test('the same request again, without its digest or with another, is answered for itself', async () => {
+    const [item] = await some(1);
+    const other = `${item!.expectedDigest!.slice(0, -1)}${item!.expectedDigest!.endsWith('0') ? '1' : '0'}`;
+    const results = await decided(admin.client, [item!, { id: item!.id }, { id: item!.id, expectedDigest: other }], 'reject');
+    expect(results.map(({ status }) => status)).toEqual([200, 409, 409]);
   });
 
   test.each([

@@ -117,6 +117,8 @@ export interface Asked extends Answer {
 export function ask(model: Model, { agent: nth, capability, by, onBehalfOf, danger }: Ask): Asked {
   const agent = model.agents[nth]!;
   const grant = agent.grants.get(capability)!;
+  // At the gate a stop is told first; elsewhere the credential of an agent that was switched off is refused before anything is asked.
+  if (by !== 'gate' && !agent.active) return refused(403, 'AGENT_INACTIVE');
   if (agent.stopped) return refused(403, 'STOPPED');
   if (!agent.active) return refused(403, 'AGENT_INACTIVE');
   if (!grant.held) return refused(403, 'CAPABILITY_NOT_GRANTED');

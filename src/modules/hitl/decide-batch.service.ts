@@ -22,17 +22,17 @@ export class DecideBatchService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** An item that comes twice is decided once, and answered the same twice. */
+  /** An item that comes twice is decided once, and answered the same twice; with another digest it is another item. */
   async decide(batch: BatchDto, form: FormQuery['form'], caller: Caller): Promise<{ results: BatchResultReply[] }> {
     const first = new Map<string, BatchItemDto>();
-    for (const item of batch.items) if (!first.has(item.id)) first.set(item.id, item);
+    for (const item of batch.items) if (!first.has(keyOf(item))) first.set(keyOf(item), item);
     const answers = new Map<string, BatchResultReply>();
     const waiting = first.values();
     const decideOn = async () => {
-      for (const item of waiting) answers.set(item.id, await this.decideOne(item, batch, form, caller));
+      for (const item of waiting) answers.set(keyOf(item), await this.decideOne(item, batch, form, caller));
     };
     await Promise.all(Array.from({ length: AT_ONCE }, decideOn));
-    return { results: batch.items.map(({ id }) => answers.get(id)!) };
+    return { results: batch.items.map((item) => answers.get(keyOf(item))!) };
   }
 
   private async decideOne(item: BatchItemDto, batch: BatchDto, form: FormQuery['form'], caller: Caller): Promise<BatchResultReply> {
@@ -44,7 +44,7 @@ export class DecideBatchService {
       ...(expectedDigest === undefined ? {} : { expectedDigest }),
     } as const;
     try {
-      const { status, body } = await asItem(id, { decision, ...wanted }, () =>
+      const { status, body } = await asItem(keyOf(item), { decision, ...wanted }, () =>
         decision === 'approve'
           ? this.desk.approve(id, wanted, { wait: 0, ...(form ? { form } : {}) }, caller)
           : this.desk.reject(id, wanted, form ? { form } : {}, caller));
@@ -58,6 +58,10 @@ export class DecideBatchService {
       return { id, status: problem.status, error: errorOf(problem) };
     }
   }
+}
+
+function keyOf({ id, expectedDigest }: BatchItemDto): string {
+  return expectedDigest === undefined ? id : `${id} ${expectedDigest}`;
 }
 
 function errorOf({ code, detail, extras }: Problem) {
