@@ -4,6 +4,7 @@ import { auditOf } from '../support/audit.js';
 import { anAgent } from '../support/builders.js';
 import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, requestOf } from '../support/gate.js';
+import { pause } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -48,6 +49,8 @@ test('SIGTERM lets what has begun end: calls are answered, approved actions clos
   const call = agent.client.post(EXECUTE, { capability: 'crm.push', input: { n: 1 } });
   const wait = asking.client.get(`/api/v1/executions/${open.text('executionId')}`, { query: { wait: 50 } });
   await receiver.received(2);
+  // The wait has to be with the server by now: whoever only knocks is turned away.
+  await pause(500);
 
   const began = performance.now();
   const ended = server.kill('SIGTERM');
