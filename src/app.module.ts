@@ -8,6 +8,7 @@ import { GateModule } from './modules/gate/gate.module.js';
 import { HitlModule } from './modules/hitl/hitl.module.js';
 import { LifecycleModule } from './modules/lifecycle/lifecycle.module.js';
 import { OrganizationsModule } from './modules/organizations/organizations.module.js';
+import { PrivacyModule } from './modules/privacy/privacy.module.js';
 import { TeamsModule } from './modules/teams/teams.module.js';
 import type { CompleteConfig } from './platform/config/config.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -21,7 +22,8 @@ export class AppModule {
         PlatformModule.forRoot(config, logger),
         // The gate's routes come first: Express looks through them in this order, and most calls are the gate's.
         GateModule, OrganizationsModule, TeamsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, LifecycleModule,
-        AuditModule,
+        // Erasures are asked for at `/audit/erasures`, which the audit log's `/audit/:id` would take for an id.
+        PrivacyModule, AuditModule,
       ],
     };
   }
