@@ -61,20 +61,26 @@ const TRIGGERS = [
 /** Rows are looked up by their keys here, also where a plan was cached while a table was young and small. */
 const BY_KEY_ONLY = `set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off`;
 
+/** Until the function shuts it, or fails: then the setting goes back with all that it did. A `set` clause would need a superuser. */
+const OPEN = (door: 'erasure' | 'sweep') => `perform set_config('countersign.door', '${door}', true);`;
+const SHUT = `perform set_config('countersign.door', '', true);`;
+
 /**
  * Gives entries, by their ids, new disclosures: each where they still are what the caller has read (compare and set). Answers how
  * many it changed; the caller, which has recorded what it erases, takes anything but all of them for a reason to start over.
  */
 const ERASE_DISCLOSURES_V1 = `
 create function erase_disclosures_v1(p_organization text, p_entries text[], p_old text[], p_new text[])
-returns integer language plpgsql volatile set countersign.door = 'erasure' ${BY_KEY_ONLY} as $$
+returns integer language plpgsql volatile ${BY_KEY_ONLY} as $$
 declare
   v_count integer;
 begin
+  ${OPEN('erasure')}
   update audit_entries e set disclosures = c.after
   from unnest(p_entries, p_old, p_new) as c(id, before, after)
   where e.organization_id = p_organization and e.id = c.id and e.disclosures = c.before;
   get diagnostics v_count = row_count;
+  ${SHUT}
   return v_count;
 end $$`;
 
@@ -84,11 +90,12 @@ end $$`;
  */
 const SWEEP_ENTRIES_V1 = `
 create function sweep_entries_v1(p_organization text, p_chains text[], p_last_seqs bigint[], p_limit integer)
-returns bigint language plpgsql volatile set countersign.door = 'sweep' ${BY_KEY_ONLY} as $$
+returns bigint language plpgsql volatile ${BY_KEY_ONLY} as $$
 declare
   v_count bigint := 0;
   v_deleted bigint;
 begin
+  ${OPEN('sweep')}
   for v_at in 1 .. cardinality(p_chains) loop
     exit when v_count >= p_limit;
     delete from audit_entries e
@@ -99,6 +106,7 @@ begin
     get diagnostics v_deleted = row_count;
     v_count := v_count + v_deleted;
   end loop;
+  ${SHUT}
   return v_count;
 end $$`;
 
@@ -108,7 +116,7 @@ end $$`;
  */
 const SWEEP_SUBJECTS_V1 = `
 create function sweep_subjects_v1(p_organization text, p_after_user text, p_after_entry text, p_limit integer)
-returns table (last_user text, last_entry text) language plpgsql volatile set countersign.door = 'sweep' ${BY_KEY_ONLY} as $$
+returns table (last_user text, last_entry text) language plpgsql volatile ${BY_KEY_ONLY} as $$
 declare
   v_users text[];
   v_entries text[];
@@ -118,8 +126,10 @@ begin
     where s.organization_id = p_organization and (s.user_id, s.entry_id) > (p_after_user, p_after_entry)
     order by s.user_id, s.entry_id limit p_limit) page;
   if v_users is null then return; end if;
+  ${OPEN('sweep')}
   delete from audit_subjects s using unnest(v_users, v_entries) as looked(user_id, entry_id)
   where s.organization_id = p_organization and s.user_id = looked.user_id and s.entry_id = looked.entry_id
     and not exists (select from audit_entries e where e.organization_id = p_organization and e.id = looked.entry_id);
+  ${SHUT}
   return query select v_users[cardinality(v_users)], v_entries[cardinality(v_entries)];
 end $$`;
