@@ -207,7 +207,8 @@ try {
     const [port, ready] = [await freePort(), join(folder, `${name}.json`)];
     const script = fileURLToPath(new URL('../src/main.js', import.meta.url));
     const env = {
-      ...shared, DATABASE_URL: postgres.url, PORT: String(port), COUNTERSIGN_READY_FILE: ready, AUDIT_ANCHORS: `file:${join(folder, 'anchors')}`,
+      ...shared, DATABASE_URL: postgres.url, PORT: String(port), COUNTERSIGN_READY_FILE: ready,
+      AUDIT_ANCHORS: `file:${join(folder, 'anchors')}`,
     };
     const started = NodeProcess.spawn({ script, env, logFile: join(folder, `${name}.log`) });
     closers.push(() => started.stop());

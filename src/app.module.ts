@@ -1,7 +1,13 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { AgentsModule } from './modules/agents/agents.module.js';
+import { AnchorsModule } from './modules/audit/anchors/anchors.module.js';
+import { AuditRoutesModule } from './modules/audit/audit-routes.module.js';
 import { AuditModule } from './modules/audit/audit.module.js';
+import { ExportsModule } from './modules/audit/exports/exports.module.js';
+import { SweepsModule } from './modules/audit/sweeps/sweeps.module.js';
+import { TreesModule } from './modules/audit/trees/trees.module.js';
+import { VerificationModule } from './modules/audit/verification/verification.module.js';
 import { CapabilitiesModule } from './modules/capabilities/capabilities.module.js';
 import { ExecutionsModule } from './modules/executions/executions.module.js';
 import { GateModule } from './modules/gate/gate.module.js';
@@ -22,8 +28,7 @@ export class AppModule {
         PlatformModule.forRoot(config, logger),
         // The gate's routes come first: Express looks through them in this order, and most calls are the gate's.
         GateModule, OrganizationsModule, TeamsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, LifecycleModule,
-        // Erasures are asked for at `/audit/erasures`, which the audit log's `/audit/:id` would take for an id.
-        PrivacyModule, AuditModule,
+        AuditModule, TreesModule, AnchorsModule, VerificationModule, ExportsModule, SweepsModule, PrivacyModule, AuditRoutesModule,
       ],
     };
   }

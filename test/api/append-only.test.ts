@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { firstOrganization } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 jest.setTimeout(60_000);
@@ -12,9 +13,10 @@ let home: string;
 beforeAll(async () => {
   server = await startServer();
   agent = await anAgent(server).granted('web.search').create();
-  for (let i = 0; i < 3; i++) (await agent.client.post('/api/v1/execute', { capability: 'web.search', input: { q: `steel ${i}` } })).expect(200);
-  const [row] = await server.sql<{ home: string }>('select organization_id as home from audit_entries where chain = $1 limit 1', [agent.id]);
-  home = row!.home;
+  for (let i = 0; i < 3; i++) {
+    (await agent.client.post('/api/v1/execute', { capability: 'web.search', input: { q: `steel ${i}` } })).expect(200);
+  }
+  home = await firstOrganization(server);
 });
 afterAll(() => server.stop());
 
@@ -69,7 +71,8 @@ describe('the log cannot be rewritten', () => {
 
 describe('erase_disclosures_v1', () => {
   const erased = async (ids: string[], before: string[], after: string[], organization = home): Promise<number> => {
-    const rows = await server.sql<{ count: number }>('select erase_disclosures_v1($1, $2, $3, $4) as count', [organization, ids, before, after]);
+    const rows = await server.sql<{ count: number }>(
+      'select erase_disclosures_v1($1, $2, $3, $4) as count', [organization, ids, before, after]);
     return rows[0]!.count;
   };
 
