@@ -103,7 +103,7 @@ async function startGoverned(folder: string, start: Start): Promise<Stage['gover
     env: {
       PORT: String(port), ROOT_API_KEY: rootKey, CORS_ORIGINS: CORS_ORIGIN, COUNTERSIGN_READY_FILE: ready,
       JWT_SECRET: randomBytes(48).toString('base64url'), ENCRYPTION_KEY: randomBytes(32).toString('base64'),
-      AUDIT_SIGNING_KEY: randomBytes(32).toString('base64'),
+      AUDIT_SIGNING_KEY: randomBytes(32).toString('base64'), AUDIT_ANCHORS: `file:${join(folder, 'anchors')}`,
       AGENT_JWT_TTL: '24h', OUTBOUND_ALLOW: '127.0.0.1',
       // Counted, and never reached.
       RATE_LIMIT_PRINCIPAL: '1000000000', HITL_MAX_PENDING_PER_AGENT: '1000000',

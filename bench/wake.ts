@@ -206,7 +206,10 @@ try {
   const start = async (name: string): Promise<Server> => {
     const [port, ready] = [await freePort(), join(folder, `${name}.json`)];
     const script = fileURLToPath(new URL('../src/main.js', import.meta.url));
-    const env = { ...shared, DATABASE_URL: postgres.url, PORT: String(port), COUNTERSIGN_READY_FILE: ready };
+    const env = {
+      ...shared, DATABASE_URL: postgres.url, PORT: String(port), COUNTERSIGN_READY_FILE: ready,
+      AUDIT_ANCHORS: `file:${join(folder, 'anchors')}`,
+    };
     const started = NodeProcess.spawn({ script, env, logFile: join(folder, `${name}.log`) });
     closers.push(() => started.stop());
     await started.file(ready);

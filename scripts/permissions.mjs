@@ -11,7 +11,7 @@ const ROUTES = new URL('../openapi.json', import.meta.url);
 /** In the order of the columns. `anonymous` has none: a key that names it is open to everyone. */
 const KINDS = ['root', 'owner', 'admin', 'member', 'viewer', 'agent', 'internal'];
 /** Deeds that change nothing. */
-const READING = /^(read|verify|stats)/;
+const READING = /^(read|verify|proof|export|stats)/;
 
 if (!existsSync(TABLE)) {
   console.error('There is no build to read the access table from. Run `npm run build` first.');

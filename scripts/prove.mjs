@@ -80,6 +80,7 @@ async function withSurroundings(proof, run) {
     database = await openDatabaseServer(folder, () => undefined);
     await makeTemplate(database.url, (url) => firstRun(url, folder));
     process.env.TEST_DATABASE_URL = database.url;
+    process.env.TEST_SUPERUSER_URL = database.superuserUrl;
     process.env.COUNTERSIGN_TEST_RUN = folder;
     return await run();
   } finally {

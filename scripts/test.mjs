@@ -52,7 +52,10 @@ async function main() {
   cleanups.push(() => removeRunFolder(folder));
   const env = { ...process.env, NODE_OPTIONS: nodeOptions(), COUNTERSIGN_TEST_RUN: folder };
   env.COUNTERSIGN_TEST_COUNTS = join(folder, 'counts.json');
-  if (!unit) env.TEST_DATABASE_URL = await openDatabase(folder);
+  if (!unit) {
+    const { url, superuserUrl } = await openDatabase(folder);
+    Object.assign(env, { TEST_DATABASE_URL: url, TEST_SUPERUSER_URL: superuserUrl });
+  }
   if (interrupted !== undefined) return interrupted;
 
   const scope = unit ? [`--roots=${join(process.cwd(), 'src')}`] : [];
@@ -71,7 +74,7 @@ async function openDatabase(folder) {
   cleanups.push(() => database.stop());
   cleanups.push(() => void endLeftServers(folder));
   await makeTemplate(database.url, (url) => firstRun(url, folder));
-  return database.url;
+  return database;
 }
 
 function runJest(args, env) {

@@ -1,13 +1,20 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { AgentsModule } from './modules/agents/agents.module.js';
+import { AnchorsModule } from './modules/audit/anchors/anchors.module.js';
+import { AuditRoutesModule } from './modules/audit/audit-routes.module.js';
 import { AuditModule } from './modules/audit/audit.module.js';
+import { ExportsModule } from './modules/audit/exports/exports.module.js';
+import { SweepsModule } from './modules/audit/sweeps/sweeps.module.js';
+import { TreesModule } from './modules/audit/trees/trees.module.js';
+import { VerificationModule } from './modules/audit/verification/verification.module.js';
 import { CapabilitiesModule } from './modules/capabilities/capabilities.module.js';
 import { ExecutionsModule } from './modules/executions/executions.module.js';
 import { GateModule } from './modules/gate/gate.module.js';
 import { HitlModule } from './modules/hitl/hitl.module.js';
 import { LifecycleModule } from './modules/lifecycle/lifecycle.module.js';
 import { OrganizationsModule } from './modules/organizations/organizations.module.js';
+import { PrivacyModule } from './modules/privacy/privacy.module.js';
 import { TeamsModule } from './modules/teams/teams.module.js';
 import type { CompleteConfig } from './platform/config/config.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -21,7 +28,7 @@ export class AppModule {
         PlatformModule.forRoot(config, logger),
         // The gate's routes come first: Express looks through them in this order, and most calls are the gate's.
         GateModule, OrganizationsModule, TeamsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, LifecycleModule,
-        AuditModule,
+        AuditModule, TreesModule, AnchorsModule, VerificationModule, ExportsModule, SweepsModule, PrivacyModule, AuditRoutesModule,
       ],
     };
   }

@@ -17,13 +17,14 @@ const FAST = {
 
 /**
  * The run's database server: the one that TEST_DATABASE_URL names, or an embedded one in `folder`.
- * @returns {Promise<{url: string, stop: () => Promise<void>}>} `url` names a database with "test" in its name
+ * @returns {Promise<{url: string, superuserUrl: string, stop: () => Promise<void>}>} `url` names a database with "test" in its name;
+ *   `superuserUrl` is for tests that tamper with what the product's own user cannot
  */
 export async function openDatabaseServer(folder, log) {
   const given = process.env.TEST_DATABASE_URL;
   if (given) {
     refuseOtherNames(given);
-    return { url: given, stop: () => dropTestDatabases(given) };
+    return { url: given, superuserUrl: process.env.TEST_SUPERUSER_URL ?? given, stop: () => dropTestDatabases(given) };
   }
   // The postmaster runs as another user when we are root, so it has to get through to its folder.
   chmodSync(folder, 0o755);
@@ -34,7 +35,7 @@ export async function openDatabaseServer(folder, log) {
     // Tests make and drop databases; apart from that, they and the servers have the rights of the product's own user.
     await run(embedded.superuserUrl, 'alter role countersign createdb');
     await run(embedded.url, 'create database countersign_test');
-    return { url: withDatabase(embedded.url, 'countersign_test'), stop };
+    return { url: withDatabase(embedded.url, 'countersign_test'), superuserUrl: embedded.superuserUrl, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -13,7 +13,11 @@ export async function firstRun(databaseUrl, folder) {
   const { PATH, HOME, TMPDIR, LANG } = process.env;
   const port = String(await freePort());
   const server = spawn(process.execPath, ['dist/src/main.js'], {
-    env: { PATH, HOME, TMPDIR, LANG, ...settings, DATABASE_URL: databaseUrl, PORT: port, COUNTERSIGN_READY_FILE: readyFile },
+    env: {
+      PATH, HOME, TMPDIR, LANG, ...settings, DATABASE_URL: databaseUrl, PORT: port, COUNTERSIGN_READY_FILE: readyFile,
+      // Each database has anchors of its own: its copies go ways of their own from here.
+      AUDIT_ANCHORS: `file:${join(folder, 'anchors', 'template')}`,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

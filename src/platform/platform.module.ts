@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Module } from '@nestjs/common';
 import { ScheduleModule } from '@nestjs/schedule';
 import type { Logger } from 'pino';
+import { AuditPortsModule } from './audit/audit-ports.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { CONFIG, type CompleteConfig } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -19,7 +20,7 @@ export class PlatformModule {
   static forRoot(config: CompleteConfig, logger: Logger): DynamicModule {
     return {
       module: PlatformModule,
-      imports: [ScheduleModule.forRoot(), DatabaseModule, RateLimitModule, AuthModule, OutboxModule, WakeModule],
+      imports: [ScheduleModule.forRoot(), DatabaseModule, AuditPortsModule, RateLimitModule, AuthModule, OutboxModule, WakeModule],
       controllers: [HealthController],
       providers: [
         { provide: CONFIG, useValue: config },

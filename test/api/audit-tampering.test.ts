@@ -6,6 +6,7 @@ import { verification, type Verification } from '../../src/modules/audit/verific
 import { asRoot } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { withoutLeader } from '../support/leader.js';
 import { freePort } from '../support/server-process.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { CHECKOUT } from '../support/test-run.js';
@@ -48,21 +49,25 @@ function cli(...args: string[]): Promise<Outcome> {
   });
 }
 
-/** Makes the change, looks, and undoes it. */
-async function tampered(change: string): Promise<Verification> {
-  await server.sql('create table kept_entries as select * from audit_entries');
-  await server.sql('create table kept_heads as select * from audit_heads');
-  await server.sql('create table kept_queue as select organization_id, chains, seqs, hashes from audit_tree_queue order by id');
-  try {
-    await server.sql(change);
-    return await verified();
-  } finally {
-    await server.sql('truncate audit_entries, audit_heads, audit_tree_queue');
-    await server.sql('insert into audit_entries select * from kept_entries');
-    await server.sql('insert into audit_heads select * from kept_heads');
-    await server.sql('insert into audit_tree_queue (organization_id, chains, seqs, hashes) select * from kept_queue');
-    await server.sql('drop table kept_entries, kept_heads, kept_queue');
-  }
+/** Makes the change, as a superuser past every trigger, looks, and undoes it. */
+function tampered(change: string): Promise<Verification> {
+  return withoutLeader(server.database, async () => {
+    await server.sql('create table kept_entries as select * from audit_entries');
+    await server.sql('create table kept_heads as select * from audit_heads');
+    await server.sql('create table kept_queue as select organization_id, chains, seqs, hashes from audit_tree_queue order by id');
+    try {
+      await server.database.asSuperuser(change);
+      return await verified();
+    } finally {
+      await server.database.asSuperuser(
+        'truncate audit_entries, audit_heads, audit_tree_queue',
+        'insert into audit_entries select * from kept_entries',
+        'insert into audit_heads select * from kept_heads',
+        'insert into audit_tree_queue (organization_id, chains, seqs, hashes) select * from kept_queue',
+      );
+      await server.sql('drop table kept_entries, kept_heads, kept_queue');
+    }
+  });
 }
 
 const where = () => `where id = '${victim.id}'`;
@@ -151,7 +156,7 @@ describe('countersign audit verify', () => {
   });
 
   test('exits with 1 and names the entry when it was edited; so does the server', async () => {
-    await server.sql(`update audit_entries set actor_id = 'root' ${where()}`);
+    await server.database.asSuperuser(`update audit_entries set actor_id = 'root' ${where()}`);
     try {
       const told = await cli('--database-url', server.database.url, '--json');
       expect(told.code).toBe(1);
@@ -162,7 +167,7 @@ describe('countersign audit verify', () => {
       const reply = (await asRoot(server).get('/api/v1/audit/verify')).expect(200);
       expect(reply.body).toMatchObject({ valid: false, verdict: 'tampered', breaks: [found] });
     } finally {
-      await server.sql(`update audit_entries set actor_id = '${agent.id}' ${where()}`);
+      await server.database.asSuperuser(`update audit_entries set actor_id = '${agent.id}' ${where()}`);
     }
     expect((await auditOf(server, agent.id)).length).toBeGreaterThan(0);
   });

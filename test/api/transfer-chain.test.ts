@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import { asRoot, type Client } from '../support/actors.js';
 import { eventsOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { withoutLeader } from '../support/leader.js';
 import { anOrganization, aPerson, firstOrganization } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { CHECKOUT } from '../support/test-run.js';
@@ -105,21 +106,23 @@ test.each<[string, string, (agent: BuiltAgent) => readonly string[]]>([
   await welcomed(server, agent);
   expect(await verified()).toMatchObject({ valid: true });
   const tables = ['audit_entries', 'audit_heads', 'audit_tree_queue'];
-  for (const table of tables) {
-    await server.sql(`create table kept_${table} as select * from ${table} where organization_id = $1`, [abroad]);
-  }
-  try {
-    for (const change of changes(agent)) await server.sql(change.replaceAll(`'$'`, `'${abroad}'`));
-    const verdict = await verified();
-    expect(verdict).toMatchObject({ valid: false, code: 1 });
-    expect(verdict.breaks.map((one) => one.kind)).toContain(kind);
-    expect(new Set(verdict.breaks.map((one) => one.chain))).toEqual(new Set([agent.id]));
-  } finally {
+  await withoutLeader(server.database, async () => {
     for (const table of tables) {
-      await server.sql(`delete from ${table} where organization_id = $1`, [abroad]);
-      await server.sql(`insert into ${table} overriding system value select * from kept_${table}`);
-      await server.sql(`drop table kept_${table}`);
+      await server.sql(`create table kept_${table} as select * from ${table} where organization_id = $1`, [abroad]);
     }
-  }
+    try {
+      await server.database.asSuperuser(...changes(agent).map((change) => change.replaceAll(`'$'`, `'${abroad}'`)));
+      const verdict = await verified();
+      expect(verdict).toMatchObject({ valid: false, code: 1 });
+      expect(verdict.breaks.map((one) => one.kind)).toContain(kind);
+      expect(new Set(verdict.breaks.map((one) => one.chain))).toEqual(new Set([agent.id]));
+    } finally {
+      await server.database.asSuperuser(...tables.flatMap((table) => [
+        `delete from ${table} where organization_id = '${abroad}'`,
+        `insert into ${table} overriding system value select * from kept_${table}`,
+      ]));
+      await server.sql(`drop table ${tables.map((table) => `kept_${table}`).join(', ')}`);
+    }
+  });
   expect(await verified()).toMatchObject({ valid: true });
 });

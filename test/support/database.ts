@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import pg from 'pg';
-import { adminUrl } from './test-run.js';
+import { adminUrl, runFolder, superuserUrl } from './test-run.js';
 
 export const TEMPLATE = 'countersign_test_template';
 
@@ -9,6 +10,15 @@ export interface TestDatabase {
   readonly name: string;
   /** Runs one statement on a connection of the test's own; `bigint` comes back as text. */
   sql<Row extends pg.QueryResultRow>(text: string, params?: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Runs statements as whoever owns the machine can: in one transaction, and no trigger fires, so that the log can be rewritten.
+   * Answers the rows of the last.
+   */
+  asSuperuser<Row extends pg.QueryResultRow>(...statements: readonly string[]): Promise<Row[]>;
+  /** Address of this database for its superuser. */
+  readonly superuserUrl: string;
+  /** Where servers on this database keep its checkpoints: every copy of the template has anchors of its own. */
+  readonly anchors: string;
   drop(): Promise<void>;
 }
 
@@ -20,9 +30,13 @@ export async function createTestDatabase(from: 'template' | 'empty' = 'template'
   const pool = new pg.Pool({ connectionString: url, max: 2, allowExitOnIdle: true });
   // Dropping the database ends idle connections; that is no failure of the test.
   pool.on('error', () => undefined);
+  const ownUrl = withDatabase(superuserUrl(), name);
   return {
     url,
     name,
+    superuserUrl: ownUrl,
+    anchors: `file:${join(runFolder(), 'anchors', name)}`,
+    asSuperuser: <Row extends pg.QueryResultRow>(...statements: readonly string[]) => withoutTriggers<Row>(ownUrl, statements),
     sql: async <Row extends pg.QueryResultRow>(text: string, params: readonly unknown[] = []) =>
       (await pool.query<Row>(text, [...params])).rows,
     drop: async () => {
@@ -30,6 +44,22 @@ export async function createTestDatabase(from: 'template' | 'empty' = 'template'
       await administer(`drop database if exists ${name} with (force)`);
     },
   };
+}
+
+async function withoutTriggers<Row extends pg.QueryResultRow>(url: string, statements: readonly string[]): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('begin');
+    await client.query('set local session_replication_role = replica');
+    let rows: Row[] = [];
+    for (const statement of statements) ({ rows } = await client.query<Row>(statement));
+    await client.query('commit');
+    return rows;
+  } finally {
+    // An open transaction goes with its connection.
+    await client.end();
+  }
 }
 
 async function administer(statement: string): Promise<void> {

@@ -33,7 +33,7 @@ export interface TestServer {
 /** A server of the test's own, on a database of its own. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const database = options.replicaOf?.database ?? (await createTestDatabase(options.database));
-  const env = { ...options.env, DATABASE_URL: database.url };
+  const env = { AUDIT_ANCHORS: database.anchors, ...options.env, DATABASE_URL: database.url };
   try {
     const { process, port } = await startOnFreePort(env);
     return supervise(process, port, database, env, options.replicaOf === undefined);

@@ -26,6 +26,11 @@ export function adminUrl(): string {
   return url;
 }
 
+/** The same server as its superuser knows it: for what the product's own user may not do, which a proof must try. */
+export function superuserUrl(): string {
+  return wanted(process.env.TEST_SUPERUSER_URL, 'TEST_SUPERUSER_URL: start tests by npm test');
+}
+
 function wanted(value: string | undefined, what: string): string {
   if (value === undefined || value === '') throw new Error(`missing ${what}`);
   return value;

@@ -133,10 +133,13 @@ export const ADMIN_EVENTS = {
     count: optional(plain<number>()),
   }),
   'admin.audit_retention_sweep': event('organization', 'Old entries were archived and cut off; where each chain goes on.', {
+    sweepId: plain<string>(),
     before: plain<string>(),
     chains: plain<readonly { chain: string; seq: number; hash: string; count: number }[]>(),
     /** Digests of the two archive objects. */
     archive: plain<{ skeleton: string; disclosures: string }>(),
+    /** The organization's anchored checkpoint below which all of it is cut, and the platform's that carries it; roots in base64. */
+    checkpoint: plain<{ size: number; root: string; platformSize: number; platformRoot: string }>(),
   }),
   'admin.signing_key_rotated': event('platform', 'The log is signed with another key from here on.', {
     keyId: plain<string>(),
@@ -149,6 +152,8 @@ export const ADMIN_EVENTS = {
     sessions: optional(plain<number>()),
     effects: optional(plain<number>()),
     lossAccepted: flag(),
+    /** The newest checkpoint that an anchor had of what is lost. */
+    lost: optional(plain<{ size: number; root: string }>()),
   }),
 };
 
@@ -157,6 +162,12 @@ export const PRIVACY_EVENTS = {
     userId: person,
     format: optional(plain<string>()),
     count: optional(plain<number>()),
+  }),
+  'gdpr.erasure_requested': event('organization', 'An erasure was asked for; what it erases is recorded as it goes.', {
+    erasureId: plain<string>(),
+    /** How many texts are to be erased. */
+    count: plain<number>(),
+    reason: optional(value<string>()),
   }),
   'gdpr.erasure_executed': event('organization', 'Committed values were erased; what lists them is never erased itself.', {
     userId: optional(person),

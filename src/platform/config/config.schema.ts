@@ -102,7 +102,9 @@ export const RUNTIMES = {
 
 export const AUDIT = {
   AUDIT_CHECKPOINT_SECONDS: withDefault('5', integer(1, 600), 'Seconds between signed checkpoints while entries come.'),
-  AUDIT_ANCHORS: withDefault('', anchorList(), 'Where checkpoints are kept besides: file:<folder>, witness:<url>.'),
+  AUDIT_ANCHORS: optional(anchorList(), 'Where checkpoints are kept besides, separated by commas: file:<folder>, witness:<url>.', {
+    otherwise: 'file:<DATA_DIR>/anchors',
+  }),
   AUDIT_UNANCHORED_MAX_SECONDS: optional(integer(1, YEAR), 'Without an anchor for so long, hardcoded capabilities stop.', {
     otherwise: 'off',
   }),
@@ -170,7 +172,12 @@ export type VariableName = keyof Environment;
 /** Read and checked, and obeyed by nothing yet: the parts that they are for are not built. Said in `.env.example` and at start. */
 export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
   'INTERNAL_API_KEY',
-  ...(Object.keys(AUDIT) as (keyof typeof AUDIT)[]),
+  'AUDIT_CHECKPOINT_SECONDS',
+  'AUDIT_ANCHORS',
+  'AUDIT_UNANCHORED_MAX_SECONDS',
+  'AUDIT_RETENTION_DAYS',
+  'AUDIT_ARCHIVE',
+  'RECORDS_RETENTION_DAYS',
   ...(Object.keys(NOTIFICATIONS) as (keyof typeof NOTIFICATIONS)[]),
   ...(Object.keys(MODELS) as (keyof typeof MODELS)[]),
   ...(Object.keys(SIGN_IN) as (keyof typeof SIGN_IN)[]),

@@ -52,6 +52,14 @@ describe('loadConfig', () => {
     expect(loadConfig({ RUNTIME_FALLBACK: 'false' }).runtimeFallback).toBeUndefined();
   });
 
+  it('anchors beside its data unless told where', () => {
+    const beside = ['file:/data/anchors'];
+    expect(loadConfig({ DATA_DIR: '/data' }).auditAnchors).toEqual(beside);
+    expect(loadConfig({ DATA_DIR: '/data', AUDIT_ANCHORS: ' , ' }).auditAnchors).toEqual(beside);
+    const given = 'file:/a, witness:https://w.example/x';
+    expect(loadConfig({ AUDIT_ANCHORS: given }).auditAnchors).toEqual(['file:/a', 'witness:https://w.example/x']);
+  });
+
   const refused: [name: string, env: NodeJS.ProcessEnv, message: RegExp][] = [
     ['a port of letters', { PORT: 'http' }, /^PORT: must be a whole number from 1 to 65535$/],
     ['port 0', { PORT: '0' }, /^PORT: /],
@@ -101,6 +109,7 @@ describe('loadConfig', () => {
     ['a weak webhook secret', { WEBHOOK_SECRET: 'whsec_c2hvcnQ=' }, /^WEBHOOK_SECRET: must be whsec_ followed by 24 to 64 bytes/],
     ['a mail server without a sender', { SMTP_HOST: 'mail' }, /^SMTP_FROM: must be set when SMTP_HOST is$/],
     ['a provider without a client', { OIDC_ISSUER: 'https://id.example' }, /^OIDC_CLIENT_ID: must be set/],
+    ['retention without an archive', { AUDIT_RETENTION_DAYS: '365' }, /^AUDIT_ARCHIVE: must be set when AUDIT_RETENTION_DAYS is/],
     ['an anchor of another kind', { AUDIT_ANCHORS: 's3:bucket' }, /^AUDIT_ANCHORS: must be anchors/],
     ['a flag of another word', { OIDC_JIT: 'yes' }, /^OIDC_JIT: must be true or false$/],
     ['a secret twice', { JWT_SECRET: JWT, JWT_SECRET_FILE: '/dev/null' }, /^JWT_SECRET: is set, and JWT_SECRET_FILE too/],

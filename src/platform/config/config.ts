@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { crossChecks } from './cross-checks.js';
 import { docOf, environmentSchema, type Environment, type VariableName } from './config.schema.js';
 import { checkoutRoot } from './checkout-root.js';
@@ -16,7 +16,7 @@ type CamelCased<T> = { readonly [K in keyof T as CamelCase<K & string>]: T[K] };
 export type RuntimeName = 'connector' | 'webhook' | 'node';
 
 /** The environment, checked: `PORT` is `port`, `AGENT_JWT_TTL` is `agentJwtTtl`. Lengths of time are in seconds. */
-export type Config = Omit<CamelCased<Environment>, 'runtimeFallback' | 'host' | 'appUrl' | 'dataDir' | 'logLevel'> & {
+export type Config = Omit<CamelCased<Environment>, 'runtimeFallback' | 'host' | 'appUrl' | 'dataDir' | 'logLevel' | 'auditAnchors'> & {
   readonly production: boolean;
   /** Whether the server brings its own database: no DATABASE_URL. */
   readonly embedded: boolean;
@@ -25,6 +25,8 @@ export type Config = Omit<CamelCased<Environment>, 'runtimeFallback' | 'host' | 
   readonly dataDir: string;
   readonly logLevel: NonNullable<Environment['LOG_LEVEL']>;
   readonly runtimeFallback?: RuntimeName;
+  /** Each `file:<folder>` or `witness:<url>`; one at least. */
+  readonly auditAnchors: readonly string[];
 };
 
 /** Secrets that the server cannot serve without. */
@@ -112,13 +114,15 @@ function fromEnvironment(environment: Environment): Config {
   const production = rest.NODE_ENV === 'production';
   const embedded = rest.DATABASE_URL === undefined;
   const members = Object.fromEntries(Object.entries(rest).map(([name, value]) => [camelCase(name), value]));
+  const dataDir = resolve(rest.DATA_DIR ?? resolve(checkoutRoot(), '.countersign'));
   return Object.freeze({
     ...(members as unknown as CamelCased<Omit<Environment, 'RUNTIME_FALLBACK'>>),
     production,
     embedded,
     host: rest.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
     appUrl: rest.APP_URL ?? `http://localhost:${rest.PORT}`,
-    dataDir: resolve(rest.DATA_DIR ?? resolve(checkoutRoot(), '.countersign')),
+    dataDir,
+    auditAnchors: rest.AUDIT_ANCHORS?.length ? rest.AUDIT_ANCHORS : [`file:${join(dataDir, 'anchors')}`],
     logLevel: rest.LOG_LEVEL ?? (embedded ? 'warn' : 'info'),
     runtimeFallback: fallback === 'true' ? 'webhook' : fallback === 'false' ? undefined : fallback,
   });

@@ -3,7 +3,7 @@ import type { Environment } from './config.schema.js';
 
 /** What no variable shows alone. Each problem is one line that opens with the variable to change. */
 export function crossChecks(env: Environment): string[] {
-  return [serverProblems, runtimeProblems, tokenProblems, secretProblems, channelProblems].flatMap((check) => check(env));
+  return [serverProblems, runtimeProblems, tokenProblems, secretProblems, auditProblems, channelProblems].flatMap((check) => check(env));
 }
 
 function serverProblems(env: Environment): string[] {
@@ -53,6 +53,11 @@ function secretProblems(env: Environment): string[] {
     if (twin) problems.push(`${name}: must differ from ${twin}`);
   }
   return problems;
+}
+
+function auditProblems(env: Environment): string[] {
+  if (env.AUDIT_RETENTION_DAYS === undefined || env.AUDIT_ARCHIVE !== undefined) return [];
+  return ['AUDIT_ARCHIVE: must be set when AUDIT_RETENTION_DAYS is: what is swept is archived first'];
 }
 
 function channelProblems(env: Environment): string[] {

@@ -12,6 +12,8 @@ import { StreamHitlEvents20261122000600 } from '../../../migrations/202611220006
 import { FenceExecutions20261122000700 } from '../../../migrations/20261122000700-fence-executions.js';
 import { IndexQueues20261122000800 } from '../../../migrations/20261122000800-index-queues.js';
 import { GatherRoundTrips20261122000900 } from '../../../migrations/20261122000900-gather-round-trips.js';
+import { GrowTrees20261123000100 } from '../../../migrations/20261123000100-grow-trees.js';
+import { ForbidRewriting20261123000200 } from '../../../migrations/20261123000200-forbid-rewriting.js';
 import { GatheringSocket } from './gathering-socket.js';
 
 const OLDEST_POSTGRESQL = 150_000;
@@ -22,7 +24,7 @@ const MIGRATION_LOCK = 715_517_001;
  * go; the lock limit stands above it, so that whoever waits outlives it; the statement limit stands above both.
  */
 const UNLIMITED = '-c timezone=UTC';
-const SESSION = `-c idle_in_transaction_session_timeout=3000 -c lock_timeout=4000 -c statement_timeout=5000 ${UNLIMITED}`;
+export const SESSION = `-c idle_in_transaction_session_timeout=3000 -c lock_timeout=4000 -c statement_timeout=5000 ${UNLIMITED}`;
 
 export interface DatabaseOptions {
   url: string;
@@ -46,7 +48,7 @@ export function dataSourceOptions(
       CreateAuditLog20261121000100, CreateRegistry20261121000200, CreateGate20261121000300, CreateVerificationTurns20261121000400,
       AddPeople20261122000100, AddStopsAndDuties20261122000200, ShareAndLimitGrants20261122000300, AddRateQuotas20261122000400,
       CompleteHitl20261122000500, StreamHitlEvents20261122000600, FenceExecutions20261122000700, IndexQueues20261122000800,
-      GatherRoundTrips20261122000900,
+      GatherRoundTrips20261122000900, GrowTrees20261123000100, ForbidRewriting20261123000200,
     ],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.

@@ -7,6 +7,7 @@ import { OutboxBell } from '../outbox/outbox-bell.js';
 import { dataSourceOptions } from './data-source.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { Janitor } from './janitor.service.js';
+import { Leadership, LeadershipByLock } from './leadership.js';
 import { Reserve } from './reserve.js';
 import { StatementsOnPool } from './statements-on-pool.js';
 import { Statements } from './statements.js';
@@ -23,6 +24,7 @@ const shared = [
     useFactory: (pool: DataSource, ...parts: [CredentialSources, IdempotencyKeys, OutboxBell]) =>
       Reserve.beside(pool, (reserved) => new UnitOfWork(reserved, ...parts)),
   },
+  { provide: Leadership, useClass: LeadershipByLock },
   IdempotencyKeys, Janitor, OutboxBell, Statements, StatementsOnPool, UnitOfWork,
 ];
 

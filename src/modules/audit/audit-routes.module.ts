@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { AuditController } from './audit.controller.js';
+import { AuditModule } from './audit.module.js';
+
+/** Apart from the module and behind all others: `/audit/:id` would take what stands below `/audit` for ids. */
+@Module({ imports: [AuditModule], controllers: [AuditController] })
+export class AuditRoutesModule {}

@@ -1,0 +1,12 @@
+import { Global, Module } from '@nestjs/common';
+import { Hold } from './hold.js';
+import { PersonalDataHolders } from './personal-data.js';
+import { ReadinessFacts } from './readiness-facts.js';
+import { RecordKeepers } from './record-keepers.js';
+
+const shared = [Hold, PersonalDataHolders, ReadinessFacts, RecordKeepers];
+
+/** Where modules and the audit log meet without knowing each other. */
+@Global()
+@Module({ providers: shared, exports: shared })
+export class AuditPortsModule {}

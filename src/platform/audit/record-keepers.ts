@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+import type { RecordKind, RecordRow } from '../../domain/audit/record-row.js';
+import type { Selection } from '../../domain/audit/verify.js';
+
+/** Runs one statement of the reading transaction: all rows are of the same moment as the entries beside them. */
+export type ReadStatement = (sql: string, parameters: readonly unknown[]) => Promise<unknown[]>;
+
+/** Shows a module's rows to whoever compares them with the log. */
+export interface RecordKeeper {
+  readonly kind: RecordKind;
+  /** In batches, ordered by organization and id, by code point. */
+  rows(run: ReadStatement, selection: Selection): AsyncIterable<readonly RecordRow[]>;
+}
+
+/** Modules register their keepers at start; verification asks all of them, and knows none of the modules. */
+@Injectable()
+export class RecordKeepers {
+  private readonly keepers: RecordKeeper[] = [];
+
+  register(keeper: RecordKeeper): void {
+    this.keepers.push(keeper);
+  }
+
+  all(): readonly RecordKeeper[] {
+    return this.keepers;
+  }
+}

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import { createDataSource, migrate } from '../../src/platform/database/data-source.js';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+
+jest.setTimeout(60_000);
+
+let database: TestDatabase;
+let dataSource: DataSource;
+
+beforeAll(async () => {
+  database = await createTestDatabase('empty');
+  dataSource = createDataSource({ url: database.url, poolSize: 2, withoutLimits: true });
+  await dataSource.initialize();
+  await migrate(dataSource);
+});
+afterAll(async () => {
+  await dataSource.destroy();
+  await database.drop();
+});
+
+const tables = async () =>
+  (await database.sql<{ name: string }>(`select tablename as name from pg_tables where schemaname = 'public' order by 1`))
+    .map(({ name }) => name);
+
+/** Undoes the newest migrations down to this one, and it too. */
+async function undo(name: string): Promise<void> {
+  while ((await database.sql('select 1 from migrations where name = $1', [name])).length > 0) await dataSource.undoLastMigration();
+}
+
+test('the trees can be taken out and put back while nothing has grown, and no longer when something has', async () => {
+  const before = await tables();
+  await undo('GrowTrees20261123000100');
+  expect(await tables()).not.toContain('audit_trees');
+  await migrate(dataSource);
+  expect(await tables()).toEqual(before);
+  await undo('ForbidRewriting20261123000200');
+  await database.sql(`insert into audit_trees (organization_id, size, root, integrated_at) values ('org_a', 1, '', now())`);
+  await expect(dataSource.undoLastMigration()).rejects.toThrow(/leaves have been integrated/);
+  expect(await tables()).toEqual(before);
+});
