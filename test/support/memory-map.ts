@@ -20,10 +20,10 @@ export function storedMap(): StoredMap {
   const stored: StoredMap = {
     nodes: new Map(),
     reads: 0,
-    under: (depth, prefix) => {
-      const name = nameOf({ depth, prefix });
-      return [...stored.nodes.values()].filter((one) => one.depth === LEAF_DEPTH && nameOf(keyAt(one.prefix, depth)) === name);
-    },
+    under: (depth, prefix) =>
+      [...stored.nodes.values()].filter(
+        (one) => one.depth === LEAF_DEPTH && Buffer.compare(keyAt(one.prefix, depth).prefix, prefix) === 0,
+      ),
     contents: (keys) => {
       stored.reads++;
       return Promise.resolve(keys.map((key) => contentOf(stored, key)));

@@ -58,7 +58,12 @@ describe('a planned cut', () => {
       [{ chain: 's', seq: 5, lists: [{ chain: 'a', seq: 10 }, { chain: 's', seq: 1 }] }],
       goes(10, 6),
     ],
-    ['keeps it for a chain that nothing covers', [], [{ chain: 's', seq: 3, lists: [{ chain: 'b', seq: 1 }] }], [{ chain: 'a', seq: 10, count: 10 }]],
+    [
+      'keeps it for a chain that nothing covers',
+      [],
+      [{ chain: 's', seq: 3, lists: [{ chain: 'b', seq: 1 }] }],
+      [{ chain: 'a', seq: 10, count: 10 }],
+    ],
     ['leaves out chains of which nothing goes', [belonging(true, span('a', 1, 1), span('s', 3, 3))], [], []],
   ];
   it.each(CASES)('%s', (_name, belongings, erasures, wanted) => {

@@ -62,7 +62,7 @@ describe('the map of organizations', () => {
         const leaves = [...far.map((n) => placedLeaf(head(n))), ...close.map(near)];
         expect(hex(mapRoot(leaves))).toBe(hex(naive(leaves)));
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
     expect(() => mapRoot([near(1), near(1)])).toThrow(RangeError);
   });
@@ -84,13 +84,13 @@ describe('the map as it is stored', () => {
         expect(stored.nodes.size - inner.length).toBe(heads.size);
         for (const { depth, prefix } of inner) expect(stored.under(depth, prefix).length).toBeGreaterThan(1);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 
   it('proves every organization that it holds, and none that it does not', async () => {
     const stored = storedMap();
-    const heads = Array.from({ length: 300 }, (_, n) => head(n));
+    const heads = Array.from({ length: 150 }, (_, n) => head(n));
     const found = await stored.update(heads);
     for (const one of heads) {
       const leaf = placedLeaf(one);
@@ -107,9 +107,9 @@ describe('the map as it is stored', () => {
 
   it('reads once a level, however many organizations change', async () => {
     const stored = storedMap();
-    await stored.update(Array.from({ length: 500 }, (_, n) => head(n)));
+    await stored.update(Array.from({ length: 300 }, (_, n) => head(n)));
     stored.reads = 0;
-    await stored.update(Array.from({ length: 500 }, (_, n) => head(n, 1_000)));
+    await stored.update(Array.from({ length: 300 }, (_, n) => head(n, 1_000)));
     expect(stored.reads).toBeLessThan(30);
     expect((await updateMap(stored, [])).nodes).toEqual([]);
   });
