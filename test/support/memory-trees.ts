@@ -6,7 +6,6 @@ import { entryLeaf, platformLeaf } from '../../src/domain/audit/tree/leaf.js';
 import { hashText, leafHash } from '../../src/domain/audit/tree/rfc6962.js';
 import { rangeOf } from '../../src/domain/audit/tree/proofs.js';
 import { rootOf } from '../../src/domain/audit/tree/compact-range.js';
-import type { MemoryLog } from './memory-log.js';
 import { storedMap, type StoredMap } from './memory-map.js';
 import { tilesOf } from './memory-tree.js';
 
@@ -33,8 +32,14 @@ export interface PlatformRound {
 const FIRST_ROUND = Date.parse('2026-11-21T10:00:00.000Z');
 const CHECKPOINT_MS = 5_000;
 
+/** The part of a log in memory that trees are grown from. */
+interface GrowingLog {
+  readonly leaves: readonly StoredLeaf[];
+  trees?: MemoryTrees;
+}
+
 /** Takes every leaf that is still queued into its organization's tree, then the heads into the map and the platform's tree. */
-export async function integrate(log: MemoryLog): Promise<MemoryTrees> {
+export async function integrate(log: GrowingLog): Promise<MemoryTrees> {
   const trees: MemoryTrees = log.trees ?? { organizations: new Map(), map: storedMap(), platform: [], checkpoints: [] };
   log.trees = trees;
   const changed = new Set<string>();
@@ -64,7 +69,7 @@ export async function integrate(log: MemoryLog): Promise<MemoryTrees> {
  * Signs what was integrated: every organization's head that has no checkpoint yet, and the platform's. The key's name is the
  * installation's. Gives the new checkpoints.
  */
-export async function checkpoint(log: MemoryLog, key: SigningKey): Promise<StoredCheckpoint[]> {
+export async function checkpoint(log: GrowingLog, key: SigningKey): Promise<StoredCheckpoint[]> {
   const trees = await integrate(log);
   const platformSize = trees.platform.length;
   const newest = trees.platform.at(-1);
