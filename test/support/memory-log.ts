@@ -3,13 +3,19 @@ import { entryHash, preimage } from '../../src/domain/audit/hash.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from '../../src/domain/audit/stored-entry.js';
 import { verifyLog, type LogSource, type Selection } from '../../src/domain/audit/verify.js';
 import type { Break } from '../../src/domain/audit/breaks.js';
+import type { MemoryTrees } from './memory-trees.js';
 
 /** A log in memory, appended to as the database does it. */
 export interface MemoryLog {
   entries: StoredEntry[];
   heads: StoredHead[];
+  /** In the tree or still in the queue before it. */
   leaves: StoredLeaf[];
+  /** Only of a log that was integrated (memory-trees.ts). */
+  trees?: MemoryTrees;
 }
+
+export { checkpoint, integrate } from './memory-trees.js';
 
 export function append(log: MemoryLog, event: RecordedEvent, stamp: Stamp): StoredEntry {
   const prepared = prepareEntry(event, stamp);

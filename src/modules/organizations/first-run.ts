@@ -1,6 +1,7 @@
-import { createHmac, createPrivateKey, createPublicKey, createHash, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { organizationChain, platformChain } from '../../domain/audit/chain.js';
+import { verifierKey } from '../../domain/audit/note.js';
 import { newId } from '../../domain/ids.js';
 import { asService } from '../../platform/auth/call-context.js';
 import { CredentialSources } from '../../platform/auth/credential-source.js';
@@ -98,16 +99,4 @@ function assertSameSecrets(kept: Fingerprints, present: Fingerprints): void {
   throw new StartRefused(
     `${other.join(', ')}: is not the one that this database was set up with. Start with the same secrets as the other replicas.`,
   );
-}
-
-const ED25519_PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-const ED25519_ALGORITHM = 1;
-
-/** The signing key's public half in C2SP signed-note form: `<name>+<key id>+<base64 of algorithm and key>`. */
-export function verifierKey(name: string, seed: string): string {
-  const key = createPrivateKey({ key: Buffer.concat([ED25519_PKCS8_PREFIX, Buffer.from(seed, 'base64')]), format: 'der', type: 'pkcs8' });
-  const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
-  const typed = Buffer.concat([Buffer.from([ED25519_ALGORITHM]), spki.subarray(-32)]);
-  const id = createHash('sha256').update(`${name}\n`).update(typed).digest('hex').slice(0, 8);
-  return `${name}+${id}+${typed.toString('base64')}`;
 }

@@ -1,0 +1,119 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkDisclosures } from './check-disclosures.js';
+import { commitMembers, commitValue, disclosuresText, type Disclosure } from './commitments.js';
+import { eraseIn, findIn, textFinder } from './erase-disclosures.js';
+import { commitmentsOf, type Payload } from './payload.js';
+import { readEntry } from './read-entry.js';
+
+/** An entry whose metadata are these values, committed. */
+function anEntry(input: object, note = 'nothing') {
+  const made: Disclosure[] = [];
+  const metadata = `{"input":${commitMembers(input, '/metadata/input', made)},"note":${commitValue(note, '/metadata/note', made)}}`;
+  const payload = `{"metadata":${metadata}}`;
+  const commitments = commitmentsOf(JSON.parse(payload) as Payload);
+  if (typeof commitments === 'string') throw new Error(commitments);
+  const disclosures = disclosuresText(made);
+  const digestAt = (pointer: string) => made.find((one) => one.pointer === pointer)!.d;
+  return { payload, commitments, disclosures, digestAt };
+}
+
+const erase = (text: string, ...wanted: string[]) => {
+  const { digests, erasedKeys } = findIn(text, textFinder(wanted));
+  return eraseIn(text, new Set(digests), new Set(erasedKeys));
+};
+
+describe('an erasure in the disclosures of an entry', () => {
+  it('blanks what it lists and leaves the rest, byte for byte', () => {
+    const { payload, commitments, disclosures, digestAt } = anEntry({ to: 'anna@example.org', amount: 1500 });
+    const d = digestAt('/metadata/input/to');
+    const erased = eraseIn(disclosures, new Set([d, 'unknown']), new Set());
+    expect(checkDisclosures(erased, commitments)).toEqual([d]);
+    expect(erased).toContain(`{"d":"${d}","pointer":"/metadata/input/to","erased":true}`);
+    expect(readEntry({ payload, disclosures: erased }).metadata['input']).toEqual({ to: '[erased]', amount: 1500 });
+    expect(eraseIn(disclosures, new Set(), new Set())).toBe(disclosures);
+    expect(eraseIn(erased, new Set([d]), new Set())).toBe(erased);
+  });
+
+  it('forgets a key together with its value, and stays in order', () => {
+    const { commitments, disclosures, digestAt } = anEntry({ 'anna/~müller': 1, zoe: 2, 'of Anna Müller': 3, Anna: 4 }, 'Anna');
+    const erased = erase(disclosures, 'anna');
+    const gone = ['input/Anna', 'input/anna~1~0müller', 'input/of Anna Müller', 'note'].map((name) => digestAt(`/metadata/${name}`));
+    expect(checkDisclosures(erased, commitments)).toEqual(expect.arrayContaining(gone));
+    expect(checkDisclosures(erased, commitments)).toHaveLength(gone.length);
+    expect(erased.toLowerCase()).not.toContain('anna');
+    const pointers = (JSON.parse(erased) as Disclosure[]).map((one) => one.pointer);
+    expect(pointers).toEqual([...Array<string>(3).fill('/metadata/input/[erased]'), '/metadata/input/zoe', '/metadata/note']);
+  });
+
+  it('takes the key of what is blank already, without listing it again, and then finds nothing more', () => {
+    const { commitments, disclosures, digestAt } = anEntry({ anna: 'x' });
+    const d = digestAt('/metadata/input/anna');
+    const blank = eraseIn(disclosures, new Set([d]), new Set());
+    expect(findIn(blank, textFinder(['Anna']))).toEqual({ digests: [], erasedKeys: [d] });
+    const erased = erase(blank, 'Anna');
+    expect(erased).not.toContain('anna');
+    expect(checkDisclosures(erased, commitments)).toEqual([d]);
+    expect(findIn(erased, textFinder(['Anna', 'erased']))).toEqual({ digests: [], erasedKeys: [] });
+  });
+
+  it('finds values at any depth, keys and numbers among them', () => {
+    const { disclosures, digestAt } = anEntry({
+      deep: [{ a: { b: ['see ANNA'] } }], key: { anna: 1 }, number: [4711], escaped: 'a"anna"\n',
+      other: { x: ['annabel', 47_110, true, null] },
+    });
+    const { digests, erasedKeys } = findIn(disclosures, textFinder(['anna', '4711']));
+    const wanted = ['deep', 'escaped', 'key', 'number'].map((name) => digestAt(`/metadata/input/${name}`));
+    expect([...digests].sort()).toEqual(wanted.sort());
+    expect(erasedKeys).toEqual([]);
+  });
+});
+
+describe('matching of texts', () => {
+  const CASES: [wanted: string, text: string, found: boolean][] = [
+    ['Anna', 'anna', true],
+    ['Anna', 'for ANNA, today', true],
+    ['Anna', 'Annabel', false],
+    ['Anna', 'Hanna', false],
+    ['Anna', 'Anna2', false],
+    ['Anna', 'anna_smith', true],
+    ['Anna', 'user-anna', true],
+    ['Anna', 'Anna\u0301', false],
+    ['Anna Müller', 'Frau anna  \n MÜLLER.', true],
+    ['Anna Müller', 'Anna Mu\u0308ller', true],
+    ['Anna Mu\u0308ller', 'Anna Müller', true],
+    ['Anna Müller', 'Anna Müllerin', false],
+    ['Straße', 'STRASSE 5', true],
+    ['Οδυσσεύς', 'ΟΔΥΣΣΕΎΣ', true],
+    ['李明', '李明 said', true],
+    ['Jo', 'José', false],
+    ['a.b', 'axb', false],
+    ['(x) [y] $', 'the (x) [y] $ thing', true],
+    ['a@example.org', 'A@Example.org', true],
+    ['a@example.org', 'mailto:a@example.org?subject=x', true],
+    ['a@example.org', 'Write to <a@example.org>.', true],
+    ['a@example.org', 'da@example.org', false],
+    ['a@example.org', 'd.a@example.org', false],
+    ['a@example.org', 'd+a@example.org', false],
+    ['a@example.org', 'a@example.org.uk', false],
+    ['a@example.org', 'a@example.orgs', false],
+    ['10.0.0.1', 'from 10.0.0.1:8080.', true],
+    ['10.0.0.1', 'It was 10.0.0.1.', true],
+    ['10.0.0.1', '10.0.0.12', false],
+    ['10.0.0.1', '110.0.0.1', false],
+    ['10.0.0.1', '9.10.0.0.1', false],
+    ['10.0.0.1', '10.0.0.1.5', false],
+    ['2001:db8::1', '[2001:DB8::1]:443', true],
+    ['2001:db8::1', '2001:db8::1:2', false],
+    ['2001:db8::1', '1:2001:db8::1', false],
+    ['', 'anything', false],
+    ['  ', 'any thing', false],
+  ];
+  it.each(CASES)('%j in %j: %j', (wanted, text, found) => {
+    expect(textFinder([wanted])(text)).toBe(found);
+    expect(textFinder(['nobody', wanted])(text)).toBe(found);
+  });
+
+  it('finds nothing when nothing is wanted', () => {
+    expect(textFinder([])('')).toBe(false);
+  });
+});

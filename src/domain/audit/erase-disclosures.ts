@@ -1,0 +1,96 @@
+import type { JsonValue } from '../json.js';
+import { disclosuresText, type Disclosure } from './commitments.js';
+import { pointerSteps, pointerToken } from './pointer.js';
+import { ERASED } from './read-entry.js';
+
+/** Steps of a pointer to a member that someone named: `/metadata/input/<key>`. */
+const STEPS_TO_MEMBER = 3;
+
+/**
+ * Blanks the disclosures with these digests: salt and value go, the digest in the hashed payload stays. Where the key itself
+ * is to be forgotten (`erasedKeys`, digests too) its pointer names it no more, and its value goes with it, since the digest
+ * covers both. What is blank already stays so, and may still lose its key.
+ */
+export function eraseIn(text: string, digests: ReadonlySet<string>, erasedKeys: ReadonlySet<string>): string {
+  return disclosuresText(
+    readStored(text).map((one) => {
+      const { d } = one;
+      const pointer = erasedKeys.has(d) ? withoutKey(one.pointer) : one.pointer;
+      if (digests.has(d) || erasedKeys.has(d) || one.erased) return { d, pointer, erased: true };
+      return one;
+    }),
+  );
+}
+
+/** Disclosures, by digest, that a text was found in. */
+export interface Found {
+  /** Not blank yet: an erasure entry must list them. */
+  readonly digests: readonly string[];
+  /** Those whose key holds it, blank ones too. */
+  readonly erasedKeys: readonly string[];
+}
+
+/** Finds the disclosures whose value, or whose key, holds one of the texts that the test knows. */
+export function findIn(text: string, holds: (text: string) => boolean): Found {
+  const digests: string[] = [];
+  const erasedKeys: string[] = [];
+  for (const { d, pointer, value, erased } of readStored(text)) {
+    const steps = pointerSteps(pointer) ?? [];
+    const key = steps.length === STEPS_TO_MEMBER ? steps[STEPS_TO_MEMBER - 1]! : ERASED;
+    const inKey = key !== ERASED && holds(key);
+    if (inKey) erasedKeys.push(d);
+    if (!erased && (inKey || (value !== undefined && someText(JSON.parse(value) as JsonValue, holds)))) digests.push(d);
+  }
+  return { digests, erasedKeys };
+}
+
+/**
+ * A test for whether a text holds one of the wanted ones as whole words: no letter, digit or mark stands right before or
+ * after. Letter case, runs of white space and the two Unicode spellings of an accented letter make no difference. E-mail
+ * and network addresses are only met whole: `a@example.org` is not in `da.a@example.org`, nor `10.0.0.1` in `10.0.0.1.5`.
+ */
+export function textFinder(wanted: readonly string[]): (text: string) => boolean {
+  const alternatives = [...new Set(wanted.map(fold))].filter((one) => one !== '').map(wholeWord);
+  if (alternatives.length === 0) return () => false;
+  const pattern = new RegExp(alternatives.join('|'), 'u');
+  return (text) => pattern.test(fold(text));
+}
+
+const WORD = String.raw`[\p{L}\p{N}\p{M}]`;
+
+function wholeWord(folded: string): string {
+  const joins = joinersOf(folded);
+  const before = joins === '' ? '' : `(?<!${WORD}[${joins}])`;
+  const after = joins === '' ? '' : `(?![${joins}]${WORD})`;
+  return `(?<!${WORD})${before}${folded.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)}(?!${WORD})${after}`;
+}
+
+/** Characters by which an address goes on: what stands across them belongs to it. */
+function joinersOf(folded: string): string {
+  if (/^[^\s@]+@[^\s@]+$/.test(folded)) return '._%+\\-';
+  if (/^[0-9a-f:.]*:[0-9a-f:.]*$/.test(folded)) return ':.';
+  return /^\d+(\.\d+){3}$/.test(folded) ? '.' : '';
+}
+
+/** Upper case first: only so do `ß` and `SS`, and the two small sigmas, fall together. */
+function fold(text: string): string {
+  return text.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC').replaceAll('ς', 'σ').replaceAll(/\s+/gu, ' ').trim();
+}
+
+function someText(value: JsonValue, holds: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return holds(value);
+  if (typeof value === 'number') return holds(String(value));
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some((one) => someText(one, holds));
+  return Object.entries(value).some(([key, inner]) => holds(key) || someText(inner, holds));
+}
+
+function withoutKey(pointer: string): string {
+  const steps = pointerSteps(pointer);
+  if (steps?.length !== STEPS_TO_MEMBER) return pointer;
+  return `/${[...steps.slice(0, -1), ERASED].map(pointerToken).join('/')}`;
+}
+
+function readStored(text: string): Disclosure[] {
+  return JSON.parse(text) as Disclosure[];
+}

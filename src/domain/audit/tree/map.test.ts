@@ -1,0 +1,116 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { storedMap } from '../../../../test/support/memory-map.js';
+import {
+  EMPTY_SUBTREE, MAP_DEPTH, checkMap, liftLeaf, mapLeaf, mapNode, mapPlace, mapRoot, placedLeaf,
+  type OrganizationHead, type PlacedLeaf,
+} from './map.js';
+import { leafHash, nodeHash } from './rfc6962.js';
+import { mapSiblings, updateMap } from './stored-map.js';
+
+const file = readFileSync(new URL('../../../../test/vectors/audit-tree.json', import.meta.url), 'utf8');
+const { map: vectors } = JSON.parse(file) as {
+  map: Record<'places' | 'leaves' | 'roots', string[]> & { heads: OrganizationHead[]; siblings: [number, string][][] };
+};
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+const bit = (place: Uint8Array, n: number) => (place[Math.floor(n / 8)]! >> (7 - (n % 8))) & 1;
+
+/** All 256 levels, node by node, as the definition says it. */
+function naive(leaves: readonly PlacedLeaf[], depth = 0): Uint8Array {
+  if (leaves.length === 0) return new Uint8Array(32);
+  if (depth === MAP_DEPTH) return leaves[0]!.hash;
+  const side = (which: number) => naive(leaves.filter(({ place }) => bit(place, depth) === which), depth + 1);
+  return createHash('sha256').update(Buffer.of(1)).update(side(0)).update(side(1)).digest();
+}
+
+const root = leafHash('some root');
+const rootText = Buffer.from(root).toString('base64');
+const head = (n: number, size = n + 1): OrganizationHead => ({ organization: `org_${n}`, root: rootText, size });
+const numbers = (max: number, maxLength: number) => fc.uniqueArray(fc.nat({ max }), { maxLength });
+
+describe('the map of organizations', () => {
+  it('gives the frozen places, leaves, roots and siblings', async () => {
+    expect(vectors.heads.map(({ organization }) => hex(mapPlace(organization)))).toEqual(vectors.places);
+    expect(vectors.heads.map((one) => hex(mapLeaf(one)))).toEqual(vectors.leaves);
+    const stored = storedMap();
+    for (const [n, one] of vectors.heads.entries()) {
+      expect(hex(await stored.update([one]))).toBe(vectors.roots[n + 1]);
+      expect(hex(mapRoot(vectors.heads.slice(0, n + 1).map(placedLeaf)))).toBe(vectors.roots[n + 1]);
+    }
+    expect(hex(mapRoot([]))).toBe(vectors.roots[0]);
+    for (const [n, one] of vectors.heads.entries()) {
+      const siblings = await mapSiblings(stored, mapPlace(one.organization));
+      expect(siblings?.map(([depth, hash]) => [depth, hex(hash)])).toEqual(vectors.siblings[n]);
+    }
+  });
+
+  it('is empty at every level where nothing stands', () => {
+    expect(mapNode(EMPTY_SUBTREE, EMPTY_SUBTREE)).toEqual(new Uint8Array(32));
+    expect(mapNode(EMPTY_SUBTREE, root)).toEqual(nodeHash(new Uint8Array(32), root));
+    expect(mapRoot([])).toEqual(new Uint8Array(32));
+    const leaf = placedLeaf(head(1));
+    expect(liftLeaf(leaf, MAP_DEPTH)).toEqual(leaf.hash);
+    expect(liftLeaf(leaf, 0)).toEqual(naive([leaf]));
+  });
+
+  it('has the root of the naive tree, also where places share long prefixes', () => {
+    const near = (last: number): PlacedLeaf => ({ place: Uint8Array.from(root).fill(last, 31), hash: leafHash(`near ${last}`) });
+    fc.assert(
+      fc.property(numbers(200, 12), numbers(255, 5), (far, close) => {
+        const leaves = [...far.map((n) => placedLeaf(head(n))), ...close.map(near)];
+        expect(hex(mapRoot(leaves))).toBe(hex(naive(leaves)));
+      }),
+      { numRuns: 25 },
+    );
+    expect(() => mapRoot([near(1), near(1)])).toThrow(RangeError);
+  });
+});
+
+describe('the map as it is stored', () => {
+  it('comes to the same root by updates as by building it anew, and keeps no node of one organization', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(numbers(60, 20), { maxLength: 6 }), async (rounds) => {
+        const stored = storedMap();
+        const heads = new Map<string, OrganizationHead>();
+        for (const [n, round] of rounds.entries()) {
+          const changed = round.map((one) => head(one, n + 1));
+          for (const one of changed) heads.set(one.organization, one);
+          const found = await stored.update(changed);
+          expect(hex(found)).toBe(hex(mapRoot([...heads.values()].map(placedLeaf))));
+        }
+        const inner = [...stored.nodes.values()].filter(({ depth }) => depth < MAP_DEPTH);
+        expect(stored.nodes.size - inner.length).toBe(heads.size);
+        for (const { depth, prefix } of inner) expect(stored.under(depth, prefix).length).toBeGreaterThan(1);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('proves every organization that it holds, and none that it does not', async () => {
+    const stored = storedMap();
+    const heads = Array.from({ length: 150 }, (_, n) => head(n));
+    const found = await stored.update(heads);
+    for (const one of heads) {
+      const leaf = placedLeaf(one);
+      const siblings = (await mapSiblings(stored, leaf.place))!;
+      expect(checkMap(leaf, siblings, found)).toBe(true);
+      expect(checkMap(placedLeaf({ ...one, size: one.size + 1 }), siblings, found)).toBe(false);
+      expect(checkMap(leaf, siblings.slice(1), found)).toBe(false);
+      expect(checkMap(leaf, siblings.toReversed(), found)).toBe(false);
+      expect(checkMap(leaf, [...siblings, [255, EMPTY_SUBTREE]], found)).toBe(false);
+    }
+    expect(await mapSiblings(stored, mapPlace('org_unknown'))).toBeUndefined();
+    expect(await mapSiblings(storedMap(), mapPlace('org_0'))).toBeUndefined();
+  });
+
+  it('reads once a level, however many organizations change', async () => {
+    const stored = storedMap();
+    await stored.update(Array.from({ length: 300 }, (_, n) => head(n)));
+    stored.reads = 0;
+    await stored.update(Array.from({ length: 300 }, (_, n) => head(n, 1_000)));
+    expect(stored.reads).toBeLessThan(30);
+    expect((await updateMap(stored, [])).nodes).toEqual([]);
+  });
+});

@@ -1,0 +1,148 @@
+import {
+  EMPTY_SUBTREE, MAP_DEPTH, bitAt, byPlace, liftLeaf, partAt, placedLeaf,
+  type MapSibling, type OrganizationHead, type PlacedLeaf,
+} from './map.js';
+import { nodeHash, sameHash } from './rfc6962.js';
+
+/** Names a subtree of the map: its depth, and the first `depth` bits of every place in it, filled up with zeros to whole bytes. */
+export interface MapKey {
+  readonly depth: number;
+  readonly prefix: Uint8Array;
+}
+
+/** What stands in a subtree: a node over two organizations or more, the only leaf, or nothing. */
+export type MapContent = { readonly node: Uint8Array } | { readonly leaf: PlacedLeaf } | undefined;
+
+/** The map as it is stored: the nodes with two organizations or more below them, and the leaves. */
+export interface MapSource {
+  /** The content of each subtree, in the order asked for. */
+  contents(keys: readonly MapKey[]): Promise<readonly MapContent[]>;
+}
+
+/** A node as it is to be stored, in place of what stood there; one at depth 256 carries its organization's head. */
+export interface StoredMapNode extends MapKey {
+  readonly hash: Uint8Array;
+  readonly head?: OrganizationHead;
+}
+
+/** Levels that a proof reads at once: a path ends about log₂ of the number of organizations below the root. */
+const LEVELS_PER_READ = 12;
+
+interface Changed extends PlacedLeaf {
+  readonly head: OrganizationHead;
+}
+
+/** A subtree with changed leaves while the map is updated. */
+interface Open {
+  readonly depth: number;
+  readonly place: Uint8Array;
+  readonly changed: readonly Changed[];
+  readonly content: MapContent;
+  halves?: [Half, Half];
+}
+
+type Half = Open | { readonly content: MapContent };
+
+/**
+ * The map's new root when these organizations have new heads, each named once, and every node that is new or other than
+ * before. Reads one level at a time, for all organizations together.
+ */
+export async function updateMap(
+  source: MapSource,
+  heads: readonly OrganizationHead[],
+): Promise<{ root: Uint8Array; nodes: StoredMapNode[] }> {
+  const changed = heads.map((head) => ({ head, ...placedLeaf(head) })).sort(byPlace);
+  const nodes: StoredMapNode[] = changed.map(({ place, hash, head }) => ({ depth: MAP_DEPTH, prefix: place, hash, head }));
+  const [content] = await source.contents([keyAt(EMPTY_SUBTREE, 0)]);
+  const top: Open = { depth: 0, place: changed[0]?.place ?? EMPTY_SUBTREE, changed, content };
+  let open = changed.length > 0 ? [top] : [];
+  while (open.length > 0) open = await openHalves(source, open);
+  return { root: hashAt(close(top, nodes), 0), nodes };
+}
+
+/**
+ * The nodes beside the path of a place that holds a leaf, from the root downwards, without the empty ones; undefined where it
+ * holds none.
+ */
+export async function mapSiblings(source: MapSource, place: Uint8Array): Promise<MapSibling[] | undefined> {
+  const siblings: MapSibling[] = [];
+  for (let from = 0; from < MAP_DEPTH; from += LEVELS_PER_READ) {
+    const depths = Array.from({ length: Math.min(LEVELS_PER_READ, MAP_DEPTH - from) }, (_, n) => from + n);
+    const contents = await source.contents(depths.flatMap((depth) => [keyAt(place, depth), keyAt(turned(place, depth), depth + 1)]));
+    for (const [n, depth] of depths.entries()) {
+      const own = contents[2 * n];
+      if (!own) return undefined;
+      if ('leaf' in own) return sameHash(own.leaf.place, place) ? siblings : undefined;
+      const beside = contents[2 * n + 1];
+      if (beside) siblings.push([depth, hashAt(beside, depth + 1)]);
+    }
+  }
+  return siblings;
+}
+
+/** The key of the subtree at a depth in which the place stands. */
+export function keyAt(place: Uint8Array, depth: number): MapKey {
+  const prefix = Uint8Array.from(place.subarray(0, Math.ceil(depth / 8)));
+  if (depth % 8 > 0) prefix[prefix.length - 1]! &= 0xff << (8 - (depth % 8));
+  return { depth, prefix };
+}
+
+/** Reads the halves of every open subtree; gives those that are to be opened further. */
+async function openHalves(source: MapSource, open: readonly Open[]): Promise<Open[]> {
+  const nodes = open.filter(({ content }) => content && 'node' in content);
+  const places = nodes.map(({ place, depth }) => {
+    const other = turned(place, depth);
+    return bitAt(place, depth) === 0 ? ([place, other] as const) : ([other, place] as const);
+  });
+  const keys = nodes.flatMap(({ depth }, n) => places[n]!.map((place) => keyAt(place, depth + 1)));
+  const contents = keys.length > 0 ? await source.contents(keys) : [];
+  return nodes.flatMap((node, n) => {
+    const middle = partAt(node.changed, node.depth);
+    const half = (right: 0 | 1): Half => {
+      const changed = right ? node.changed.slice(middle) : node.changed.slice(0, middle);
+      const content = contents[2 * n + right];
+      return changed.length === 0 ? { content } : { depth: node.depth + 1, place: places[n]![right], changed, content };
+    };
+    node.halves = [half(0), half(1)];
+    return node.halves.filter((one): one is Open => 'changed' in one);
+  });
+}
+
+/** The new content of a subtree; adds its new nodes to the list. */
+function close(half: Half, nodes: StoredMapNode[]): MapContent {
+  if (!('changed' in half) || half.changed.length === 0) return half.content;
+  const { depth, place, changed, content, halves } = half;
+  if (!halves) {
+    const kept = content && 'leaf' in content && !changed.some((one) => sameHash(one.place, content.leaf.place)) ? [content.leaf] : [];
+    return build([...kept, ...changed].sort(byPlace), depth, nodes);
+  }
+  const node = nodeHash(hashAt(close(halves[0], nodes), depth + 1), hashAt(close(halves[1], nodes), depth + 1));
+  nodes.push({ ...keyAt(place, depth), hash: node });
+  return { node };
+}
+
+/** The content of a subtree that is made of nothing but these leaves, sorted by place. */
+function build(leaves: readonly PlacedLeaf[], depth: number, nodes: StoredMapNode[]): MapContent {
+  const [only] = leaves;
+  if (!only) return undefined;
+  if (leaves.length === 1) return { leaf: only };
+  if (depth === MAP_DEPTH) throw new RangeError('two leaves stand in one place');
+  const middle = partAt(leaves, depth);
+  const left = build(leaves.slice(0, middle), depth + 1, nodes);
+  const right = build(leaves.slice(middle), depth + 1, nodes);
+  const node = nodeHash(hashAt(left, depth + 1), hashAt(right, depth + 1));
+  nodes.push({ ...keyAt(only.place, depth), hash: node });
+  return { node };
+}
+
+function hashAt(content: MapContent, depth: number): Uint8Array {
+  if (!content) return EMPTY_SUBTREE;
+  return 'node' in content ? content.node : liftLeaf(content.leaf, depth);
+}
+
+/** The place with one bit turned. */
+function turned(place: Uint8Array, bit: number): Uint8Array {
+  const other = Uint8Array.from(place);
+  other[bit >> 3]! ^= 0x80 >> (bit & 7);
+  return other;
+}
