@@ -186,12 +186,13 @@ export class Walker {
     const wanted = items.map(({ pick, digest }) => ({ nth: chosen(this.model, pick)!, digest }));
     const { agent } = this.model.requests[wanted[0]!.nth]!;
     const barred = barredFromBatch(this.model, who, agent);
-    // Of one that comes twice the first is meant.
-    const answers = new Map<number, Answer>();
+    // What comes twice is decided once; with another digest it is another item.
+    const answers = new Map<string, Answer>();
+    const keyOf = ({ nth, digest }: (typeof wanted)[number]) => `${nth} ${digest}`;
     if (barred === undefined) {
       for (const { nth, digest } of wanted) {
-        if (answers.has(nth)) continue;
-        answers.set(nth, decide(this.model, this.model.requests[nth]!, { verb: decision, who, digest, inBatch: true }));
+        if (answers.has(keyOf({ nth, digest }))) continue;
+        answers.set(keyOf({ nth, digest }), decide(this.model, this.model.requests[nth]!, { verb: decision, who, digest, inBatch: true }));
       }
     }
     const sent = wanted.map(({ nth, digest }) => ({ id: this.world.handles[nth]!.id, ...this.digestOf(nth, digest) }));
@@ -199,12 +200,12 @@ export class Walker {
     const difference = differs('batch', barred ?? OK, reply);
     if (barred !== undefined || difference !== undefined) return { labels: [`batch: ${barred?.code ?? 'answered'}`], difference };
     const told = (reply.list('results') as BatchResult[]).map(({ id, status, error }) => [id, status, error?.code ?? null]);
-    const expected = wanted.map(({ nth }) => {
-      const { status, code } = answers.get(nth)!;
-      return [this.world.handles[nth]!.id, status, code ?? null];
+    const expected = wanted.map((item) => {
+      const { status, code } = answers.get(keyOf(item))!;
+      return [this.world.handles[item.nth]!.id, status, code ?? null];
     });
     let found = unequal('the results of a batch', expected, told);
-    for (const nth of answers.keys()) found ??= await this.compare(nth);
+    for (const nth of new Set(wanted.map((item) => item.nth))) found ??= await this.compare(nth);
     return { labels: [...answers.values()].map(({ code }) => `batch ${decision}: ${code ?? 'done'}`), difference: found };
   }
 

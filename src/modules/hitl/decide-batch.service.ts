@@ -24,12 +24,15 @@ export class DecideBatchService {
 
   /** An item that comes twice is decided once, and answered the same twice; with another digest it is another item. */
   async decide(batch: BatchDto, form: FormQuery['form'], caller: Caller): Promise<{ results: BatchResultReply[] }> {
-    const first = new Map<string, BatchItemDto>();
-    for (const item of batch.items) if (!first.has(keyOf(item))) first.set(keyOf(item), item);
+    const ofEach = new Map<string, Map<string, BatchItemDto>>();
+    for (const item of batch.items) ofEach.set(item.id, (ofEach.get(item.id) ?? new Map<string, BatchItemDto>()).set(keyOf(item), item));
     const answers = new Map<string, BatchResultReply>();
-    const waiting = first.values();
+    const waiting = ofEach.values();
     const decideOn = async () => {
-      for (const item of waiting) answers.set(keyOf(item), await this.decideOne(item, batch, form, caller));
+      // Of one request in their order.
+      for (const items of waiting) {
+        for (const [key, item] of items) answers.set(key, await this.decideOne(item, batch, form, caller));
+      }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, decideOn));
     return { results: batch.items.map((item) => answers.get(keyOf(item))!) };
