@@ -10,11 +10,13 @@ import {
  */
 export function timeOut(model: Model, request: ModelRequest, trigger: 'window' | 'manual', who: Actor): Answer {
   let action = applied(request, trigger);
+  // A trigger that comes when the window is over ends it late, too.
+  const isLate = request.over || trigger === 'window';
   const agent = model.agents[request.agent]!;
   const asks = askedAnew(agent, request);
   if (action === 'approve' && (asks === 'nothing' || asks === 'block')) {
     cancelled(request);
-    request.over ||= trigger === 'window';
+    request.over = isLate;
     return { status: 200 };
   }
   if (action === 'approve' && asks === 'escalate') {
@@ -32,7 +34,7 @@ export function timeOut(model: Model, request: ModelRequest, trigger: 'window' |
   } else {
     end(request, 'timed_out', 'rejected', 'timeout', 'system', 'timed_out');
   }
-  if (action !== 'escalate') request.over ||= trigger === 'window';
+  if (action !== 'escalate') request.over = isLate;
   return { status: 200, action };
 }
 

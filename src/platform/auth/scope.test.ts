@@ -14,9 +14,9 @@ describe('a scope', () => {
 
   test.each([
     ['everything', scopeOfEverything(), 'true', []],
-    ['an organization', scopeOfOrganization('org_1'), 't.organization_id = any ($3)', [['org_1']]],
+    ['an organization', scopeOfOrganization('org_1'), 't.organization_id = ($3)', ['org_1']],
     ['several, home first', scopeOfOrganizations('org_2', ['org_1', 'org_2']), 't.organization_id = any ($3)', [['org_2', 'org_1']]],
-    ['an agent', scopeOfAgent('org_1', 'agt_1'), 't.organization_id = any ($3) and t.agent_id = $4', [['org_1'], 'agt_1']],
+    ['an agent', scopeOfAgent('org_1', 'agt_1'), 't.organization_id = ($3) and t.agent_id = $4', ['org_1', 'agt_1']],
   ])('of %s is a condition on the columns', (_, scope, sql, parameters) => {
     expect(scopeCondition(scope, columns, 3)).toEqual({ sql, parameters });
   });
