@@ -81,7 +81,7 @@ function payloadObject(event: RecordedEvent, { id, actorId, timestamp, origin }:
       : byMember ? { '~members': found.map((one) => one.d).sort() }
       : { '~': found[0]!.d };
   }
-  const outcome = event.outcome ?? definition.outcome;
+  const { outcome } = definition;
   const { address, ...plainOrigin } = { ...origin };
   const committedAddress = address === undefined ? {} : { address: { '~': at('/origin/address')[0]!.d } };
   return {

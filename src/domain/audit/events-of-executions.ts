@@ -104,7 +104,7 @@ export const EXECUTION_EVENTS = {
   ),
 };
 
-const inRequest = { hitlId: plain<string>() };
+const inRequest = { hitlId: plain<string>(), flagged: flag() };
 const comment = optional(value<string>());
 
 export const HITL_EVENTS = {
@@ -123,7 +123,6 @@ export const HITL_EVENTS = {
     context: optional(context),
     action: optional(value<string>()),
     reasons: optional(reasons),
-    flagged: flag(),
   }),
   'hitl.approved': capabilityEvent('agent', 'The request was approved; the actor is who decided.', {
     ...inRequest,

@@ -12,6 +12,7 @@ import { StreamHitlEvents20261122000600 } from '../../../migrations/202611220006
 import { FenceExecutions20261122000700 } from '../../../migrations/20261122000700-fence-executions.js';
 import { IndexQueues20261122000800 } from '../../../migrations/20261122000800-index-queues.js';
 import { GatherRoundTrips20261122000900 } from '../../../migrations/20261122000900-gather-round-trips.js';
+import { IndexAudit20261123000300 } from '../../../migrations/20261123000300-index-audit.js';
 import { GatheringSocket } from './gathering-socket.js';
 
 const OLDEST_POSTGRESQL = 150_000;
@@ -46,7 +47,7 @@ export function dataSourceOptions(
       CreateAuditLog20261121000100, CreateRegistry20261121000200, CreateGate20261121000300, CreateVerificationTurns20261121000400,
       AddPeople20261122000100, AddStopsAndDuties20261122000200, ShareAndLimitGrants20261122000300, AddRateQuotas20261122000400,
       CompleteHitl20261122000500, StreamHitlEvents20261122000600, FenceExecutions20261122000700, IndexQueues20261122000800,
-      GatherRoundTrips20261122000900,
+      GatherRoundTrips20261122000900, IndexAudit20261123000300,
     ],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.
