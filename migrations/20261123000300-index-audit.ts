@@ -158,10 +158,10 @@ begin
 
   if array_length(p_subject_users, 1) > 0 then
     insert into audit_subjects (organization_id, user_id, entry_id, pointer, chain, seq, event, capability, outcome, "timestamp")
-    select s.organization_id, s.user_id, s.entry_id, s.pointer, e.chain, e.seq, e.event, e.capability, e.outcome, e."timestamp"
+    select s.organization_id, s.user_id, s.entry_id, s.pointer, x.chain, x.seq, x.event, x.capability, x.outcome, x."timestamp"
     from unnest(p_subject_organizations, p_subject_users, p_subject_entries, p_subject_pointers)
            as s(organization_id, user_id, entry_id, pointer)
-    join audit_entries e on e.organization_id = s.organization_id and e.id = s.entry_id
+    join audit_entries x on x.organization_id = s.organization_id and x.id = s.entry_id
     on conflict do nothing;
   end if;
 end $$`;

@@ -199,7 +199,13 @@ describe('prepareEntry', () => {
       },
       stamp(),
     );
-    expect(asked.subjects).toEqual([{ userId: USER, pointer: '/metadata/context/on_behalf_of' }]);
+    expect(asked.subjects).toEqual([
+      { userId: 'root', pointer: '/actorId' },
+      { userId: USER, pointer: '/metadata/context/on_behalf_of' },
+    ]);
+
+    const itsOwn = prepareEntry({ ...inAgentChain, type: 'agent.tokens_revoked', metadata: { epoch: 1 } }, stamp({ actorId: AGENT }));
+    expect(itsOwn.subjects).toEqual([]);
 
     const created = prepareEntry(
       {
