@@ -1,6 +1,5 @@
 // What the tamper-evident append costs, as a share of a bare multi-row insert of the same rows by the same driver.
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Appended, AppendOrder, AppendSetting } from './append-worker.js';
 import { fillLog } from './fill-log.js';
@@ -66,13 +65,15 @@ async function rateOf(workers: readonly ChildProcess[], order: AppendOrder): Pro
 }
 
 /** @throws Error where the process ends instead */
-async function answerOf<Answer>(worker: ChildProcess): Promise<Answer> {
-  const ended = once(worker, 'exit').then(([code]) => {
-    throw new Error(`append: a process ended with ${String(code)}`);
+function answerOf<Answer>(worker: ChildProcess): Promise<Answer> {
+  return new Promise((answered, failed) => {
+    const onExit = (code: number | null) => failed(new Error(`append: a process ended with ${String(code)}`));
+    worker.once('exit', onExit);
+    worker.once('message', (answer) => {
+      worker.off('exit', onExit);
+      answered(answer as Answer);
+    });
   });
-  ended.catch(() => undefined);
-  const [answer] = (await Promise.race([once(worker, 'message'), ended])) as [Answer];
-  return answer;
 }
 
 function textOf(entries: number, rounds: readonly Round[]): string {

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId } from '../src/domain/ids.js';
 import { type AuditFilter, selectionOf } from '../src/modules/audit/entry-selection.js';
-import { countStatement, pageStatement, type Statement } from '../src/modules/audit/entry-walks.query.js';
+import { countStatement, IN_ORDER, pageStatement, type Statement } from '../src/modules/audit/entry-walks.query.js';
 import { capabilityOf, type FilledLog, fillLog, RARE_CAPABILITY } from './fill-log.js';
 import { cell, table, whole } from './report.js';
 import type { Study, StudyContext } from './study.js';
@@ -109,7 +109,9 @@ async function savePlans({ stage: { database } }: StudyContext, questions: reado
 }
 
 async function planOf(database: StudyContext['stage']['database'], { sql, parameters }: Statement): Promise<string> {
+  await database.query(`begin; ${IN_ORDER}`);
   const { rows } = await database.query<Record<'QUERY PLAN', string>>(`explain (analyze, buffers) ${sql}`, parameters);
+  await database.query('commit');
   return `${rows.map((row) => row['QUERY PLAN']).join('\n')}\n\n`;
 }
 

@@ -28,8 +28,17 @@ export const CAPABILITIES = 24;
 /** Stands on one entry in ten thousand. */
 export const RARE_CAPABILITY = 'bench.rare';
 
+const filled = new WeakMap<Stage, Promise<FilledLog>>();
+
+/** The log of this stage, written once: whoever asks first says how long it is. */
+export function fillLog(stage: Stage, count: number, progress: (share: number) => void): Promise<FilledLog> {
+  const log = filled.get(stage) ?? writeLog(stage, count, progress);
+  filled.set(stage, log);
+  return log;
+}
+
 /** Entries over 30 days up to now: skewed in agents, events, capabilities and people, and each in the order of time. */
-export async function fillLog({ database }: Stage, count: number, progress: (share: number) => void): Promise<FilledLog> {
+async function writeLog({ database }: Stage, count: number, progress: (share: number) => void): Promise<FilledLog> {
   const { rows } = await database.query<{ id: string; organization: string }>(
     `select id, organization_id as organization from agents where name like 'agent-%' order by id`,
   );

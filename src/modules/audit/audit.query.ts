@@ -3,10 +3,12 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { StoredEntry } from '../../domain/audit/stored-entry.js';
 import type { LogSource } from '../../domain/audit/verify.js';
+import type { RunStatement } from '../../platform/auth/credential-source.js';
 import type { Scope } from '../../platform/auth/scope.js';
+import { inOneGo } from '../../platform/database/in-one-go.js';
 import { pageFrom, type Page, type PageRequest } from '../../platform/http/pagination.js';
 import { type AuditFilter, type Selection, selectionOf } from './entry-selection.js';
-import { countStatement, keyOf, pageStatement } from './entry-walks.query.js';
+import { countStatement, IN_ORDER, keyOf, pageStatement } from './entry-walks.query.js';
 import { ENTRY_COLUMNS, SNAPSHOT, numbered, sqlLogSource, type EntryRow } from './log-source.query.js';
 
 /** Beyond this many matches counting costs more than the number is worth. */
@@ -42,7 +44,8 @@ export class AuditQuery {
     const organizations = await this.organizations(scope, filter.organizationId);
     const selection = selectionOf(filter, scope.agentId, onlyOf);
     if (selection === undefined || organizations.length === 0) return { rows: [], total: 0, totalIsExact: true };
-    const [rows, counted] = await Promise.all([this.page(selection, organizations, page), this.count(selection, organizations)]);
+    const [rows, counted] = await this.inOrder((run) =>
+      [this.page(run, selection, organizations, page), this.count(run, selection, organizations)]);
     const total = Math.min(counted, COUNTED);
     const keyOfEntry = (entry: StoredEntry) => [keyOf(selection) === 'seq' ? String(entry.seq) : entry.id];
     return { ...pageFrom(rows, total, page.limit, keyOfEntry), totalIsExact: counted <= COUNTED };
@@ -63,25 +66,44 @@ export class AuditQuery {
     }
   }
 
-  private async page(selection: Selection, organizations: readonly string[], page: PageRequest): Promise<StoredEntry[]> {
+  /** Page and total of one moment, sent in one go. */
+  private async inOrder<Rows, Count>(ask: (run: RunStatement) => [Promise<Rows>, Promise<Count>]): Promise<[Rows, Count]> {
+    const runner = this.dataSource.createQueryRunner();
+    await runner.connect();
+    try {
+      const run: RunStatement = (sql, parameters) => runner.query(sql, [...parameters]) as ReturnType<RunStatement>;
+      const begun = runner.query(`start transaction isolation level repeatable read, read only; ${IN_ORDER}`);
+      const [, rows, count] = await inOneGo([begun, ...ask(run), runner.query('commit')]);
+      return [rows, count];
+    } catch (error) {
+      await runner.query('rollback').catch(() => undefined);
+      throw error;
+    } finally {
+      await runner.release();
+    }
+  }
+
+  private async page(
+    run: RunStatement, selection: Selection, organizations: readonly string[], page: PageRequest,
+  ): Promise<StoredEntry[]> {
     const key = keyOf(selection);
     const [cursor] = page.after ?? [];
     const after = key === 'seq' ? sequence(cursor) : (cursor ?? null);
     const keys = pageStatement(selection, organizations, { after, limit: page.limit + 1, offset: page.offset });
     const chain = selection.chain === undefined ? '' : `e.chain = $${keys.parameters.push(selection.chain)} and `;
-    const rows = await this.dataSource.query<EntryRow[]>(
-      `select ${ENTRY_COLUMNS} from (${keys.sql}) page
-       cross join lateral (select * from audit_entries e where e.organization_id = page.organization_id and ${chain}e.${key} = page.key limit 1) e
+    const rows = (await run(
+      `select ${ENTRY_COLUMNS} from (${keys.sql}) page cross join lateral (
+         select * from audit_entries e where e.organization_id = page.organization_id and ${chain}e.${key} = page.key limit 1) e
        order by page.key desc`,
       keys.parameters,
-    );
+    )) as unknown as EntryRow[];
     return rows.map(numbered);
   }
 
-  private async count(selection: Selection, organizations: readonly string[]): Promise<number> {
+  private async count(run: RunStatement, selection: Selection, organizations: readonly string[]): Promise<number> {
     const { sql, parameters } = countStatement(selection, organizations, COUNTED + 1);
-    const [row] = await this.dataSource.query<[{ total: number }]>(sql, parameters);
-    return row.total;
+    const [row] = await run(sql, parameters);
+    return Number(row!['total']);
   }
 
   /** The organizations of a scope by name; "all" by stepping from one to the next through the heads' key. */
