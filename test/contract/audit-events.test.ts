@@ -21,7 +21,7 @@ const OF_NO_MODULE_YET: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Functions of the modules that take an event's type and record it. */
-const RECORDS = /^(entry|event|this\.finish)$/;
+const RECORDS = /^(entry|eventOf|this\.finish)$/;
 
 const types = new Set(Object.keys(EVENTS));
 const unbuilt = Object.values(OF_NO_MODULE_YET).flat();
