@@ -82,7 +82,9 @@ function textOf(entries: number, rounds: readonly Round[]): string {
   const rows = rounds.map((round, i) => [String(i + 1), ...cells(round)]);
   const of = (side: Side) => median(rounds.map((round) => round[side]));
   const shares = rounds.map(share);
-  const medians = ['median', whole(of('many')), whole(of('bare')), cell(median(shares)), whole(of('hot')), cell(median(rounds.map(hotShare)))];
+  const medians = [
+    'median', whole(of('many')), whole(of('bare')), cell(median(shares)), whole(of('hot')), cell(median(rounds.map(hotShare))),
+  ];
   return [
     '',
     `  Append beside ${whole(entries)} entries, ${PROCESSES} processes, batches of ${BATCH}: ${cell(median(shares))} % of a bare insert ` +

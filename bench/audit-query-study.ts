@@ -61,13 +61,14 @@ function questionsOf(log: FilledLog): Asked[][] {
   };
   const single = Object.entries(values).flatMap(([filter, given]) =>
     Object.entries(given).map(([label, value]) => ({ filter, value, label: `${filter} ${label}` })));
-  const pairs = single.flatMap((one, i) => single.slice(i + 1).filter(({ filter }) => filter !== one.filter).map((other) => [one, other]));
+  const pairs = single.flatMap((one, i) =>
+    single.slice(i + 1).filter(({ filter }) => filter !== one.filter).map((other) => [one, other]));
   return [[], ...single.map((one) => [one]), ...pairs];
 }
 
 /** As a client asks, over HTTP. @throws Error on an answer other than 200 */
 async function time({ stage: { governed } }: StudyContext, question: readonly Asked[]): Promise<Timed> {
-  const query = new URLSearchParams([['limit', String(PAGE)], ...question.map(({ filter, value }) => [filter, value])] as [string, string][]);
+  const query = new URLSearchParams({ limit: String(PAGE), ...Object.fromEntries(question.map(({ filter, value }) => [filter, value])) });
   const path = `/api/v1/audit?${query.toString()}`;
   const milliseconds: number[] = [];
   let total = 0;
@@ -80,7 +81,10 @@ async function time({ stage: { governed } }: StudyContext, question: readonly As
     ({ total } = JSON.parse(text) as { total: number });
   }
   return {
-    filters: question.map(({ filter }) => filter).join(' × ') || 'none', asked: question.map(({ label }) => label).join(', '), milliseconds, total,
+    filters: question.map(({ filter }) => filter).join(' × ') || 'none',
+    asked: question.map(({ label }) => label).join(', '),
+    milliseconds,
+    total,
   };
 }
 
@@ -125,7 +129,8 @@ function textOf(count: number, timed: readonly Timed[]): string {
       .sort((a, b) => b.p95 - a.p95)[0]!;
     const sorted = asked.flatMap(({ milliseconds }) => milliseconds).sort((a, b) => a - b);
     return [
-      name, String(asked.length), cell(quantile(sorted, 0.5)), cell(quantile(sorted, 0.95)), cell(slowest.p95), slowest.asked, whole(slowest.total),
+      name, String(asked.length), cell(quantile(sorted, 0.5)), cell(quantile(sorted, 0.95)), cell(slowest.p95), slowest.asked,
+      whole(slowest.total),
     ];
   });
   const every = timed.flatMap(({ milliseconds }) => milliseconds).sort((a, b) => a - b);

@@ -55,7 +55,9 @@ async function writeLog({ database }: Stage, count: number, progress: (share: nu
     await append({ database }, entries);
     progress((done + size) / count);
   }
-  for (const name of ['audit_entries', 'audit_subjects', 'audit_heads', 'audit_tree_queue']) await database.query(`vacuum (analyze) ${name}`);
+  for (const name of ['audit_entries', 'audit_subjects', 'audit_heads', 'audit_tree_queue']) {
+    await database.query(`vacuum (analyze) ${name}`);
+  }
   return log;
 }
 
@@ -130,7 +132,8 @@ function eventOf(chance: number, isHot: boolean): Made {
   }
   // The hot agent's requests are decided by nobody, though decisions are common elsewhere.
   if (chance < 0.9 || isHot) {
-    const metadata = { ...inRequest, capability: 'c', input: INPUT, hitlMode: 'propose', expiresAt: '2026-12-24T00:00:00.000Z', digest: 'd' };
+    const window = { hitlMode: 'propose', expiresAt: '2026-12-24T00:00:00.000Z' };
+    const metadata = { ...inRequest, ...window, capability: 'c', input: INPUT, digest: 'd' };
     return { event: { type: 'hitl.created', metadata }, by: 'agent' };
   }
   if (chance < 0.96) return { event: { type: 'hitl.approved', metadata: { ...inRequest, comment: 'fine' } }, by: 'user' };

@@ -37,7 +37,8 @@ beforeAll(async () => {
   await foreign.client.post(EXECUTE, { capability: 'web.search', input: {} });
   for (const [nth, agent] of agents.entries()) {
     for (let i = 0; i < 4; i++) {
-      await agent.client.post(EXECUTE, { capability: 'web.search', input: { i }, ...(i === 0 ? { context: { on_behalf_of: person.id } } : {}) });
+      const context = i === 0 ? { context: { on_behalf_of: person.id } } : {};
+      await agent.client.post(EXECUTE, { capability: 'web.search', input: { i }, ...context });
     }
     await agent.client.post(EXECUTE, { capability: 'file.read', input: {} });
     const asked = await agent.client.post(EXECUTE, { capability: 'email.send', input: { to: 'a@example.org' } });

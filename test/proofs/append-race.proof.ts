@@ -55,7 +55,8 @@ async function races(
   let acknowledged = 0;
   while (checked < count) {
     for (let processes = 1; processes <= MOST_PROCESSES; processes++) {
-      for (const [name, raced, each] of [['entries of one chain', chains.slice(0, 1), 1], ['entries of many chains', chains, EACH]] as const) {
+      const kinds = [['entries of one chain', chains.slice(0, 1), 1], ['entries of many chains', chains, EACH]] as const;
+      for (const [name, raced, each] of kinds) {
         const units = Math.max(1, Math.ceil(count / (2 * MOST_PROCESSES * processes)));
         const answers = racers.slice(0, processes).map(async (racer) => {
           const answer = once(racer, 'message');

@@ -1,6 +1,6 @@
 import { asRoot } from '../support/actors.js';
 import { sendPipelined, type Statuses } from '../support/pipelined.js';
-import type { Proof } from '../support/proof.js';
+import type { Proof, ProofRun } from '../support/proof.js';
 import { generator } from '../support/races.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -32,7 +32,8 @@ export const proof: Proof = {
   title: 'However many bad keys come from wherever, entries stay few, and together they count each of them once.',
   longCount: 1_000_000,
   needs: 'database',
-  run: async ({ count, seed, progress }) => {
+  run: async (proofRun) => {
+    const { count } = proofRun;
     const env = { TRUSTED_PROXIES: '127.0.0.1' };
     const one = await startServer({ env });
     try {
@@ -41,7 +42,7 @@ export const proof: Proof = {
         const sent: Sent = new Map();
         const coverage: Record<string, number> = Object.fromEntries(PLACES.map(([name]) => [name, 0]));
         const began = Date.now();
-        const statuses = await flood([one, other], count, seed, sent, coverage, progress);
+        const statuses = await flood([one, other], proofRun, sent, coverage);
         await Promise.all([one.restart(), other.restart()]);
         const minutes = Math.ceil((Date.now() - began) / MINUTE) + 1;
         const found = await failuresIn(one);
@@ -62,7 +63,7 @@ export const proof: Proof = {
 };
 
 async function flood(
-  servers: readonly TestServer[], count: number, seed: number, sent: Sent, coverage: Record<string, number>, progress: (done: number) => void,
+  servers: readonly TestServer[], { count, seed, progress }: ProofRun, sent: Sent, coverage: Record<string, number>,
 ): Promise<Statuses> {
   const random = generator(seed);
   const below = (most: number) => Math.floor(random() * most);
@@ -110,7 +111,7 @@ function wrongIn(found: readonly StoredFailure[], sent: Sent, statuses: Statuses
   if (total < refused || total > count) return `${total} failures are told of ${refused} refusals`;
   const ofAddress: Sent = new Map();
   for (const { address, network, count: told } of found) {
-    if ((address === null) === (network === null)) return `an entry of ${told} says ${address ?? 'no address'} and ${network ?? 'no network'}`;
+    if ((address === null) === (network === null)) return `an entry of ${told} says ${String(address)} and ${String(network)}`;
     if (address !== null) ofAddress.set(address, (ofAddress.get(address) ?? 0) + told);
   }
   const wrong = [...ofAddress].find(([address, told]) => told > (sent.get(address) ?? 0));

@@ -29,7 +29,10 @@ export interface Stamp {
   readonly origin?: Origin | undefined;
 }
 
-/** A user (or the service's own actor) whom an entry is about, and the place in the payload that names them or holds data of theirs (RFC 6901). */
+/**
+ * A user (or another actor) whom an entry is about, and the place in the payload that names them or holds data of theirs
+ * (RFC 6901).
+ */
 export interface Subject {
   readonly userId: string;
   readonly pointer: string;

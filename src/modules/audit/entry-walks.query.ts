@@ -42,13 +42,16 @@ export function pageStatement(selection: Selection, organizations: readonly stri
   const walk = new Walk(selection);
   const { key } = walk.index;
   const begin = walk.parameter(after);
-  const behind = key === 'seq' ? `(${begin}::bigint is null or e.seq < ${begin}::bigint)` : `(${begin}::text is null or e.${key} < ${begin}::text)`;
+  const type = key === 'seq' ? 'bigint' : 'text';
+  const behind = `(${begin}::${type} is null or e.${key} < ${begin}::${type})`;
   const most = limit + offset;
   const columns = `select ${walk.distinct}e.organization_id, e.${key} as key`;
-  const each = (conditions: string) => `${columns} from ${walk.index.table} e where ${conditions} and ${behind} order by e.${key} desc limit ${most}`;
+  const each = (conditions: string) =>
+    `${columns} from ${walk.index.table} e where ${conditions} and ${behind} order by e.${key} desc limit ${most}`;
   const stretches = organizations.length * walk.events.length;
   const found = most > DEEP && stretches > 1 && stretches <= MERGED ? walk.merged(organizations, each) : walk.sorted(organizations, each);
-  return { sql: `select found.* from (${found}) found order by found.key desc limit ${limit} offset ${offset}`, parameters: walk.parameters };
+  const sql = `select found.* from (${found}) found order by found.key desc limit ${limit} offset ${offset}`;
+  return { sql, parameters: walk.parameters };
 }
 
 /** How many there are, counted up to a number: column `total`. */
@@ -56,7 +59,8 @@ export function countStatement(selection: Selection, organizations: readonly str
   const walk = new Walk(selection);
   const found = walk.sorted(organizations, (conditions) =>
     `select ${walk.distinct}e.${walk.index.key} as key from ${walk.index.table} e where ${conditions} order by 1 desc limit ${most}`);
-  return { sql: `select count(*)::integer as total from (select from (${found}) found limit ${most}) counted`, parameters: walk.parameters };
+  const sql = `select count(*)::integer as total from (select from (${found}) found limit ${most}) counted`;
+  return { sql, parameters: walk.parameters };
 }
 
 /** By what the selection's entries are in order: within a chain by position, else by id, which sorts by the time it was made at. */
@@ -76,7 +80,8 @@ function indexOf({ chain, user, events, capability }: Selection): Index {
       hashed: hashed.length === 0 ? [] : ['organization_id', 'user_id', ...hashed],
     };
   }
-  const kind = capability !== undefined ? (chain === undefined ? ['capability', 'event'] : ['capability']) : events !== undefined ? ['event'] : [];
+  const ofCapability = chain === undefined ? ['capability', 'event'] : ['capability'];
+  const kind = capability !== undefined ? ofCapability : events !== undefined ? ['event'] : [];
   if (kind.length === 0) return { table: 'audit_entries', key: chain === undefined ? 'id' : 'seq', hashed: [] };
   return chain === undefined
     ? { table: 'audit_entries', key: 'id', hashed: ['organization_id', ...kind] }
@@ -137,7 +142,8 @@ class Walk {
   private stretch(organization: string, event: string | undefined): string {
     const texts: Record<string, string> = { organization_id: organization, ...this.fixed, ...(event === undefined ? {} : { event }) };
     const { hashed } = this.index;
-    const parts = hashed.length === 0 ? [] : [`${hashOf(hashed.map((column) => `e.${column}`))} = ${hashOf(hashed.map((column) => texts[column]!))}`];
+    const [stored, wanted] = [hashed.map((column) => `e.${column}`), hashed.map((column) => texts[column]!)];
+    const parts = hashed.length === 0 ? [] : [`${hashOf(stored)} = ${hashOf(wanted)}`];
     // Behind a hash the texts are only compared: as conditions of another index they would have that one walked, match or not.
     const compared = hashed.length === 0 ? '' : ` || ''`;
     for (const [column, text] of Object.entries(texts)) parts.push(`e.${column}${compared} = ${text}`);
