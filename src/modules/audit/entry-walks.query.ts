@@ -47,7 +47,7 @@ export function pageStatement(selection: Selection, organizations: readonly stri
   const most = limit + offset;
   const columns = `select ${walk.distinct}e.organization_id, e.${key} as key`;
   const each = (conditions: string) =>
-    `${columns} from ${walk.index.table} e where ${conditions} and ${behind} order by e.${key} desc limit ${most}`;
+    `${columns} ${walk.from} where ${conditions} and ${behind} order by e.${key} desc limit ${most}`;
   const stretches = organizations.length * walk.events.length;
   const found = most > DEEP && stretches > 1 && stretches <= MERGED ? walk.merged(organizations, each) : walk.sorted(organizations, each);
   const sql = `select found.* from (${found}) found order by found.key desc limit ${limit} offset ${offset}`;
@@ -58,7 +58,7 @@ export function pageStatement(selection: Selection, organizations: readonly stri
 export function countStatement(selection: Selection, organizations: readonly string[], most: number): Statement {
   const walk = new Walk(selection);
   const found = walk.sorted(organizations, (conditions) =>
-    `select ${walk.distinct}e.${walk.index.key} as key from ${walk.index.table} e where ${conditions} order by 1 desc limit ${most}`);
+    `select ${walk.distinct}e.${walk.index.key} as key ${walk.from} where ${conditions} order by 1 desc limit ${most}`);
   const sql = `select count(*)::integer as total from (select from (${found}) found limit ${most}) counted`;
   return { sql, parameters: walk.parameters };
 }
@@ -92,6 +92,7 @@ function indexOf({ chain, user, events, capability }: Selection): Index {
 class Walk {
   readonly parameters: unknown[] = [];
   readonly index: Index;
+  readonly from: string;
   /** A subject may be one of its entry by several members. */
   readonly distinct: string;
   /** Of the stretches; one that is undefined where the index knows no events. */
@@ -102,6 +103,7 @@ class Walk {
   constructor(private readonly selection: Selection) {
     this.index = indexOf(selection);
     const isSubject = this.index.table === 'audit_subjects';
+    this.from = isSubject ? 'from audit_subjects e' : 'from audit_entries e';
     this.distinct = isSubject ? 'distinct ' : '';
     const byEvent = this.index.hashed.includes('event');
     this.events = byEvent ? selection.events! : [undefined];
