@@ -4,13 +4,12 @@ import pg from 'pg';
 import { agentChain } from '../src/domain/audit/chain.js';
 import { prepareEntry, type PreparedEntry } from '../src/domain/audit/entry.js';
 import { newId } from '../src/domain/ids.js';
-import type { CredentialSources } from '../src/platform/auth/credential-source.js';
+import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../src/platform/database/chain-writer.js';
 import { createDataSource } from '../src/platform/database/data-source.js';
-import type { IdempotencyKeys } from '../src/platform/database/idempotency.js';
-import type { Tx } from '../src/platform/database/tx.js';
-import { UnitOfWork } from '../src/platform/database/unit-of-work.js';
-import type { OutboxBell } from '../src/platform/outbox/outbox-bell.js';
-import { INPUT } from './fill-log.js';
+import { inOneGo } from '../src/platform/database/in-one-go.js';
+import { takeHold } from '../src/platform/database/locks.js';
+import { preparing } from '../src/platform/database/prepared.js';
+import { INPUT, ORIGIN } from './fill-log.js';
 
 export interface AppendOrder {
   readonly side: 'many' | 'hot' | 'bare';
@@ -36,9 +35,6 @@ const database = createDataSource({ url: setting.databaseUrl, poolSize: 1 });
 await database.initialize();
 const plain = new pg.Client({ connectionString: setting.databaseUrl });
 await plain.connect();
-// No caller, no key and no effect: only what an append itself takes.
-const nothing = {} as never;
-const work = new UnitOfWork(database, nothing as CredentialSources, nothing as IdempotencyKeys, nothing as OutboxBell);
 
 const started = (executionId: string) =>
   ({ executionId, grantId: 'grt_x', grantVersion: 1, definition: 'd'.repeat(64), input: INPUT, reasons: [], runtime: 'receipt' });
@@ -52,28 +48,38 @@ function agentsOf(side: AppendOrder['side']): string[] {
   return [...chosen];
 }
 
+/** As the gate does: what can be made before the heads are locked is; then locks, entries and commit, without a wait between. */
 async function append(side: AppendOrder['side']): Promise<void> {
   const chains = agentsOf(side).map((agent) => agentChain(organizationId, agent));
-  await work.run({ chains, leavesFacts: true }, async (tx: Tx) => {
-    for (let i = 0; i < batch / 2; i++) {
-      const chain = chains[i % chains.length]!;
-      const executionId = newId('exec');
-      const options = { actorId: chain.chain };
-      tx.record(chain, { type: 'execution.started', capability: 'bench.capability0', metadata: started(executionId) }, options);
-      tx.record(chain, { type: 'execution.completed', capability: 'bench.capability0', metadata: completed(executionId) }, options);
-    }
-  });
+  const entries: PreparedEntry[] = [];
+  for (let i = 0; i < batch / 2; i++) entries.push(...execution(chains[i % chains.length]!.chain));
+  const runner = database.createQueryRunner();
+  try {
+    await preparing(runner);
+    await inOneGo([
+      runner.startTransaction(),
+      takeHold(runner, [], { chains }),
+      runner.query(APPEND_ENTRIES, [...entryColumns(entries), ...subjectColumns(entries)]),
+      runner.query('commit'),
+    ]);
+  } finally {
+    await runner.release();
+  }
+}
+
+/** An execution that is begun and closed at once. */
+function execution(agentId: string): PreparedEntry[] {
+  const where = { chain: agentChain(organizationId, agentId), agentId, capability: 'bench.capability0' };
+  const executionId = newId('exec');
+  const stamp = () => ({ id: newId('audit'), actorId: agentId, timestamp: new Date(), origin: ORIGIN });
+  return [
+    prepareEntry({ ...where, type: 'execution.started', metadata: started(executionId) }, stamp()),
+    prepareEntry({ ...where, type: 'execution.completed', metadata: completed(executionId) }, stamp()),
+  ];
 }
 
 /** Made beforehand: what a bare insert writes costs it nothing to make. */
-const ready = Array.from({ length: 2_000 }, (_, i) => {
-  const agentId = agents[i % agents.length]!;
-  const stamp = { id: newId('audit'), actorId: agentId, timestamp: new Date() };
-  const where = { chain: agentChain(organizationId, agentId), agentId, capability: 'bench.capability0' };
-  return i % 2 === 0
-    ? prepareEntry({ ...where, type: 'execution.started', metadata: started(newId('exec')) }, stamp)
-    : prepareEntry({ ...where, type: 'execution.completed', metadata: completed(newId('exec')) }, stamp);
-});
+const ready = Array.from({ length: 1_000 }, (_, i) => execution(agents[i % agents.length]!)).flat();
 
 const COLUMNS = 14;
 const insertBare = {

@@ -105,7 +105,7 @@ function entryAt(log: FilledLog, time: number, random: Random): PreparedEntry {
   );
 }
 
-const ORIGIN = { requestId: 'req_0123456789abcdef', via: 'rest', address: '203.0.113.7' } as const;
+export const ORIGIN = { requestId: 'req_0123456789abcdef', via: 'rest', address: '203.0.113.7' } as const;
 
 export const INPUT = {
   supplier: 'Acme Industrial Supplies', order: 'PO-48213', amount: 1_249.5, currency: 'EUR', due: '2026-12-24',
