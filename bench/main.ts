@@ -1,7 +1,9 @@
 // `npm run bench`: what governing a call costs, as a ratio to a bare insert on the same stack. docs/benchmarks.md says how
 // to read it.
 import { rmSync, writeFileSync } from 'node:fs';
+import { appendStudy } from './append-study.js';
 import { approveStudy } from './approve-study.js';
+import { auditQueryStudy } from './audit-query-study.js';
 import { registerAgents } from './callers.js';
 import { verifyLog } from './checks.js';
 import { environmentOf, workFolder } from './environment.js';
@@ -17,8 +19,8 @@ import { setStage, type Stage } from './stage.js';
 import type { Studied, Study } from './study.js';
 import { sweepStudy } from './sweep.js';
 
-/** The sweep is last: it ends requests that others count. */
-const STUDIES: readonly Study[] = [pendingStudy, approveStudy, millionStudy, sweepStudy];
+/** The sweep is behind what counts requests: it ends them. */
+const STUDIES: readonly Study[] = [pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy];
 
 /** What then fails fails for want of the servers, which is no news. */
 let interrupted = false;

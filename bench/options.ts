@@ -13,6 +13,10 @@ export interface Options {
   readonly only: readonly string[];
   readonly load: 'wrk' | 'autocannon' | 'any';
   readonly json?: string;
+  /** How many entries the studies of the log write beside which they measure. */
+  readonly entries: number;
+  /** Folder for the plans of what the audit query asks the database. */
+  readonly plans?: string;
   readonly dataDir?: string;
   /** Settings of PostgreSQL, by name; its own defaults stand for the rest. */
   readonly settings: Readonly<Record<string, string>>;
@@ -28,8 +32,10 @@ export const USAGE = `npm run bench -- [options]
   --connections N    connections of the load generator (64)
   --agents N         agents that call in turn (1000)
   --pool N           connections of each server to PostgreSQL (10)
-  --only a,b         only these figures: receipt, connector, hot, pending, approve, sweep, million
-                     (million, some 10 minutes, only where it is named)
+  --only a,b         only these figures: receipt, connector, hot, pending, approve, sweep, million, append, audit-query
+                     (the last three, some 10 minutes each, only where they are named)
+  --entries N        entries beside which append and audit-query measure (2000000; 100000 with --quick)
+  --plans DIR        write the plans of what audit-query asks the database to DIR
   --load TOOL        wrk or autocannon; default: wrk where it is installed
   --data-dir DIR     folder for PostgreSQL's files; default: a temporary one on a real disk
   --set NAME=VALUE   a setting of PostgreSQL, for instance shared_buffers=2GB; may be given several times
@@ -44,7 +50,7 @@ export function parseOptions(argv: readonly string[]): Options | 'help' {
     args: [...argv],
     options: {
       quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' }, pairs: text, seconds: text, connections: text,
-      agents: text, pool: text, only: text, load: text, 'data-dir': text, json: text, profile: text,
+      agents: text, pool: text, only: text, load: text, 'data-dir': text, json: text, profile: text, entries: text, plans: text,
       set: { type: 'string', multiple: true },
     },
   });
@@ -59,6 +65,8 @@ export function parseOptions(argv: readonly string[]): Options | 'help' {
     connections: whole('connections', values.connections, 64),
     agents: whole('agents', values.agents, 1_000),
     poolSize: whole('pool', values.pool, 10),
+    entries: whole('entries', values.entries, quick ? 100_000 : 2_000_000),
+    ...(values.plans === undefined ? {} : { plans: values.plans }),
     only: values.only?.split(',') ?? [],
     load,
     settings: Object.fromEntries((values.set ?? []).map(settingOf)),

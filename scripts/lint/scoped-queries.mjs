@@ -17,6 +17,9 @@ export const WITHOUT_SCOPE = {
   'SetupTokenStore.find': 'a credential is looked up before there is a scope; it answers one row at most',
   'HitlEventsQuery.now': 'tells how far the log of events reaches, and nothing of anybody',
   'HitlEventsQuery.reach': 'tells how far the log of events reaches, and nothing of anybody',
+  'Walk.parameter': 'puts SQL together; AuditQuery runs it for the organizations of a scope',
+  'Walk.sorted': 'puts SQL together; AuditQuery runs it for the organizations of a scope',
+  'Walk.merged': 'puts SQL together; AuditQuery runs it for the organizations of a scope',
   'VerificationTurnsStore.take': 'keyed by the credential itself',
   'VerificationTurnsStore.giveBack': 'keyed by the credential itself',
 };

@@ -43,6 +43,16 @@ export function newId(prefix: IdPrefix, now: number = Date.now()): string {
   return `${prefix}_${characters.toString('latin1')}`;
 }
 
+/** The least text that an id of this type made at this time, or later, can be: ids and such texts sort by time. */
+export function firstIdAt(prefix: IdPrefix, time: number): string {
+  let text = '';
+  for (let rest = Math.max(0, time) * TICKS_PER_MILLISECOND, i = 0; i < TIME_CHARACTERS; i++) {
+    text = ALPHABET[rest % 32]! + text;
+    rest = Math.floor(rest / 32);
+  }
+  return `${prefix}_${text}`;
+}
+
 const FORM = /^[a-z]+_[0-9a-z]{10,64}$/;
 
 /** Whether a text could be an id of this type. Says nothing about whether it exists. */

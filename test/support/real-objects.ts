@@ -82,7 +82,9 @@ async function anEntryAbout(server: TestServer, organizationId: string, userId: 
     [organizationId, `sys_${organizationId}`],
   );
   await server.sql(
-    `insert into audit_subjects (organization_id, user_id, entry_id, pointer) values ($1, $2, $3, '/metadata/by') on conflict do nothing`,
+    `insert into audit_subjects (organization_id, user_id, entry_id, pointer, chain, seq, event, capability, outcome, "timestamp")
+     select organization_id, $2, id, '/metadata/by', chain, seq, event, capability, outcome, "timestamp"
+     from audit_entries where organization_id = $1 and id = $3 on conflict do nothing`,
     [organizationId, userId, entry!.id],
   );
   return entry!.id;

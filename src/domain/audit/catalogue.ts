@@ -1,4 +1,4 @@
-import { type EventDefinition, type MetadataOf, type Outcome } from './event-definition.js';
+import { type EventDefinition, type MetadataOf } from './event-definition.js';
 import { ADMIN_EVENTS, AUTH_EVENTS, PRIVACY_EVENTS } from './events-of-administration.js';
 import { AGENT_EVENTS, CAPABILITY_EVENTS } from './events-of-agents.js';
 import { EXECUTION_EVENTS, HITL_EVENTS, LLM_EVENTS, TASK_EVENTS } from './events-of-executions.js';
@@ -33,8 +33,6 @@ type CapabilityOf<K extends AuditEventType> = (typeof EVENTS)[K]['capability'] e
 export type AuditEventOf<K extends AuditEventType> = {
   readonly type: K;
   readonly metadata: AuditMetadata<K>;
-  /** Only where it differs from the catalogue's. */
-  readonly outcome?: Outcome | undefined;
 } & CapabilityOf<K>;
 
 export type AuditEvent = { [K in AuditEventType]: AuditEventOf<K> }[AuditEventType];

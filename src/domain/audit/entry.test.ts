@@ -81,7 +81,7 @@ function payloadObject(event: RecordedEvent, { id, actorId, timestamp, origin }:
       : byMember ? { '~members': found.map((one) => one.d).sort() }
       : { '~': found[0]!.d };
   }
-  const outcome = event.outcome ?? definition.outcome;
+  const { outcome } = definition;
   const { address, ...plainOrigin } = { ...origin };
   const committedAddress = address === undefined ? {} : { address: { '~': at('/origin/address')[0]!.d } };
   return {
@@ -199,7 +199,13 @@ describe('prepareEntry', () => {
       },
       stamp(),
     );
-    expect(asked.subjects).toEqual([{ userId: USER, pointer: '/metadata/context/on_behalf_of' }]);
+    expect(asked.subjects).toEqual([
+      { userId: 'root', pointer: '/actorId' },
+      { userId: USER, pointer: '/metadata/context/on_behalf_of' },
+    ]);
+
+    const itsOwn = prepareEntry({ ...inAgentChain, type: 'agent.tokens_revoked', metadata: { epoch: 1 } }, stamp({ actorId: AGENT }));
+    expect(itsOwn.subjects).toEqual([]);
 
     const created = prepareEntry(
       {

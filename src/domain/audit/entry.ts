@@ -29,7 +29,10 @@ export interface Stamp {
   readonly origin?: Origin | undefined;
 }
 
-/** A user whom an entry is about, and the place in the payload that names them or holds data of theirs (RFC 6901). */
+/**
+ * A user (or another actor) whom an entry is about, and the place in the payload that names them or holds data of theirs
+ * (RFC 6901).
+ */
 export interface Subject {
   readonly userId: string;
   readonly pointer: string;
@@ -95,7 +98,7 @@ export function prepareEntry(event: RecordedEvent, stamp: Stamp): PreparedEntry 
   const plan = PLANS.get(type);
   if (!plan) throw misrecorded(type, 'not in the catalogue');
   checkPlace(event, plan.definition);
-  const outcome = event.outcome ?? plan.definition.outcome;
+  const { outcome } = plan.definition;
   const timestamp = stamp.timestamp.toISOString();
   if (timestamp.length !== 24) throw misrecorded(type, 'a year that does not fit four digits');
 
@@ -119,7 +122,7 @@ export function prepareEntry(event: RecordedEvent, stamp: Stamp): PreparedEntry 
     timestamp,
     payload,
     disclosures: disclosuresText(disclosures),
-    subjects: subjectsOf(event.metadata as Record<string, unknown>, plan, stamp),
+    subjects: subjectsOf(event.metadata as Record<string, unknown>, plan, stamp, agentId),
   };
 }
 
@@ -190,11 +193,15 @@ function originText({ address, requestId, traceId, via }: Origin, disclosures: D
   );
 }
 
-/** The people an entry is about, as the catalogue names them. An actor's own address is what an erasure of theirs has to find. */
-function subjectsOf(metadata: Record<string, unknown>, plan: Plan, stamp: Stamp): Subject[] {
+/**
+ * Whom an entry is about, as the catalogue names them, and who acted, unless it is the chain's own agent: so whoever is asked for
+ * is found here. An actor's own address is what an erasure of theirs has to find.
+ */
+function subjectsOf(metadata: Record<string, unknown>, plan: Plan, stamp: Stamp, agentId?: string): Subject[] {
   const subjects: Subject[] = [];
-  if (isId('usr', stamp.actorId)) {
-    subjects.push({ userId: stamp.actorId, pointer: stamp.origin?.address === undefined ? '/actorId' : '/origin/address' });
+  if (stamp.actorId !== agentId) {
+    const isPerson = isId('usr', stamp.actorId) && stamp.origin?.address !== undefined;
+    subjects.push({ userId: stamp.actorId, pointer: isPerson ? '/origin/address' : '/actorId' });
   }
   let about: string | undefined;
   for (const { name, member, pointer } of plan.members) {

@@ -34,7 +34,14 @@ export const AUTH_EVENTS = {
   'auth.failed': event(
     'platform',
     'Authentication failed: the first of a minute and address at once, the rest as one entry with their count.',
-    { count: plain<number>(), /** Plain: a code. */ reason: plain<string>(), method: optional(plain<string>()) },
+    {
+      count: plain<number>(),
+      /** Plain: a code; `several` where they differ. */
+      reason: plain<string>(),
+      method: optional(plain<string>()),
+      /** Where so many addresses failed that their networks are counted, instead of the origin's address. */
+      network: optional(value<string>()),
+    },
     'failure',
   ),
 };

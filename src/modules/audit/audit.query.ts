@@ -3,23 +3,13 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { StoredEntry } from '../../domain/audit/stored-entry.js';
 import type { LogSource } from '../../domain/audit/verify.js';
+import type { RunStatement } from '../../platform/auth/credential-source.js';
 import type { Scope } from '../../platform/auth/scope.js';
+import { inOneGo } from '../../platform/database/in-one-go.js';
 import { pageFrom, type Page, type PageRequest } from '../../platform/http/pagination.js';
+import { type AuditFilter, type Selection, selectionOf } from './entry-selection.js';
+import { countStatement, IN_ORDER, keyOf, pageStatement } from './entry-walks.query.js';
 import { ENTRY_COLUMNS, SNAPSHOT, numbered, sqlLogSource, type EntryRow } from './log-source.query.js';
-
-export interface AuditFilter {
-  readonly event?: string;
-  readonly agentId?: string;
-  /** Entries whose actor or subject is this user. */
-  readonly userId?: string;
-  readonly capability?: string;
-  /** `success` also finds `executed`. */
-  readonly outcome?: string;
-  readonly organizationId?: string;
-  /** Both inclusive. */
-  readonly from?: Date;
-  readonly to?: Date;
-}
 
 /** Beyond this many matches counting costs more than the number is worth. */
 const COUNTED = 10_000;
@@ -36,10 +26,11 @@ export class AuditQuery {
   /** @param onlyOf the reader, where a reader may see only entries that they made or that are about them */
   async find(scope: Scope, id: string, onlyOf?: string): Promise<StoredEntry | undefined> {
     const organizations = await this.organizations(scope);
-    const where = conditions({}, scope, onlyOf, 3);
     const [row] = await this.dataSource.query<EntryRow[]>(
-      `select ${ENTRY_COLUMNS} from audit_entries e where e.organization_id = any ($1) and e.id = $2 and ${where.sql}`,
-      [organizations, id, ...where.parameters],
+      `select ${ENTRY_COLUMNS} from audit_entries e where e.organization_id = any ($1) and e.id = $2
+         and ($3::text is null or e.chain = $3) and ($4::text is null or exists (
+           select from audit_subjects s where s.organization_id = e.organization_id and s.user_id = $4 and s.entry_id = e.id))`,
+      [organizations, id, scope.agentId ?? null, onlyOf ?? null],
     );
     return row && numbered(row);
   }
@@ -51,25 +42,13 @@ export class AuditQuery {
    */
   async list(scope: Scope, filter: AuditFilter, page: PageRequest, onlyOf?: string): Promise<AuditPage> {
     const organizations = await this.organizations(scope, filter.organizationId);
-    const byChain = filter.agentId !== undefined;
-    const where = conditions(filter, scope, onlyOf, 5);
-    const key = byChain ? 'e.seq' : 'e.id';
-    const after = byChain ? '($2::bigint is null or e.seq < $2)' : '($2::text is null or e.id < $2)';
-    const cursor = byChain ? sequence(page.after?.[0]) : (page.after?.[0] ?? null);
-    const [rows, counted] = await Promise.all([
-      this.dataSource.query<EntryRow[]>(
-        `select e.* from unnest($1::text[]) as o(organization_id) cross join lateral (
-           select ${ENTRY_COLUMNS} from audit_entries e
-           where e.organization_id = o.organization_id and ${after} and ${where.sql}
-           order by ${key} desc limit $3::integer + $4::integer) e
-         order by ${key} desc limit $3 offset $4`,
-        [organizations, cursor, page.limit + 1, page.offset, ...where.parameters],
-      ),
-      this.count(organizations, filter, scope, onlyOf),
-    ]);
-    const keyOf = (entry: StoredEntry) => [byChain ? String(entry.seq) : entry.id];
+    const selection = selectionOf(filter, scope.agentId, onlyOf);
+    if (selection === undefined || organizations.length === 0) return { rows: [], total: 0, totalIsExact: true };
+    const [rows, counted] = await this.inOrder((run) =>
+      [this.page(run, selection, organizations, page), this.count(run, selection, organizations)]);
     const total = Math.min(counted, COUNTED);
-    return { ...pageFrom(rows.map(numbered), total, page.limit, keyOf), totalIsExact: counted <= COUNTED };
+    const keyOfEntry = (entry: StoredEntry) => [keyOf(selection) === 'seq' ? String(entry.seq) : entry.id];
+    return { ...pageFrom(rows, total, page.limit, keyOfEntry), totalIsExact: counted <= COUNTED };
   }
 
   /** Reads the log as it stands at one moment, on a connection of its own. */
@@ -87,14 +66,44 @@ export class AuditQuery {
     }
   }
 
-  private async count(organizations: string[], filter: AuditFilter, scope: Scope, onlyOf?: string): Promise<number> {
-    const where = conditions(filter, scope, onlyOf, 2);
-    const [row] = await this.dataSource.query<[{ total: number }]>(
-      `select count(*)::integer as total from (
-         select 1 from audit_entries e where e.organization_id = any ($1) and ${where.sql} limit ${COUNTED + 1}) matches`,
-      [organizations, ...where.parameters],
-    );
-    return row.total;
+  /** Page and total of one moment, sent in one go. */
+  private async inOrder<Rows, Count>(ask: (run: RunStatement) => [Promise<Rows>, Promise<Count>]): Promise<[Rows, Count]> {
+    const runner = this.dataSource.createQueryRunner();
+    await runner.connect();
+    try {
+      const run: RunStatement = (sql, parameters) => runner.query(sql, [...parameters]) as ReturnType<RunStatement>;
+      const begun = runner.query(`start transaction isolation level repeatable read, read only; ${IN_ORDER}`);
+      const [, rows, count] = await inOneGo([begun, ...ask(run), runner.query('commit')]);
+      return [rows, count];
+    } catch (error) {
+      await runner.query('rollback').catch(() => undefined);
+      throw error;
+    } finally {
+      await runner.release();
+    }
+  }
+
+  private async page(
+    run: RunStatement, selection: Selection, organizations: readonly string[], page: PageRequest,
+  ): Promise<StoredEntry[]> {
+    const key = keyOf(selection);
+    const [cursor] = page.after ?? [];
+    const after = key === 'seq' ? sequence(cursor) : (cursor ?? null);
+    const keys = pageStatement(selection, organizations, { after, limit: page.limit + 1, offset: page.offset });
+    const chain = selection.chain === undefined ? '' : `e.chain = $${keys.parameters.push(selection.chain)} and `;
+    const rows = (await run(
+      `select ${ENTRY_COLUMNS} from (${keys.sql}) page cross join lateral (
+         select * from audit_entries e where e.organization_id = page.organization_id and ${chain}e.${key} = page.key limit 1) e
+       order by page.key desc`,
+      keys.parameters,
+    )) as unknown as EntryRow[];
+    return rows.map(numbered);
+  }
+
+  private async count(run: RunStatement, selection: Selection, organizations: readonly string[]): Promise<number> {
+    const { sql, parameters } = countStatement(selection, organizations, COUNTED + 1);
+    const [row] = await run(sql, parameters);
+    return Number(row!['total']);
   }
 
   /** The organizations of a scope by name; "all" by stepping from one to the next through the heads' key. */
@@ -118,37 +127,4 @@ export class AuditQuery {
 function sequence(text: string | undefined): string | null {
   if (text === undefined) return null;
   return /^\d{1,15}$/.test(text) ? text : '0';
-}
-
-interface Conditions {
-  readonly sql: string;
-  readonly parameters: unknown[];
-}
-
-function conditions(filter: AuditFilter, scope: Scope, onlyOf: string | undefined, first: number): Conditions {
-  const parameters: unknown[] = [];
-  const parts: string[] = [];
-  const add = (value: unknown, condition: (parameter: string) => string) => {
-    if (value === undefined) return;
-    parameters.push(value);
-    parts.push(condition(`$${first + parameters.length - 1}`));
-  };
-  // An agent's entries are its chain: naming the chain lets the primary key serve.
-  add(scope.agentId, (agent) => `e.chain = ${agent}`);
-  add(filter.agentId, (agent) => `e.chain = ${agent} and e.agent_id = ${agent}`);
-  add(filter.event, (event) => `e.event = ${event}`);
-  add(filter.capability, (capability) => `e.capability = ${capability}`);
-  add(outcomes(filter.outcome), (outcome) => `e.outcome = any (${outcome})`);
-  add(filter.from?.toISOString(), (from) => `e."timestamp" >= ${from}`);
-  add(filter.to?.toISOString(), (to) => `e."timestamp" <= ${to}`);
-  for (const user of [filter.userId, onlyOf]) {
-    add(user, (id) => `(e.actor_id = ${id} or exists (
-      select from audit_subjects s where s.organization_id = e.organization_id and s.user_id = ${id} and s.entry_id = e.id))`);
-  }
-  return { sql: parts.length === 0 ? 'true' : parts.join(' and '), parameters };
-}
-
-function outcomes(outcome: string | undefined): string[] | undefined {
-  if (outcome === undefined) return undefined;
-  return outcome === 'success' ? ['success', 'executed'] : [outcome];
 }

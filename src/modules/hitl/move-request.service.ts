@@ -230,31 +230,32 @@ export function refusalOf(refused: Refused | Held, request: HitlRequestEntity): 
 }
 
 function entryOf({ type }: HitlEvent, { next, command, accepted, cause }: Planned): AuditEvent {
-  const { capability, id: hitlId, digest } = next;
+  const { capability, digest } = next;
+  const hitl = { hitlId: next.id, ...(next.flagged ? { flagged: true } : {}) };
   const comment = 'note' in command && command.note !== undefined ? { comment: command.note } : {};
   const entry = <Type extends HitlEventType>(of: Type, metadata: Extract<AuditEvent, { type: Type }>['metadata']) =>
     ({ type: of, capability, metadata }) as AuditEvent;
   switch (command.kind) {
     case 'vote':
-      return entry('hitl.voted', { hitlId, approvals: command.approvals, needed: command.needed, ...comment });
+      return entry('hitl.voted', { ...hitl, approvals: command.approvals, needed: command.needed, ...comment });
     case 'edit':
-      return entry('hitl.edited', { hitlId, version: command.version, digest: command.digest, input: command.input, diff: command.diff });
+      return entry('hitl.edited', { ...hitl, version: command.version, digest: command.digest, input: command.input, diff: command.diff });
     case 'remind':
-      return entry('hitl.reminded', { hitlId, secondsBefore: command.secondsBefore });
+      return entry('hitl.reminded', { ...hitl, secondsBefore: command.secondsBefore });
     default:
   }
   switch (type) {
     case 'hitl.approved':
-      return entry(type, { hitlId, digest, ...comment, ...(isBreakGlass(command) ? { breakGlass: true } : {}) });
+      return entry(type, { ...hitl, digest, ...comment, ...(isBreakGlass(command) ? { breakGlass: true } : {}) });
     case 'hitl.rejected':
-      return entry(type, { hitlId, ...comment });
+      return entry(type, { ...hitl, ...comment });
     case 'hitl.cancelled':
-      return entry(type, { hitlId, reason: cause, ...comment });
+      return entry(type, { ...hitl, reason: cause, ...comment });
     case 'hitl.timed_out':
-      return entry(type, { hitlId, action: accepted.action! });
+      return entry(type, { ...hitl, action: accepted.action! });
     case 'hitl.escalated': {
       const { escalatedTo, escalationLevel: level } = next;
-      return entry(type, { hitlId, reason: whyEscalated(command), level, ...(escalatedTo === null ? {} : { escalatedTo }) });
+      return entry(type, { ...hitl, reason: whyEscalated(command), level, ...(escalatedTo === null ? {} : { escalatedTo }) });
     }
     default:
       throw new Error(`${command.kind} records no ${type}`);

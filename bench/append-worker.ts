@@ -1,0 +1,120 @@
+// One of the processes of the append study: appends batches by the engine, or inserts the same rows into the bare twin, as told.
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { agentChain } from '../src/domain/audit/chain.js';
+import { prepareEntry, type PreparedEntry } from '../src/domain/audit/entry.js';
+import { newId } from '../src/domain/ids.js';
+import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../src/platform/database/chain-writer.js';
+import { createDataSource } from '../src/platform/database/data-source.js';
+import { inOneGo } from '../src/platform/database/in-one-go.js';
+import { takeHold } from '../src/platform/database/locks.js';
+import { preparing } from '../src/platform/database/prepared.js';
+import { INPUT, ORIGIN } from './fill-log.js';
+
+export interface AppendOrder {
+  readonly side: 'many' | 'hot' | 'bare';
+  readonly seconds: number;
+}
+
+export interface Appended {
+  readonly rows: number;
+  readonly seconds: number;
+}
+
+export interface AppendSetting {
+  readonly databaseUrl: string;
+  readonly organizationId: string;
+  readonly agents: readonly string[];
+  /** Entries of one batch: half of them begin an execution, and half of them close it. */
+  readonly batch: number;
+}
+
+const setting = JSON.parse(process.env['APPEND_SETTING']!) as AppendSetting;
+const { organizationId, agents, batch } = setting;
+const database = createDataSource({ url: setting.databaseUrl, poolSize: 1 });
+await database.initialize();
+const plain = new pg.Client({ connectionString: setting.databaseUrl });
+await plain.connect();
+
+const started = (executionId: string) =>
+  ({ executionId, grantId: 'grt_x', grantVersion: 1, definition: 'd'.repeat(64), input: INPUT, reasons: [], runtime: 'receipt' });
+const completed = (executionId: string) => ({ executionId, durationMs: 0 });
+
+function agentsOf(side: AppendOrder['side']): string[] {
+  if (side === 'hot') return [agents[0]!];
+  // Each once: as many calls of one agent at a time are rare.
+  const chosen = new Set<string>();
+  while (chosen.size < batch / 2) chosen.add(agents[Math.floor(Math.random() * agents.length)]!);
+  return [...chosen];
+}
+
+/** As the gate does: what can be made before the heads are locked is; then locks, entries and commit, without a wait between. */
+async function append(side: AppendOrder['side']): Promise<void> {
+  const chains = agentsOf(side).map((agent) => agentChain(organizationId, agent));
+  const entries: PreparedEntry[] = [];
+  for (let i = 0; i < batch / 2; i++) entries.push(...execution(chains[i % chains.length]!.chain));
+  const runner = database.createQueryRunner();
+  try {
+    await preparing(runner);
+    await inOneGo([
+      runner.startTransaction(),
+      takeHold(runner, [], { chains }),
+      runner.query(APPEND_ENTRIES, [...entryColumns(entries), ...subjectColumns(entries)]),
+      runner.query('commit'),
+    ]);
+  } finally {
+    await runner.release();
+  }
+}
+
+/** An execution that is begun and closed at once. */
+function execution(agentId: string): PreparedEntry[] {
+  const where = { chain: agentChain(organizationId, agentId), agentId, capability: 'bench.capability0' };
+  const executionId = newId('exec');
+  const stamp = () => ({ id: newId('audit'), actorId: agentId, timestamp: new Date(), origin: ORIGIN });
+  return [
+    prepareEntry({ ...where, type: 'execution.started', metadata: started(executionId) }, stamp()),
+    prepareEntry({ ...where, type: 'execution.completed', metadata: completed(executionId) }, stamp()),
+  ];
+}
+
+/** Made beforehand: what a bare insert writes costs it nothing to make. */
+const ready = Array.from({ length: 1_000 }, (_, i) => execution(agents[i % agents.length]!)).flat();
+
+const COLUMNS = 14;
+const insertBare = {
+  name: 'bare-insert',
+  text: `insert into bench_entries (organization_id, chain, seq, id, event, agent_id, actor_id, capability, outcome, "timestamp",
+    payload, disclosures, prev_hash, hash) values ${Array.from({ length: batch }, (_, row) =>
+      `(${Array.from({ length: COLUMNS }, (_column, i) => `$${row * COLUMNS + i + 1}`).join(', ')})`).join(', ')}`,
+};
+const HASHES = Array.from({ length: 64 }, () => randomBytes(32).toString('hex'));
+let next = 0;
+
+async function insert(): Promise<void> {
+  const values: unknown[] = [];
+  for (let i = 0; i < batch; i++) {
+    const entry: PreparedEntry = ready[next++ % ready.length]!;
+    values.push(
+      entry.organizationId, entry.chain, next, entry.id, entry.event, entry.agentId ?? null, entry.actorId, entry.capability ?? null,
+      entry.outcome ?? null, entry.timestamp, entry.payload, entry.disclosures, HASHES[i % 64], HASHES[(i + 1) % 64],
+    );
+  }
+  await plain.query({ ...insertBare, values });
+}
+
+process.on('message', ({ side, seconds }: AppendOrder) => void run(side, seconds));
+process.once('SIGTERM', () => process.exit(0));
+
+async function run(side: AppendOrder['side'], seconds: number): Promise<void> {
+  const begin = performance.now();
+  const end = begin + seconds * 1_000;
+  let rows = 0;
+  while (performance.now() < end) {
+    await (side === 'bare' ? insert() : append(side));
+    rows += batch;
+  }
+  process.send!({ rows, seconds: (performance.now() - begin) / 1_000 } satisfies Appended);
+}
+
+process.send!('ready');
