@@ -107,8 +107,10 @@ describe('sweep_entries_v1 and sweep_subjects_v1', () => {
 
   test('leave who is named by what is still there', async () => {
     const [kept] = (await entries()).slice(-1);
-    const pair = (user: string, entry: string) => `('${home}', '${user}', '${entry}', '/actorId')`;
-    await server.sql(`insert into audit_subjects values ${pair('usr_a', 'audit_gone1')}, ${pair('usr_a', 'audit_gone2')},
+    const pair = (user: string, entry: string) =>
+      `('${home}', '${user}', '${entry}', '/actorId', '${agent.id}', 1, 'agent.updated', '2026-11-22T00:00:00.000Z')`;
+    await server.sql(`insert into audit_subjects (organization_id, user_id, entry_id, pointer, chain, seq, event, "timestamp")
+      values ${pair('usr_a', 'audit_gone1')}, ${pair('usr_a', 'audit_gone2')},
       ${pair('usr_b', kept!.id)}, ${pair('usr_c', 'audit_gone3')}`);
     let [user, entry] = ['', ''];
     for (let looks = 0; looks < 1_000; looks++) {
