@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import type { DataSource } from 'typeorm';
-import { createDataSource, migrate } from '../../src/platform/database/data-source.js';
+import { DataSource } from 'typeorm';
+import { IndexAudit20261123000300 } from '../../migrations/20261123000300-index-audit.js';
+import { dataSourceOptions, migrate } from '../../src/platform/database/data-source.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 
 jest.setTimeout(60_000);
@@ -10,7 +11,10 @@ let dataSource: DataSource;
 
 beforeAll(async () => {
   database = await createTestDatabase('empty');
-  dataSource = createDataSource({ url: database.url, poolSize: 2, withoutLimits: true });
+  const options = dataSourceOptions({ url: database.url, poolSize: 2, withoutLimits: true });
+  const all = options.migrations as (new () => object)[];
+  // As the schema was before what cannot be undone came upon it.
+  dataSource = new DataSource({ ...options, migrations: all.slice(0, all.indexOf(IndexAudit20261123000300)) });
   await dataSource.initialize();
   await migrate(dataSource);
 });
