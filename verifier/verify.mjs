@@ -1,0 +1,939 @@
+// Checks an export of a Countersign audit log and believes nothing that the file does not prove. This one file is the whole
+// checker: no package, no network, no access to the server, none of the server's code. README.md has the format and the rules.
+//
+//   node verify.mjs <export.jsonl[.gz]> [--key <verifier key>]… [--remember <file>] [--archive <folder>]… [--json]
+//
+// Top to bottom: 1 hashes, 2 signatures, 3 canonical JSON, 4 trees, 5 signed notes, 6 an entry by itself, 7 the shapes of lines,
+// 8 chains and trees while the lines go by, 9 reading, 10 the command line. Of what has gone by only each chain's end is kept, the
+// roots of full subtrees, and blanked values that no erasure accounts for yet: memory does not grow with the log.
+
+// --- 1. Bytes and hashes --------------------------------------------------------------------------------------------------
+
+const encoder = new TextEncoder();
+const utf8 = (text) => encoder.encode(text);
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const hex = (bytes) => Array.from(bytes, (byte) => HEX[byte]).join('');
+const base64 = (bytes) => btoa(String.fromCharCode(...bytes));
+const base64url = (bytes) => base64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+const unbase64url = (text) => unbase64(text.replaceAll('-', '+').replaceAll('_', '/') + '='.repeat((4 - (text.length % 4)) % 4));
+const join = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
+const equal = (a, b) => a.length === b.length && a.every((byte, n) => byte === b[n]);
+
+/** Only the one spelling that `base64` would write; anything else is undefined. */
+function unbase64(text) {
+  try {
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return base64(bytes) === text ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** FIPS 180-4: the constants are the first bits of the fractions of the square and cube roots of the first primes. */
+const PRIMES = [];
+for (let n = 2; PRIMES.length < 80; n++) if (PRIMES.every((prime) => n % prime !== 0)) PRIMES.push(n);
+
+function rootFraction(prime, degree) {
+  let low = 0n;
+  for (let bit = 1n << 71n; bit > 0n; bit >>= 1n) if ((low + bit) ** degree <= BigInt(prime) << (64n * degree)) low += bit;
+  return BigInt.asUintN(64, low);
+}
+const K512 = PRIMES.map((prime) => rootFraction(prime, 3n));
+const H512 = PRIMES.slice(0, 8).map((prime) => rootFraction(prime, 2n));
+const [K256, H256] = [K512, H512].map((words) => Int32Array.from(words, (word) => Number(BigInt.asIntN(32, word >> 32n))));
+const w = new Int32Array(64);
+
+/** SHA-256 over bytes that come piece by piece. */
+class Sha256 {
+  state = H256.slice();
+  block = new Uint8Array(64);
+  length = 0;
+
+  update(bytes) {
+    for (let at = 0; at < bytes.length; ) {
+      const filled = this.length % 64;
+      const taken = Math.min(64 - filled, bytes.length - at);
+      if (taken === 64) this.compress(bytes, at);
+      else {
+        this.block.set(bytes.subarray(at, at + taken), filled);
+        if (filled + taken === 64) this.compress(this.block, 0);
+      }
+      at += taken;
+      this.length += taken;
+    }
+    return this;
+  }
+
+  /** Of what came so far; more may come. */
+  digest() {
+    const padding = new Uint8Array(((119 - (this.length % 64)) % 64) + 9);
+    padding[0] = 0x80;
+    new DataView(padding.buffer).setBigUint64(padding.length - 8, BigInt(this.length) * 8n);
+    const end = Object.assign(new Sha256(), { state: this.state.slice(), block: this.block.slice(), length: this.length });
+    end.update(padding);
+    const digest = new DataView(new ArrayBuffer(32));
+    end.state.forEach((word, n) => digest.setInt32(n * 4, word));
+    return new Uint8Array(digest.buffer);
+  }
+
+  compress(bytes, start) {
+    for (let t = 0, at = start; t < 16; t++) w[t] = (bytes[at++] << 24) | (bytes[at++] << 16) | (bytes[at++] << 8) | bytes[at++];
+    for (let t = 16; t < 64; t++) {
+      const [x, y] = [w[t - 15], w[t - 2]];
+      const s0 = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
+      const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
+      w[t] = w[t - 16] + s0 + w[t - 7] + s1;
+    }
+    let [a, b, c, d, e, f, g, h] = this.state;
+    for (let t = 0; t < 64; t++) {
+      const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
+      const t1 = (h + s1 + ((e & f) ^ (~e & g)) + K256[t] + w[t]) | 0;
+      const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
+      const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+      h = g; g = f; f = e; e = (d + t1) | 0; d = c; c = b; b = a; a = (t1 + t2) | 0;
+    }
+    const s = this.state;
+    s[0] += a; s[1] += b; s[2] += c; s[3] += d; s[4] += e; s[5] += f; s[6] += g; s[7] += h;
+  }
+}
+
+/** SHA-256 of pieces taken together. */
+export const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), new Sha256()).digest();
+
+/** SHA-512 in plain big integers: only signatures need it, and a file has few. */
+export function sha512(bytes) {
+  const padding = new Uint8Array(((239 - (bytes.length % 128)) % 128) + 17);
+  padding[0] = 0x80;
+  new DataView(padding.buffer).setBigUint64(padding.length - 8, BigInt(bytes.length) * 8n);
+  const view = new DataView(join(bytes, padding).buffer);
+  const u64 = (word) => BigInt.asUintN(64, word);
+  const mix = (x, ...turns) => turns.reduce((mixed, n) => mixed ^ (x >> n) ^ u64(x << (64n - n)), 0n);
+  let state = H512;
+  for (let at = 0; at < view.byteLength; at += 128) {
+    const words = Array.from({ length: 16 }, (_, t) => view.getBigUint64(at + t * 8));
+    for (let t = 16; t < 80; t++) {
+      const [x, y] = [words[t - 15], words[t - 2]];
+      words.push(u64(words[t - 16] + (mix(x, 1n, 8n) ^ (x >> 7n)) + words[t - 7] + (mix(y, 19n, 61n) ^ (y >> 6n))));
+    }
+    let [a, b, c, d, e, f, g, h] = state;
+    for (let t = 0; t < 80; t++) {
+      const t1 = h + mix(e, 14n, 18n, 41n) + ((e & f) ^ (u64(~e) & g)) + K512[t] + words[t];
+      const t2 = mix(a, 28n, 34n, 39n) + ((a & b) ^ (a & c) ^ (b & c));
+      [a, b, c, d, e, f, g, h] = [u64(t1 + t2), a, b, c, u64(d + t1), e, f, g];
+    }
+    state = [a, b, c, d, e, f, g, h].map((word, n) => u64(word + state[n]));
+  }
+  const digest = new DataView(new ArrayBuffer(64));
+  state.forEach((word, n) => digest.setBigUint64(n * 8, word));
+  return new Uint8Array(digest.buffer);
+}
+
+// --- 2. Signatures: Ed25519, RFC 8032 section 5.1 -----------------------------------------------------------------------------
+
+const P = 2n ** 255n - 19n;
+const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
+const mod = (x) => ((x % P) + P) % P;
+
+function power(base, exponent) {
+  let result = 1n;
+  for (let b = mod(base), e = exponent; e > 0n; e >>= 1n, b = (b * b) % P) if (e & 1n) result = (result * b) % P;
+  return result;
+}
+
+const D = mod(-121665n * power(121666n, P - 2n));
+
+/** Points are (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z (section 5.1.4). */
+function addPoints([x1, y1, z1, t1], [x2, y2, z2, t2]) {
+  const [a, b] = [mod((y1 - x1) * (y2 - x2)), mod((y1 + x1) * (y2 + x2))];
+  const [c, d] = [mod(2n * D * t1 * t2), mod(2n * z1 * z2)];
+  const [e, f, g, h] = [b - a, d - c, d + c, b + a];
+  return [mod(e * f), mod(g * h), mod(f * g), mod(e * h)];
+}
+
+function timesPoint(scalar, point) {
+  let sum = [0n, 1n, 1n, 0n];
+  for (let s = scalar, p = point; s > 0n; s >>= 1n, p = addPoints(p, p)) if (s & 1n) sum = addPoints(sum, p);
+  return sum;
+}
+
+const littleEndian = (bytes) => BigInt(`0x${hex(bytes.slice().reverse())}`);
+
+function decodePoint(bytes) {
+  const encoded = littleEndian(bytes);
+  const [sign, y] = [encoded >> 255n, BigInt.asUintN(255, encoded)];
+  const [u, v] = [mod(y * y - 1n), mod(D * y * y + 1n)];
+  let x = mod(u * power(v, 3n) * power(u * power(v, 7n), (P - 5n) / 8n));
+  if (mod(v * x * x) !== u) x = mod(x * power(2n, (P - 1n) / 4n));
+  if (y >= P || mod(v * x * x) !== u || (x === 0n && sign === 1n)) return undefined;
+  if ((x & 1n) !== sign) x = P - x;
+  return [x, y, 1n, mod(x * y)];
+}
+
+function encodePoint([x, y, z]) {
+  const inverse = power(z, P - 2n);
+  const encoded = mod(y * inverse) | ((mod(x * inverse) & 1n) << 255n);
+  return Uint8Array.from({ length: 32 }, (_, n) => Number((encoded >> BigInt(8 * n)) & 255n));
+}
+
+const BASE = decodePoint(Uint8Array.from({ length: 32 }, (_, n) => (n === 0 ? 0x58 : 0x66)));
+
+/** Whether `signature` (64 bytes) over `message` was made with the private half of `publicKey` (32 bytes). */
+export function verifyEd25519(publicKey, message, signature) {
+  if (publicKey.length !== 32 || signature.length !== 64) return false;
+  const [key, r, s] = [decodePoint(publicKey), signature.subarray(0, 32), littleEndian(signature.subarray(32))];
+  if (!key || s >= ORDER) return false;
+  const k = littleEndian(sha512(join(r, publicKey, message))) % ORDER;
+  const [x, y, z, t] = timesPoint(k, key);
+  return equal(encodePoint(addPoints(timesPoint(s, BASE), [mod(-x), y, z, mod(-t)])), r);
+}
+
+// --- 3. Canonical JSON: RFC 8785 ------------------------------------------------------------------------------------------------
+
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The one canonical text of a value; throws for what has none. */
+export function jcs(value, depth = 0) {
+  if (typeof value === 'string' && /[\uD800-\uDFFF]/u.test(value)) throw new TypeError('a lone surrogate');
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError('no number');
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (depth >= 256) throw new TypeError('too deep');
+  if (Array.isArray(value)) return `[${value.map((one) => jcs(one, depth + 1)).join(',')}]`;
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${jcs(name)}:${jcs(value[name], depth + 1)}`).join(',')}}`;
+}
+
+/** Reads a text that is its own canonical form, and so has only one reading: no name twice, no other spelling of a number. */
+export function parseCanonical(text) {
+  try {
+    const value = JSON.parse(text);
+    return jcs(value) === text ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+// --- 4. Trees: RFC 6962 for leaves in a row, a sparse map of depth 256 for the organizations ------------------------------------
+
+const [ZERO, ONE, LINE_END] = [0, 1, 10].map((byte) => Uint8Array.of(byte));
+const leafHash = (text) => sha256(ZERO, utf8(text));
+const nodeHash = (left, right) => sha256(ONE, left, right);
+
+/** The roots of the full subtrees that stand side by side so far: all one needs to go on, and to tell the root. */
+class CompactRange {
+  size = 0;
+  stack = [];
+
+  push(hash, leaves = 1) {
+    const node = { hash, leaves };
+    for (this.size += leaves; this.stack.at(-1)?.leaves === node.leaves; node.leaves *= 2) {
+      node.hash = nodeHash(this.stack.pop().hash, node.hash);
+    }
+    this.stack.push(node);
+  }
+
+  root() {
+    return this.size === 0 ? sha256() : this.stack.map((one) => one.hash).reduceRight((right, left) => nodeHash(left, right));
+  }
+}
+
+/** The sizes of the largest aligned subtrees that fill [from, to), left to right. */
+function subtreesOf(from, to) {
+  const sizes = [];
+  for (let at = from; at < to; at += sizes.at(-1)) {
+    let size = 1;
+    while (at % (size * 2) === 0 && at + size * 2 <= to) size *= 2;
+    sizes.push(size);
+  }
+  return sizes;
+}
+
+/** Walks an audit path upwards (RFC 9162, 2.1.3.2), telling `step` each sibling and its side; whether it ends at the top. */
+function climb(node, last, path, step) {
+  const half = () => ([node, last] = [Math.floor(node / 2), Math.floor(last / 2)]);
+  for (const sibling of path) {
+    if (last === 0) return false;
+    const isLeft = node % 2 === 1 || node === last;
+    step(unbase64(sibling), isLeft);
+    if (isLeft) while (node % 2 === 0 && node !== 0) half();
+    half();
+  }
+  return last === 0;
+}
+
+function isIncluded(leaf, index, size, path, root) {
+  let hash = leaf;
+  const whole = climb(index, size - 1, path, (sibling, isLeft) => (hash = isLeft ? nodeHash(sibling, hash) : nodeHash(hash, sibling)));
+  return index < size && whole && base64(hash) === root;
+}
+
+/** Whether the tree of `to` leaves begins with the whole tree of `from` leaves, 0 < from < to (RFC 9162, 2.1.4.2). */
+function isConsistent(from, to, rootFrom, rootTo, path) {
+  let [node, last] = [from - 1, to - 1];
+  while (node % 2 === 1) [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
+  const [start, ...rest] = node === 0 ? [rootFrom, ...path] : path;
+  let [first, second] = [start, start].map((one) => unbase64(one ?? ''));
+  const whole = climb(node, last, rest, (sibling, isLeft) => {
+    if (isLeft) first = nodeHash(sibling, first);
+    second = isLeft ? nodeHash(sibling, second) : nodeHash(second, sibling);
+  });
+  return whole && base64(first) === rootFrom && base64(second) === rootTo;
+}
+
+/** The map's root, from one organization's leaf and what stands beside its path; where nothing is listed, nothing stands. */
+function mapRoot(organization, size, root, siblings) {
+  const place = sha256(utf8(organization));
+  const beside = new Map(siblings.map(([depth, hash]) => [depth, unbase64(hash)]));
+  let hash = leafHash(jcs({ organization, root, size }));
+  for (let depth = 255; depth >= 0; depth--) {
+    const sibling = beside.get(depth) ?? new Uint8Array(32);
+    const isRight = (place[depth >> 3] >> (7 - (depth & 7))) & 1;
+    hash = isRight ? nodeHash(sibling, hash) : nodeHash(hash, sibling);
+  }
+  return hash;
+}
+
+// --- 5. Signed notes: C2SP signed-note and tlog-checkpoint ----------------------------------------------------------------------
+
+/** Reads a verifier key, `<name>+<key id>+<base64 of 0x01 and 32 bytes>`; undefined for anything else. */
+export function readKey(vkey) {
+  const [, name, id, encoded] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(vkey) ?? [];
+  const typed = encoded === undefined ? undefined : unbase64(encoded);
+  if (typed?.length !== 33 || typed[0] !== 1 || hex(sha256(utf8(`${name}\n`), typed).subarray(0, 4)) !== id) return undefined;
+  return { name, id, vkey, publicKey: typed.subarray(1), fingerprint: hex(sha256(typed.subarray(1))) };
+}
+
+/** The text of a note and which of `keys` signed it, or what is wrong. Signatures by other keys count for nothing. */
+function openNote(note, keys) {
+  const end = note.lastIndexOf('\n\n');
+  const text = note.slice(0, end + 1);
+  if (end < 0 || !note.endsWith('\n') || /[^\n\P{Cc}]/u.test(note)) return 'is no signed note';
+  const signers = [];
+  for (const line of note.slice(end + 2, -1).split('\n')) {
+    const [, name, encoded] = /^\u2014 (\S+) (\S+)$/.exec(line) ?? [];
+    const bytes = encoded === undefined ? undefined : unbase64(encoded);
+    if (!bytes || bytes.length < 5) return 'has a malformed signature';
+    const key = keys.find((one) => one.name === name && one.id === hex(bytes.subarray(0, 4)));
+    if (key && !verifyEd25519(key.publicKey, utf8(text), bytes.subarray(4))) return `has a false signature of ${name}`;
+    if (key) signers.push(key.vkey);
+  }
+  return signers.length === 0 ? 'is not signed by a known key' : { text, signers };
+}
+
+function readCheckpoint(note, keys) {
+  const opened = openNote(note, keys);
+  if (typeof opened === 'string') return opened;
+  const [origin, size, root] = opened.text.split('\n');
+  const fits = /^(0|[1-9]\d{0,14})$/.test(size ?? '') && unbase64(root ?? '')?.length === 32 && opened.text.split('\n').length > 3;
+  return fits ? { origin, size: Number(size), root, note, signers: opened.signers } : 'is no checkpoint';
+}
+
+// --- 6. An entry by itself --------------------------------------------------------------------------------------------------------
+
+const DIGEST = /^[A-Za-z0-9_-]{43}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const COLUMNS = ['id', 'event', 'actorId', 'organizationId', 'outcome', 'timestamp'];
+const isAgent = (chain) => chain.startsWith('agt_');
+
+function hashOf({ chain, capability, payload }, prevHash) {
+  const [agentPart, capabilityPart] = [isAgent(chain) ? `"agentId":${jcs(chain)},` : '', capability === null ? '' : `"capability":${jcs(capability)},`];
+  const before = prevHash === null ? '' : `,"prevHash":${jcs(prevHash)}`;
+  return hex(sha256(utf8(`{${agentPart}${capabilityPart}"payload":${payload}${before}}`)));
+}
+
+/** Hash, columns and values. Findings are [kind, end of a sentence]; `blanks` are the digests whose values are gone. */
+function checkEntry(entry, expectedPrevHash, partOfValues) {
+  const findings = [];
+  const column = (name) => findings.push(['column_mismatch', `has a changed column: ${name} is not what was hashed`]);
+  const result = (what, payload, blanks = []) => {
+    if (what !== undefined) findings.push(['edited', `was changed after it was written: ${what}`]);
+    return { findings, payload, blanks };
+  };
+  if (entry.agentId !== (isAgent(entry.chain) ? entry.chain : null)) column('agentId');
+  if (hashOf(entry, entry.prevHash) !== entry.hash) {
+    if (expectedPrevHash !== undefined && hashOf(entry, expectedPrevHash) === entry.hash) column('prevHash');
+    else result('its hash no longer matches its content');
+  }
+  const payload = readPayload(entry.payload);
+  if (typeof payload === 'string') return result(payload);
+  COLUMNS.filter((name) => (entry[name] ?? undefined) !== payload[name]).forEach(column);
+  const commitments = commitmentsOf(payload);
+  if (typeof commitments === 'string') return result(commitments, payload);
+  if (entry.disclosures === undefined) return result(undefined, payload);
+  const blanks = checkValues(entry.disclosures, commitments, partOfValues);
+  return typeof blanks === 'string' ? result(blanks, payload) : result(undefined, payload, blanks);
+}
+
+function readPayload(text) {
+  const payload = parseCanonical(text);
+  if (!isObject(payload)) return 'its payload is no canonical JSON object';
+  const { origin, outcome = '', metadata, v, ...texts } = payload;
+  if (v !== 1) return 'its payload has an unknown version';
+  if (Object.keys(texts).sort().join() !== 'actorId,event,id,organizationId,timestamp') return 'its payload has other members';
+  if (![outcome, ...Object.values(texts)].every((one) => typeof one === 'string')) return 'a member of its payload is no text';
+  if (!TIME.test(texts.timestamp)) return 'its payload has a wrong timestamp';
+  return isObject(metadata) && (origin === undefined || isObject(origin)) ? payload : 'its metadata or origin is not an object';
+}
+
+/** Digest → where its value belongs. Commitments stand in the members of `metadata` and `origin`, never deeper. */
+function commitmentsOf(payload) {
+  const found = new Map();
+  const members = ['metadata', 'origin'].flatMap((place) => Object.entries(payload[place] ?? {}).map((member) => [place, ...member]));
+  for (const [place, name, member] of members) {
+    const marked = isObject(member) && (Object.hasOwn(member, '~') || Object.hasOwn(member, '~members'));
+    if (!marked && hidesCommitment(member)) return `a commitment stands too deep in ${place}.${name}`;
+    if (!marked) continue;
+    const whole = Object.hasOwn(member, '~');
+    const digests = whole ? [member['~']] : member['~members'];
+    const wellFormed = Object.keys(member).length === 1 && Array.isArray(digests) &&
+      digests.every((one, n) => typeof one === 'string' && DIGEST.test(one) && (n === 0 || one > digests[n - 1]));
+    if (!wellFormed || digests.some((one) => found.has(one))) return `${place}.${name} is no well-formed commitment`;
+    for (const digest of digests) found.set(digest, { place, name, whole });
+  }
+  return found;
+}
+
+function hidesCommitment(member) {
+  if (typeof member !== 'object' || member === null) return false;
+  const named = !Array.isArray(member) && (Object.hasOwn(member, '~') || Object.hasOwn(member, '~members'));
+  return named || Object.values(member).some(hidesCommitment);
+}
+
+/** Holds the values beside an entry against its commitments; returns the digests of those that are gone, or what is wrong. */
+function checkValues(text, commitments, partOfValues) {
+  let values;
+  try {
+    values = JSON.parse(text);
+  } catch {
+    return 'its disclosures are not JSON';
+  }
+  // A text with doubled names or spaces could be read in two ways.
+  if (!Array.isArray(values) || JSON.stringify(values) !== text) return 'its disclosures are not in their stored form';
+  const blanks = [];
+  let previous = '';
+  for (const value of values) {
+    const { erased, ...texts } = isObject(value) ? value : {};
+    const names = Object.keys(texts).sort().join();
+    const wellFormed = names === (erased === true ? 'd,pointer' : 'd,pointer,salt,value') && (erased === true || !Object.hasOwn(value, 'erased'));
+    if (!wellFormed || !Object.values(texts).every((one) => typeof one === 'string')) return 'a disclosure is malformed';
+    const { d, pointer, salt } = texts;
+    if (pointer < previous) return 'its disclosures are out of order';
+    previous = pointer;
+    const wanted = commitments.get(d);
+    if (!wanted) return `the value at ${pointer} answers to no commitment of the entry`;
+    commitments.delete(d);
+    const steps = /~(?![01])|[\uD800-\uDFFF]/u.test(pointer) ? [] : pointer.split('/').map((one) => one.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const [start, place, name, key] = steps;
+    const fits = steps.length === (wanted.whole ? 3 : 4) && start === '' && place === wanted.place && name === wanted.name;
+    if (!fits) return `the value at ${pointer} stands in the wrong place`;
+    if (erased) blanks.push(d);
+    else {
+      // Any other length than 16 would let salt and text be cut apart elsewhere and still give the digest.
+      const bytes = unbase64url(salt);
+      const said = wanted.whole ? texts.value : `[${jcs(key)},${texts.value}]`;
+      const sound = bytes?.length === 16 && base64url(bytes) === salt && parseCanonical(texts.value) !== undefined;
+      if (!sound || base64url(sha256(bytes, utf8(said))) !== d) return `the value at ${pointer} is not the one that was committed to`;
+    }
+  }
+  const [missing] = partOfValues ? [] : commitments.values();
+  return missing ? `a value of ${missing.place}.${missing.name} is missing` : blanks;
+}
+
+// --- 7. The shapes of lines -------------------------------------------------------------------------------------------------------
+
+const isCount = (one) => Number.isSafeInteger(one) && one >= 0;
+const isRoot = (one) => typeof one === 'string' && unbase64(one)?.length === 32;
+const isListOf = (fits) => (one) => Array.isArray(one) && one.every(fits);
+const SHAPES = {
+  text: (one) => typeof one === 'string',
+  texts: isListOf((one) => typeof one === 'string'),
+  count: isCount,
+  flag: (one) => typeof one === 'boolean',
+  time: (one) => typeof one === 'string' && TIME.test(one),
+  hash: (one) => typeof one === 'string' && /^[0-9a-f]{64}$/.test(one),
+  root: isRoot,
+  roots: isListOf(isRoot),
+  object: isObject,
+  one: (one) => one === 1,
+  what: (one) => ['log', 'person', 'archive'].includes(one),
+  because: (one) => ['swept', 'range', 'hidden'].includes(one),
+  siblings: (one) => isListOf((pair) => Array.isArray(pair) && pair.length === 2 && isCount(pair[0]) && isRoot(pair[1]))(one) &&
+    one.every(([depth], n) => depth < 256 && (n === 0 || depth > one[n - 1][0])),
+  place: shapeOf('index:count size:count hashes:roots'),
+  checkpoint: shapeOf('size:count root:root'),
+  counts: shapeOf('lines:count entries:count chains:count withheld:count'),
+};
+
+/** `name:shape`; `?` for what may be null, `??` for what may be left out, too. Any other member is one too many. */
+function shapeOf(words) {
+  const members = words.split(' ').map((word) => /^(\w+):(\w+)(\??)(\??)$/.exec(word));
+  return (one) => isObject(one) && Object.keys(one).every((name) => members.some((member) => member[1] === name)) &&
+    members.every(([, name, kind, nullable, absent]) =>
+      Object.hasOwn(one, name) ? (nullable && one[name] === null) || SHAPES[kind](one[name]) : Boolean(absent));
+}
+
+/** Each kind of line, with its rank in the order of the file. */
+const LINES = Object.fromEntries(Object.entries({
+  export: [0, 'v:one what:what instance:text organizations:texts keys:texts madeAt:time from:text?? to:text?? agentId:text?? userId:text??'],
+  checkpoint: [1, 'note:text'],
+  map: [2, 'organizationId:text size:count root:root siblings:siblings timestamp:time platform:place'],
+  section: [3, 'organizationId:text size:count chains:count'],
+  consistency: [4, 'organizationId:text from:count to:count hashes:roots'],
+  seam: [5, 'organizationId:text chain:text seq:count hash:hash count:count sweepEntryId:text sweepIndex:count? checkpoint:checkpoint'],
+  entry: [6, 'organizationId:text index:count? chain:text seq:count id:text event:text agentId:text? actorId:text capability:text? ' +
+    'outcome:text? timestamp:text payload:text disclosures:text?? prevHash:text? hash:text'],
+  gap: [6, 'from:count to:count because:because nodes:roots'],
+  inclusion: [6, 'index:count size:count hashes:roots'],
+  head: [7, 'organizationId:text chain:text seq:count hash:text? closed:flag'],
+  profile: [8, 'profile:object'],
+  records: [8, 'records:object'],
+  manifest: [9, 'counts:counts sha256:hash note:text'],
+}).map(([kind, [rank, words]]) => [kind, { rank, fits: shapeOf(`kind:text ${words}`) }]));
+
+// --- 8. Chains and trees while the lines go by --------------------------------------------------------------------------------------
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const some = (from, to) => (from === to ? `entry ${from}` : `entries ${from} to ${to}`);
+
+/** One file being checked. `open` is the section, of one organization, whose lines are going by. */
+class Check {
+  breaks = [];
+  counts = { lines: 0, bytes: 0, organizations: 0, chains: 0, entries: 0, unanchored: 0, erased: 0, withheld: 0, breaks: 0 };
+  digest = new Sha256();
+  header = { organizations: [] };
+  keys = [];
+  rank = -1;
+  checkpoints = new Map();
+  consistencies = new Map();
+  transfers = new Map();
+  cutChains = new Set();
+  remembered = [];
+
+  found(chain, position, entryId, kind, detail) {
+    this.counts.breaks++;
+    if (this.breaks.length < 1_000) this.breaks.push({ chain, position, entryId, kind, detail });
+  }
+  inFile(kind, what) {
+    this.found('file', this.counts.lines, null, kind, `line ${this.counts.lines} of the file ${what}`);
+  }
+  inTree(kind, position, what) {
+    this.found(this.open.id, position, null, kind, `the tree of ${this.open.id} ${what}`);
+  }
+  inEntry({ chain, seq, id }, kind, what) {
+    this.found(chain, seq, id ?? null, kind, `entry ${seq} of chain ${chain} ${what}`);
+  }
+  inRun(chain, from, to, kind, what) {
+    this.found(chain, from, null, kind, `${some(from, to)} of chain ${chain} ${what}`);
+  }
+
+  line(bytes) {
+    this.counts.lines++;
+    this.counts.bytes += bytes.length + 1;
+    let line;
+    try {
+      line = parseCanonical(decoder.decode(bytes));
+    } catch {
+      line = undefined;
+    }
+    const known = Object.hasOwn(LINES, line?.kind ?? '') ? LINES[line.kind] : undefined;
+    if (!known?.fits(line)) this.inFile('edited', 'cannot be read: it is not as the format wants it');
+    else {
+      if (this.waiting && line.kind !== 'inclusion') this.inEntry(this.waiting, 'tree_mismatch', 'comes without its proof');
+      if (line.kind !== 'inclusion') this.waiting = undefined;
+      // Organizations follow one another; within each, and around them, the order is fixed.
+      const opens = ['map', 'section'].includes(line.kind) && this.rank >= LINES.section.rank && this.rank <= LINES.head.rank;
+      const fits = (this.rank < 0) === (line.kind === 'export') && (line.kind !== 'manifest' || !this.ended);
+      if (!fits || (known.rank < this.rank && !opens)) this.inFile('reordered', `is of the kind ${line.kind}, which does not belong there`);
+      this.rank = known.rank;
+      this[line.kind]?.(line);
+    }
+    this.digest.update(bytes).update(LINE_END);
+  }
+
+  export(line) {
+    this.header = line;
+    this.keys = this.pinned.length > 0 ? this.pinned : line.keys.flatMap((vkey) => readKey(vkey) ?? []);
+    this.isRange = (line.from ?? line.to ?? null) !== null;
+    this.agent = line.agentId ?? undefined;
+    this.isLog = line.what === 'log';
+    this.isWhole = this.isLog && !this.isRange && this.agent === undefined;
+  }
+
+  checkpoint({ note }) {
+    const read = readCheckpoint(note, this.keys);
+    if (typeof read === 'string') return this.inFile('checkpoint_invalid', `holds a checkpoint that ${read}`);
+    const [instance, tree, more] = read.origin.split('/');
+    const fits = instance === this.header.instance && more === undefined && !this.checkpoints.has(tree);
+    if (!fits) return this.inFile('checkpoint_invalid', `holds a checkpoint of ${read.origin}, which does not belong there`);
+    this.checkpoints.set(tree, read);
+  }
+
+  map({ organizationId: id, size, root, siblings, timestamp, platform: { index, size: leaves, hashes } }) {
+    this.closeSection();
+    const [own, all] = [this.checkpoints.get(id), this.checkpoints.get('platform')];
+    const leaf = leafHash(jcs({ map: base64(mapRoot(id, size, root, siblings)), timestamp }));
+    const carried = own?.size === size && own.root === root && all?.size === leaves && isIncluded(leaf, index, leaves, hashes, all.root);
+    if (carried) this.mapped = { id, timestamp };
+    else this.found(id, size, null, 'checkpoint_invalid', `the platform's checkpoint does not carry the tree of ${id} that is shown`);
+  }
+
+  section({ organizationId: id, size, chains }) {
+    this.closeSection();
+    const own = this.checkpoints.get(id);
+    this.open = {
+      id, size, own, declared: chains, heads: 0, tree: new CompactRange(), next: 0, isSound: true, chains: new Map(), seams: new Map(),
+      blanks: new Map(), gaps: { swept: 0, range: 0, hidden: 0 }, sweptTo: 0, recall: this.recallOf(id),
+    };
+    if (this.header.organizations[this.counts.organizations++] !== id) this.inTree('chain_removed', 0, 'is not the one that is announced here');
+    if (size !== (own?.size ?? 0)) this.inTree('checkpoint_invalid', size, 'is shown without a signed checkpoint of its size');
+    else if (own && this.mapped?.id !== id) this.inTree('checkpoint_invalid', size, 'is not shown to be under a checkpoint of the platform');
+  }
+
+  consistency(line) {
+    this.consistencies.set(`${line.organizationId} ${line.from}`, line);
+  }
+
+  /** Whether the tree of this file goes on from an older checkpoint of it; undefined where the file does not say. */
+  continues(tree, { size, root }) {
+    const now = this.checkpoints.get(tree) ?? { size: 0 };
+    if (size === 0 || size > now.size) return size === 0;
+    if (size === now.size) return root === now.root;
+    const proof = this.consistencies.get(`${tree} ${size}`);
+    return proof?.to === now.size ? isConsistent(size, now.size, root, now.root, proof.hashes) : undefined;
+  }
+
+  /** A checkpoint of this tree from an earlier check, which has to be part of its past. */
+  recallOf(tree) {
+    const note = this.recalled.find((one) => one.split('\n')[0] === `${this.header.instance}/${tree}`);
+    const then = note === undefined ? undefined : readCheckpoint(note, this.keys);
+    if (typeof then === 'string') throw new Error(`the remembered checkpoint ${then}`);
+    return then && { ...then, tree };
+  }
+
+  judgeRecall(recall) {
+    if (!recall) return;
+    const goesOn = this.continues(recall.tree, recall) ?? recall.goesOn;
+    this.remembered.push({ origin: recall.origin, size: recall.size, state: goesOn ? 'continued' : goesOn === false ? 'rewritten' : 'unproven' });
+    if (goesOn !== false) return;
+    this.found(recall.tree, recall.size, null, 'checkpoint_invalid',
+      `the tree of ${recall.tree} does not go on from the remembered checkpoint of ${recall.size} leaves: it was rewritten, or the file is older`);
+  }
+
+  seam(line) {
+    const { open: s } = this;
+    if (s?.id !== line.organizationId || s.seams.has(line.chain)) return this.inFile('deleted', 'is a cut that does not belong there');
+    s.seams.set(line.chain, line);
+    this.cutChains.add(line.chain);
+    // One sweep cuts thousands of chains at the same checkpoint.
+    const { size, root } = line.checkpoint;
+    if (s.cutAt !== `${size} ${root}`) s.cutIsProven = this.continues(s.id, line.checkpoint);
+    s.cutAt = `${size} ${root}`;
+    const fits = s.cutIsProven && line.count <= line.seq;
+    if (!fits) this.inRun(line.chain, 1, line.seq, 'deleted', 'were cut off at a checkpoint that the tree does not go on from');
+  }
+
+  entry(line) {
+    const { open: s, header } = this;
+    if (s?.id !== line.organizationId) return this.inEntry(line, 'inserted', "stands outside of its organization's section");
+    this.counts.entries++;
+    const before = this.counts.breaks;
+    const chain = this.chainOf(line.chain);
+    // In a part, erasures and sweeps from elsewhere in the tree follow at the end, each with its proof.
+    const isApart = this.isLog && !this.isWhole && line.index !== null && line.index < s.next;
+    const checked = checkEntry(line, !isApart && line.seq === chain.seq + 1 ? chain.hash : undefined, header.what === 'person');
+    for (const [kind, what] of checked.findings) this.inEntry(line, kind, what);
+    if (line.disclosures === undefined && header.what !== 'archive') this.inEntry(line, 'edited', 'is shown without its disclosures');
+    this.grow(line, isApart);
+    if (!isApart) this.follow(line, checked.payload?.event === 'agent.transferred' ? checked.payload.metadata : {}, chain, before);
+    for (const d of checked.blanks) s.blanks.set(`${line.hash} ${d}`, { chain: line.chain, seq: line.seq, id: line.id });
+    if (this.counts.breaks === before) this.heed(line, checked.payload);
+  }
+
+  /** Puts the entry's leaf into its place in the organization's tree. */
+  grow(entry, isApart) {
+    const { open: s } = this;
+    const { index } = entry;
+    if (index === null) return void this.counts.unanchored++;
+    const leaf = leafHash(jcs({ chain: entry.chain, hash: entry.hash, seq: entry.seq }));
+    if (!this.isLog || isApart) return void (this.waiting = { ...entry, leaf });
+    if (index < s.next || index >= s.size) this.inEntry(entry, 'tree_mismatch', `does not stand at place ${index} of its tree`);
+    if (index > s.next) this.inTree('tree_mismatch', s.next, `has leaves ${s.next} to ${index - 1}, which the file does not hold`);
+    s.isSound &&= index === s.next;
+    s.next = Math.max(s.next, index + 1);
+    this.push(leaf, 1);
+  }
+
+  push(node, leaves) {
+    const { tree, recall } = this.open;
+    tree.push(node, leaves);
+    if (recall?.size === tree.size) recall.goesOn = base64(tree.root()) === recall.root;
+  }
+
+  inclusion({ index, size, hashes }) {
+    const { open: s, waiting } = this;
+    this.waiting = undefined;
+    if (!waiting) return this.inFile('inserted', 'proves no entry');
+    const fits = index === waiting.index && size === s.own?.size && isIncluded(waiting.leaf, index, size, hashes, s.own.root);
+    if (!fits) this.inEntry(waiting, 'tree_mismatch', 'is not proven to stand in the tree of its organization');
+  }
+
+  gap({ from, to, because, nodes }) {
+    const { open: s } = this;
+    const fits = s && this.isLog && from === s.next && to > from && to <= s.size && subtreesOf(from, to).length === nodes.length;
+    if (!fits) return this.inFile('tree_mismatch', 'is a gap that does not fit its tree');
+    const reasons = { swept: s.seams.size > 0, hidden: this.agent !== undefined, range: this.isRange && (from === 0 || to === s.size) };
+    if (!reasons[because]) this.inTree('deleted', from, `has leaves ${from} to ${to - 1}, hidden for no reason that the file gives`);
+    subtreesOf(from, to).forEach((leaves, n) => this.push(unbase64(nodes[n]), leaves));
+    s.next = to;
+    s.gaps[because] += to - from;
+    if (because === 'swept') s.sweptTo = to;
+  }
+
+  chainOf(name) {
+    const { chains, seams } = this.open;
+    const { seq, hash } = seams.get(name) ?? { seq: 0, hash: null };
+    if (!chains.has(name)) chains.set(name, { seq, hash, isNew: true, range: 0, hidden: 0 });
+    return chains.get(name);
+  }
+
+  /** Whether entries of a chain may lie in what the file, being a part, does not show. */
+  mayJump(name, chain) {
+    const { gaps } = this.open;
+    if (!this.isLog) return this.header.what === 'person' || chain.isNew;
+    return gaps.range > chain.range || (gaps.hidden > chain.hidden && name !== this.agent);
+  }
+
+  /** Position and order within the chain. */
+  follow(entry, moved, chain, before) {
+    const { seq, prevHash, hash } = entry;
+    const { id, gaps: { range, hidden } } = this.open;
+    const arrives = moved.direction === 'in' && (chain.isNew || chain.hasLeft) && seq > chain.seq;
+    const isOurs = isAgent(entry.chain) || entry.chain === (id === 'org_platform' ? 'sys_platform' : `sys_${id}`);
+    if (!isOurs) this.inEntry(entry, 'inserted', 'stands in a chain that is not of its organization');
+    if (seq <= chain.seq && chain.hasJumped) return this.inEntry(entry, 'reordered', 'does not stand where it was appended');
+    if (seq <= chain.seq) return this.inEntry(entry, 'forked', 'stands at a position that is taken');
+    if (arrives && (moved.fromSeq !== seq - 1 || moved.fromHash !== prevHash)) {
+      this.inEntry(entry, 'inserted', 'claims a transfer, but does not continue the entry that it names');
+    } else if (!arrives && chain.hasLeft) {
+      this.inEntry(entry, 'inserted', 'follows the entry with which the agent left this organization');
+    } else if (!arrives && seq > chain.seq + 1 && !this.mayJump(entry.chain, chain)) {
+      this.inRun(entry.chain, chain.seq + 1, seq - 1, 'deleted', 'should stand here: something was taken out of the chain, or moved');
+      chain.hasJumped = true;
+    } else if (!arrives && seq === chain.seq + 1 && prevHash !== chain.hash && !chain.isBroken && this.counts.breaks === before) {
+      this.inEntry(entry, 'forked', 'does not continue the entry before it: one of the two is not what was appended');
+    }
+    if (moved.direction) this.transfer(entry, moved.direction);
+    Object.assign(chain, { seq, hash, isNew: false, hasLeft: moved.direction === 'out', isBroken: this.counts.breaks > before, range, hidden });
+  }
+
+  /** The two halves of a transfer stand in two organizations and name the same position and hash. */
+  transfer({ chain, seq, id, hash, prevHash }, direction) {
+    const key = direction === 'out' ? `${chain} ${seq} ${hash}` : `${chain} ${seq - 1} ${prevHash}`;
+    if (![undefined, direction].includes(this.transfers.get(key)?.direction)) this.transfers.delete(key);
+    else this.transfers.set(key, { chain, seq, id, direction });
+  }
+
+  /** What a sound entry means for others. */
+  heed(entry, { event, metadata }) {
+    const { open: s } = this;
+    const listed = (name) => (Array.isArray(metadata[name]) ? metadata[name] : []);
+    if (event === 'gdpr.erasure_executed') {
+      for (const pair of listed('erased')) if (s.blanks.delete(`${pair?.[0]} ${pair?.[1]}`)) this.counts.erased++;
+    } else if (event === 'admin.signing_key_rotated' && s.id === 'org_platform' && entry.index !== null) this.announced = metadata.keyId;
+    else if (event === 'admin.audit_retention_sweep') {
+      for (const cut of listed('chains')) {
+        const seam = s.seams.get(cut?.chain);
+        if (seam?.sweepEntryId !== entry.id || seam.sweepIndex !== entry.index) continue;
+        const { size, root } = seam.checkpoint;
+        seam.isConfirmed = (entry.index ?? Infinity) >= size && ['seq', 'hash', 'count'].every((name) => seam[name] === cut[name]) &&
+          size === metadata.checkpoint?.size && root === metadata.checkpoint.root;
+      }
+    }
+  }
+
+  head({ organizationId, chain: name, seq, hash, closed }) {
+    const { open: s } = this;
+    if (s?.id !== organizationId) return this.inFile('inserted', "stands outside of its organization's section");
+    const chain = this.chainOf(name);
+    const last = { chain: name, seq: chain.seq };
+    if (chain.hasHead) this.inFile('inserted', `is a second head of chain ${name}`);
+    chain.hasHead = true;
+    s.heads++;
+    this.counts.chains++;
+    if (seq > chain.seq) {
+      if (this.mayJump(name, chain)) return;
+      if (chain.seq === 0) this.inRun(name, 1, seq, 'chain_removed', 'are missing: the whole chain is gone');
+      else this.inRun(name, chain.seq + 1, seq, 'truncated', 'are missing: the end of the chain was cut off');
+    } else if (seq < chain.seq) this.inEntry(last, 'inserted', `stands beyond the head of the chain, which ends at ${seq}`);
+    else if (hash !== chain.hash && !chain.isBroken) this.inEntry(last, 'edited', 'is not the one that the head of the chain names');
+    else if (!chain.isNew && closed !== chain.hasLeft) this.inEntry(last, 'edited', 'leaves the chain open where its head does not, or closed');
+  }
+
+  closeSection() {
+    const { open: s } = this;
+    if (!s) return;
+    for (const [name, chain] of s.chains) {
+      const hasEnd = chain.hasHead || !this.isLog || (this.agent ?? name) !== name;
+      if (!hasEnd) this.inEntry({ chain: name, seq: chain.seq }, 'truncated', 'is the last one here, but nothing says that the chain ends there');
+    }
+    for (const { chain, seq, isConfirmed } of s.seams.values()) {
+      if (!isConfirmed) this.inRun(chain, 1, seq, 'deleted', 'were cut off, but no entry of a sweep accounts for it');
+    }
+    for (const blank of s.blanks.values()) this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no erasure entry accounts for');
+    if (this.isLog) this.closeTree(s, [...s.seams.values()]);
+    this.judgeRecall(s.recall);
+    this.open = undefined;
+  }
+
+  closeTree(s, seams) {
+    const cut = seams.reduce((sum, { count }) => sum + count, 0);
+    const provenTo = Math.max(0, ...seams.map(({ checkpoint }) => checkpoint.size));
+    if (s.heads !== s.declared) this.inTree('chain_removed', s.size, `is said to have ${s.declared} chains; the heads of ${s.heads} are there`);
+    if (this.isWhole && s.gaps.swept !== cut) this.inTree('deleted', 0, `lacks ${s.gaps.swept} leaves as swept; sweeps account for ${cut}`);
+    if (s.sweptTo > provenTo) this.inTree('deleted', provenTo, 'lacks leaves as swept that no checkpoint held when they were');
+    if (s.next < s.size) this.inTree('truncated', s.next, `has ${s.size} leaves by its checkpoint; the file ends before leaf ${s.next}`);
+    else if (s.isSound && s.own && base64(s.tree.root()) !== s.own.root) {
+      this.inTree('tree_mismatch', s.size, 'does not come to the root that was signed: what is shown is not what was appended');
+    }
+  }
+
+  manifest({ counts, sha256: said, note }) {
+    this.closeSection();
+    this.ended = true;
+    const digest = this.digest.digest();
+    if (hex(digest) !== said) return this.inFile('edited', 'gives another digest than the lines before it have: the file was changed');
+    const { lines, entries, chains } = this.counts;
+    const fits = counts.lines === lines - 1 && counts.entries === entries && counts.chains === chains;
+    if (!fits) this.inFile('edited', 'counts other lines than there are');
+    this.counts.withheld = counts.withheld;
+    const opened = openNote(note, this.keys);
+    const wanted = `${this.header.instance}/export\n${entries}\n${base64(digest)}\n${this.header.madeAt}\n`;
+    if (typeof opened === 'string') this.inFile('checkpoint_invalid', `holds a note that ${opened}`);
+    else if (opened.text !== wanted) this.inFile('checkpoint_invalid', 'holds a note about another file');
+  }
+
+  end() {
+    if (!this.ended) this.inFile('truncated', 'is the last one, and no manifest: the end of the file was cut off');
+    this.closeSection();
+    for (const id of this.header.organizations.slice(this.counts.organizations)) {
+      this.found(id, 0, null, 'chain_removed', `${id} is announced, but the file holds nothing of it`);
+    }
+    const newest = readKey(this.announced ?? '');
+    for (const { note, origin, size } of newest ? this.checkpoints.values() : []) {
+      if (typeof openNote(note, [newest]) !== 'string') continue;
+      this.found(origin, size, null, 'checkpoint_invalid', `the checkpoint of ${origin} is not signed by the key that the log announced last`);
+    }
+    // Only who sees every organization can ask for both halves of a transfer; a swept half is gone rightly.
+    for (const half of this.isWhole && this.header.organizations.includes('org_platform') ? this.transfers.values() : []) {
+      const kind = half.direction === 'out' ? 'truncated' : 'inserted';
+      if (!this.cutChains.has(half.chain)) this.inEntry(half, kind, 'is one half of a transfer; the other half is not there');
+    }
+    this.judgeRecall(this.recallOf('platform'));
+    return this.verdict();
+  }
+
+  verdict() {
+    const { counts, checkpoints, breaks, remembered, keys, pinned } = this;
+    const isAnchored = counts.unanchored === 0 && checkpoints.size > 0;
+    const signers = new Set([...checkpoints.values()].flatMap((one) => one.signers));
+    const all = checkpoints.get('platform');
+    return {
+      verdict: counts.breaks > 0 ? 'tampered' : isAnchored ? 'valid' : 'valid_unanchored',
+      breaks,
+      counts,
+      checkpoint: all ? { origin: all.origin, size: all.size, root: all.root, timestamp: this.mapped?.timestamp ?? null } : null,
+      keys: keys.map(({ vkey, fingerprint }) => ({ vkey, fingerprint, pinned: pinned.length > 0, signed: signers.has(vkey) })),
+      remembered,
+      notes: [...checkpoints.values()].map((one) => one.note),
+    };
+  }
+}
+
+// --- 9. Reading -------------------------------------------------------------------------------------------------------------------
+
+/** Cuts chunks of bytes into lines. Takes the JSON form of an export too: `{"lines":[`, one line each with a comma, `]}`. */
+export async function* linesOf(chunks) {
+  let rest = [];
+  let isJson;
+  const whole = (bytes) => {
+    isJson ??= bytes.length === 10 && new TextDecoder().decode(bytes) === '{"lines":[';
+    if (!isJson) return bytes;
+    if (bytes[0] !== 0x7b || bytes.length === 10) return undefined;
+    return bytes.at(-1) === 0x2c ? bytes.subarray(0, -1) : bytes;
+  };
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let to = chunk.indexOf(10); to >= 0; from = to + 1, to = chunk.indexOf(10, from)) {
+      const line = whole(rest.length === 0 ? chunk.subarray(from, to) : join(...rest, chunk.subarray(from, to)));
+      rest = [];
+      if (line) yield line;
+    }
+    if (from < chunk.length) rest.push(chunk.slice(from));
+  }
+  const last = rest.length > 0 ? whole(join(...rest)) : undefined;
+  if (last) yield last;
+}
+
+/**
+ * Checks an export. `lines`: an async iterator over its lines, as bytes or texts without their ends. `keys`: verifier keys that are
+ * known otherwise; only they count then. `remembered`: notes of checkpoints that an earlier check saw.
+ */
+export async function verify(lines, { keys = [], remembered = [], onProgress } = {}) {
+  const check = new Check();
+  check.recalled = remembered;
+  check.pinned = keys.map((vkey) => readKey(vkey.trim()));
+  if (check.pinned.includes(undefined)) throw new Error('a key is no verifier key: <name>+<8 hex digits>+<base64>');
+  for await (const line of lines) {
+    check.line(typeof line === 'string' ? utf8(line) : line);
+    if (check.counts.lines % 2_000 === 0) await onProgress?.({ ...check.counts });
+  }
+  return check.end();
+}
+
+// --- 10. The command line -----------------------------------------------------------------------------------------------------------
+
+async function main(argv) {
+  const { readFileSync, writeFileSync, existsSync, createReadStream } = await import('node:fs');
+  const { parseArgs } = await import('node:util');
+  const { values, positionals: [file] } = parseArgs({
+    args: argv, allowPositionals: true,
+    options: { key: { type: 'string', multiple: true, default: [] }, remember: { type: 'string' }, json: { type: 'boolean', default: false } },
+  });
+  if (file === undefined) throw new Error('usage: node verify.mjs <export.jsonl[.gz]> [--key <key>]… [--remember <file>] [--json]');
+  const bytes = createReadStream(file);
+  const chunks = file.endsWith('.gz') ? bytes.pipe((await import('node:zlib')).createGunzip()) : bytes;
+  bytes.once('error', (error) => chunks.destroy(error));
+  const known = values.remember && existsSync(values.remember) ? JSON.parse(readFileSync(values.remember, 'utf8')) : {};
+  const result = await verify(linesOf(chunks), { keys: values.key, remembered: Object.values(known) });
+  const isUnproven = result.remembered.some(({ state, origin }) => state === 'unproven' && !origin.endsWith('/platform'));
+  process.stdout.write(values.json ? `${JSON.stringify(result)}\n` : inWords(result, isUnproven));
+  if (values.remember && result.verdict !== 'tampered' && !isUnproven) {
+    for (const note of result.notes) known[note.split('\n')[0]] = note;
+    writeFileSync(values.remember, `${JSON.stringify(known, null, 2)}\n`);
+  }
+  return result.verdict === 'tampered' ? 1 : isUnproven ? 2 : 0;
+}
+
+/** The result for people. */
+export function inWords({ verdict, breaks, counts, checkpoint, keys, remembered }, isUnproven = false) {
+  const said = {
+    valid: 'VALID: every entry is the one that was written, and none is missing.',
+    valid_unanchored: `VALID SO FAR: nothing is wrong, but ${counts.unanchored} entries are younger than the last checkpoint, or there is none.`,
+    tampered: `TAMPERED: ${counts.breaks} breaks.`,
+  };
+  return [
+    said[verdict],
+    ...breaks.map(({ kind, detail }) => `  ${kind}: ${detail}`),
+    `${counts.entries} entries in ${counts.chains} chains of ${counts.organizations} organizations; ${counts.erased} values erased by entry.`,
+    checkpoint ? `Checkpoint ${checkpoint.origin}, ${checkpoint.size} leaves, root ${checkpoint.root}, ${checkpoint.timestamp}` : 'No checkpoint.',
+    ...keys.map(({ vkey, pinned }) => `Key ${vkey}${pinned ? '' : ' (claimed by the file: compare it with the one that you were given)'}`),
+    ...remembered.map(({ origin, size, state }) => `Remembered ${origin} of ${size} leaves: ${state}`),
+    ...(isUnproven ? ['Ask for an export that proves consistency with the remembered checkpoint (since=<size>).'] : []),
+  ].join('\n') + '\n';
+}
+
+if (typeof process !== 'undefined' && process.argv?.[1] !== undefined) {
+  const { pathToFileURL } = await import('node:url');
+  if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+    process.exitCode = await main(process.argv.slice(2)).catch((error) => (process.stderr.write(`${error.message}\n`), 2));
+  }
+}
