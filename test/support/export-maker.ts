@@ -82,9 +82,11 @@ export function linesOf(log: MemoryLog, options: ExportOptions = {}): Line[] {
   });
   const anchored = trees.filter((tree) => tree.size > 0);
   const map = mapOf(anchored.map(({ id, size, root }) => ({ organization: id, size, root: root.toString('base64') })));
-  // Two maps came before this one.
+  // Other maps came before this one, which stands last.
   const timestamp = '2026-11-22T05:59:58.000Z';
-  const platform = ['first', 'second', jcs({ map: map.root.toString('base64'), timestamp })].map((text) => leafHash(text));
+  const earlier = log.leaves.map((_, n) => leafHash(`map ${n}`));
+  const platform = [...earlier, leafHash(jcs({ map: map.root.toString('base64'), timestamp }))];
+  const place = { index: earlier.length, size: platform.length };
   const checkpoint = (tree: string, size: number, root: Buffer): Line => ({
     kind: 'checkpoint',
     note: noteOf(`${INSTANCE}/${tree}\n${size}\n${root.toString('base64')}\n`, signers),
@@ -104,7 +106,7 @@ export function linesOf(log: MemoryLog, options: ExportOptions = {}): Line[] {
     if (size > 0) {
       lines.push({
         kind: 'map', organizationId: id, size, root: root.toString('base64'), siblings: map.siblings(id), timestamp,
-        platform: { index: 2, size: 3, hashes: inclusionProof(platform, 2).map((one) => one.toString('base64')) },
+        platform: { ...place, hashes: inclusionProof(platform, place.index).map((one) => one.toString('base64')) },
       });
     }
     const entries = log.leaves
@@ -112,7 +114,9 @@ export function linesOf(log: MemoryLog, options: ExportOptions = {}): Line[] {
       .map((leaf) => log.entries.find((one) => one.organizationId === id && one.chain === leaf.chain && one.seq === leaf.seq)!);
     const heads = log.heads.filter((one) => one.organizationId === id && (agentId ?? one.chain) === one.chain);
     lines.push({ kind: 'section', organizationId: id, size, chains: what === 'log' ? heads.length : 0 });
-    const own = [...cuts].filter(([chain]) => heads.some((head) => head.chain === chain));
+    const own = [...cuts].filter(
+      ([chain, cut]) => entries.some((one) => one.id === cut.sweepEntryId) && heads.some((one) => one.chain === chain),
+    );
     const pasts = new Set([...since, ...own.map(([, cut]) => cut.checkpoint.size)].filter((past) => past > 0 && past < size));
     for (const from of pasts) {
       const hashes = consistencyProof(leaves.slice(0, size), from).map((one) => one.toString('base64'));
@@ -149,9 +153,10 @@ function entryLines(entries: readonly StoredEntry[], leaves: readonly Buffer[], 
     }
     return lines;
   }
+  const cutHere = new Map([...(cuts ?? [])].filter(([, cut]) => entries.some((one) => one.id === cut.sweepEntryId)));
   const because = (entry: StoredEntry, index: number) =>
     index < range[0] || index >= range[1] ? 'range'
-    : entry.seq <= (cuts?.get(entry.chain)?.seq ?? 0) ? 'swept'
+    : entry.seq <= (cutHere.get(entry.chain)?.seq ?? 0) ? 'swept'
     : agentId !== undefined && entry.chain !== agentId ? 'hidden'
     : undefined;
   for (let index = 0; index < size; ) {

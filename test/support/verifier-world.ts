@@ -37,7 +37,8 @@ export class World {
   transfer(agent: string, from: string, to: string): void {
     const out = this.add({ chain: agentChain(from, agent), agentId: agent, type: 'agent.transferred', metadata: { direction: 'out' } });
     const metadata = { direction: 'in' as const, fromSeq: out.seq, fromHash: out.hash };
-    this.log.heads.push({ organizationId: to, chain: agent, seq: out.seq, hash: out.hash });
+    const others = this.log.heads.filter((one) => one.organizationId !== to || one.chain !== agent);
+    this.log.heads = [...others, { organizationId: to, chain: agent, seq: out.seq, hash: out.hash }];
     this.add({ chain: agentChain(to, agent), agentId: agent, type: 'agent.transferred', metadata });
   }
 
