@@ -1,23 +1,21 @@
 // Checks an export of a Countersign audit log and believes nothing that the file does not prove. This one file is the whole
 // checker: no package, no network, no access to the server, none of the server's code. README.md has the format and the rules.
 //
-//   node verify.mjs <export.jsonl[.gz]> [--key <verifier key>]… [--remember <file>] [--archive <folder>]… [--json]
+//   node verify.mjs <export.jsonl[.gz]> [--key <verifier key>]… [--remember <file>] [--json]
 //
 // Top to bottom: 1 hashes, 2 signatures, 3 canonical JSON, 4 trees, 5 signed notes, 6 an entry by itself, 7 the shapes of lines,
 // 8 chains and trees while the lines go by, 9 reading, 10 the command line. Of what has gone by only each chain's end is kept, the
 // roots of full subtrees, and blanked values that no erasure accounts for yet: memory does not grow with the log.
 
-// --- 1. Bytes and hashes --------------------------------------------------------------------------------------------------
+// --- 1. Hashes: SHA-256 and SHA-512 (FIPS 180-4) ----------------------------------------------------------------------------------
 
 const encoder = new TextEncoder();
 const utf8 = (text) => encoder.encode(text);
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-const hex = (bytes) => Array.from(bytes, (byte) => HEX[byte]).join('');
+const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 const base64 = (bytes) => btoa(String.fromCharCode(...bytes));
 const base64url = (bytes) => base64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 const unbase64url = (text) => unbase64(text.replaceAll('-', '+').replaceAll('_', '/') + '='.repeat((4 - (text.length % 4)) % 4));
 const join = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
-const equal = (a, b) => a.length === b.length && a.every((byte, n) => byte === b[n]);
 
 /** Only the one spelling that `base64` would write; anything else is undefined. */
 function unbase64(text) {
@@ -29,7 +27,7 @@ function unbase64(text) {
   }
 }
 
-/** FIPS 180-4: the constants are the first bits of the fractions of the square and cube roots of the first primes. */
+/** The constants are the first bits of the fractions of the square and cube roots of the first primes. */
 const PRIMES = [];
 for (let n = 2; PRIMES.length < 80; n++) if (PRIMES.every((prime) => n % prime !== 0)) PRIMES.push(n);
 
@@ -38,10 +36,20 @@ function rootFraction(prime, degree) {
   for (let bit = 1n << 71n; bit > 0n; bit >>= 1n) if ((low + bit) ** degree <= BigInt(prime) << (64n * degree)) low += bit;
   return BigInt.asUintN(64, low);
 }
+
 const K512 = PRIMES.map((prime) => rootFraction(prime, 3n));
 const H512 = PRIMES.slice(0, 8).map((prime) => rootFraction(prime, 2n));
 const [K256, H256] = [K512, H512].map((words) => Int32Array.from(words, (word) => Number(BigInt.asIntN(32, word >> 32n))));
 const w = new Int32Array(64);
+
+/** 0x80, zeros, and the length in bits, so that whole blocks come out. */
+function padding(length, block) {
+  const bytes = new Uint8Array(block - ((length + block / 8) % block));
+  const padded = join(bytes, new Uint8Array(block / 8));
+  padded[0] = 0x80;
+  new DataView(padded.buffer).setBigUint64(padded.length - 8, BigInt(length) * 8n);
+  return padded;
+}
 
 /** SHA-256 over bytes that come piece by piece. */
 class Sha256 {
@@ -50,36 +58,28 @@ class Sha256 {
   length = 0;
 
   update(bytes) {
-    for (let at = 0; at < bytes.length; ) {
+    for (let at = 0, taken; at < bytes.length; at += taken, this.length += taken) {
       const filled = this.length % 64;
-      const taken = Math.min(64 - filled, bytes.length - at);
+      taken = Math.min(64 - filled, bytes.length - at);
+      if (taken < 64) this.block.set(bytes.subarray(at, at + taken), filled);
       if (taken === 64) this.compress(bytes, at);
-      else {
-        this.block.set(bytes.subarray(at, at + taken), filled);
-        if (filled + taken === 64) this.compress(this.block, 0);
-      }
-      at += taken;
-      this.length += taken;
+      else if (filled + taken === 64) this.compress(this.block, 0);
     }
     return this;
   }
 
   /** Of what came so far; more may come. */
   digest() {
-    const padding = new Uint8Array(((119 - (this.length % 64)) % 64) + 9);
-    padding[0] = 0x80;
-    new DataView(padding.buffer).setBigUint64(padding.length - 8, BigInt(this.length) * 8n);
     const end = Object.assign(new Sha256(), { state: this.state.slice(), block: this.block.slice(), length: this.length });
-    end.update(padding);
-    const digest = new DataView(new ArrayBuffer(32));
-    end.state.forEach((word, n) => digest.setInt32(n * 4, word));
-    return new Uint8Array(digest.buffer);
+    end.update(padding(this.length, 64));
+    return new Uint8Array(end.state.map((word) => ((word & 255) << 24) | ((word & 0xff00) << 8) | ((word >> 8) & 0xff00) | (word >>> 24)).buffer);
   }
 
   compress(bytes, start) {
     for (let t = 0, at = start; t < 16; t++) w[t] = (bytes[at++] << 24) | (bytes[at++] << 16) | (bytes[at++] << 8) | bytes[at++];
     for (let t = 16; t < 64; t++) {
-      const [x, y] = [w[t - 15], w[t - 2]];
+      const x = w[t - 15];
+      const y = w[t - 2];
       const s0 = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
       const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
       w[t] = w[t - 16] + s0 + w[t - 7] + s1;
@@ -102,10 +102,7 @@ export const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(par
 
 /** SHA-512 in plain big integers: only signatures need it, and a file has few. */
 export function sha512(bytes) {
-  const padding = new Uint8Array(((239 - (bytes.length % 128)) % 128) + 17);
-  padding[0] = 0x80;
-  new DataView(padding.buffer).setBigUint64(padding.length - 8, BigInt(bytes.length) * 8n);
-  const view = new DataView(join(bytes, padding).buffer);
+  const view = new DataView(join(bytes, padding(bytes.length, 128)).buffer);
   const u64 = (word) => BigInt.asUintN(64, word);
   const mix = (x, ...turns) => turns.reduce((mixed, n) => mixed ^ (x >> n) ^ u64(x << (64n - n)), 0n);
   let state = H512;
@@ -123,12 +120,10 @@ export function sha512(bytes) {
     }
     state = [a, b, c, d, e, f, g, h].map((word, n) => u64(word + state[n]));
   }
-  const digest = new DataView(new ArrayBuffer(64));
-  state.forEach((word, n) => digest.setBigUint64(n * 8, word));
-  return new Uint8Array(digest.buffer);
+  return Uint8Array.from({ length: 64 }, (_, n) => Number((state[n >> 3] >> BigInt(56 - 8 * (n & 7))) & 255n));
 }
 
-// --- 2. Signatures: Ed25519, RFC 8032 section 5.1 -----------------------------------------------------------------------------
+// --- 2. Signatures: Ed25519, RFC 8032 section 5.1 ---------------------------------------------------------------------------------
 
 const P = 2n ** 255n - 19n;
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
@@ -144,10 +139,9 @@ const D = mod(-121665n * power(121666n, P - 2n));
 
 /** Points are (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z (section 5.1.4). */
 function addPoints([x1, y1, z1, t1], [x2, y2, z2, t2]) {
-  const [a, b] = [mod((y1 - x1) * (y2 - x2)), mod((y1 + x1) * (y2 + x2))];
-  const [c, d] = [mod(2n * D * t1 * t2), mod(2n * z1 * z2)];
+  const [a, b, c, d] = [(y1 - x1) * (y2 - x2), (y1 + x1) * (y2 + x2), 2n * D * t1 * t2, 2n * z1 * z2].map(mod);
   const [e, f, g, h] = [b - a, d - c, d + c, b + a];
-  return [mod(e * f), mod(g * h), mod(f * g), mod(e * h)];
+  return [e * f, g * h, f * g, e * h].map(mod);
 }
 
 function timesPoint(scalar, point) {
@@ -184,11 +178,12 @@ export function verifyEd25519(publicKey, message, signature) {
   if (!key || s >= ORDER) return false;
   const k = littleEndian(sha512(join(r, publicKey, message))) % ORDER;
   const [x, y, z, t] = timesPoint(k, key);
-  return equal(encodePoint(addPoints(timesPoint(s, BASE), [mod(-x), y, z, mod(-t)])), r);
+  return hex(encodePoint(addPoints(timesPoint(s, BASE), [mod(-x), y, z, mod(-t)]))) === hex(r);
 }
 
-// --- 3. Canonical JSON: RFC 8785 ------------------------------------------------------------------------------------------------
+// --- 3. Canonical JSON: RFC 8785 --------------------------------------------------------------------------------------------------
 
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The one canonical text of a value; throws for what has none. */
@@ -198,21 +193,21 @@ export function jcs(value, depth = 0) {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (depth >= 256) throw new TypeError('too deep');
   if (Array.isArray(value)) return `[${value.map((one) => jcs(one, depth + 1)).join(',')}]`;
-  const names = Object.keys(value).sort();
-  return `{${names.map((name) => `${jcs(name)}:${jcs(value[name], depth + 1)}`).join(',')}}`;
+  return `{${Object.keys(value).sort().map((name) => `${jcs(name)}:${jcs(value[name], depth + 1)}`).join(',')}}`;
 }
 
-/** Reads a text that is its own canonical form, and so has only one reading: no name twice, no other spelling of a number. */
+/** Reads a text (or its UTF-8) that is its own canonical form, and so has only one reading: no name twice, no other spelling. */
 export function parseCanonical(text) {
   try {
-    const value = JSON.parse(text);
-    return jcs(value) === text ? value : undefined;
+    const source = typeof text === 'string' ? text : decoder.decode(text);
+    const value = JSON.parse(source);
+    return jcs(value) === source ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-// --- 4. Trees: RFC 6962 for leaves in a row, a sparse map of depth 256 for the organizations ------------------------------------
+// --- 4. Trees: RFC 6962 for leaves in a row, a sparse map of depth 256 for the organizations --------------------------------------
 
 const [ZERO, ONE, LINE_END] = [0, 1, 10].map((byte) => Uint8Array.of(byte));
 const leafHash = (text) => sha256(ZERO, utf8(text));
@@ -225,23 +220,22 @@ class CompactRange {
 
   push(hash, leaves = 1) {
     const node = { hash, leaves };
-    for (this.size += leaves; this.stack.at(-1)?.leaves === node.leaves; node.leaves *= 2) {
-      node.hash = nodeHash(this.stack.pop().hash, node.hash);
-    }
+    this.size += leaves;
+    for (; this.stack.at(-1)?.leaves === node.leaves; node.leaves *= 2) node.hash = nodeHash(this.stack.pop().hash, node.hash);
     this.stack.push(node);
   }
 
   root() {
-    return this.size === 0 ? sha256() : this.stack.map((one) => one.hash).reduceRight((right, left) => nodeHash(left, right));
+    const hash = this.stack.map((one) => one.hash).reduceRight((right, left) => (right ? nodeHash(left, right) : left), undefined);
+    return base64(hash ?? sha256());
   }
 }
 
 /** The sizes of the largest aligned subtrees that fill [from, to), left to right. */
 function subtreesOf(from, to) {
   const sizes = [];
-  for (let at = from; at < to; at += sizes.at(-1)) {
-    let size = 1;
-    while (at % (size * 2) === 0 && at + size * 2 <= to) size *= 2;
+  for (let at = from, size; at < to; at += size) {
+    for (size = 1; at % (size * 2) === 0 && at + size * 2 <= to; ) size *= 2;
     sizes.push(size);
   }
   return sizes;
@@ -254,7 +248,7 @@ function climb(node, last, path, step) {
     if (last === 0) return false;
     const isLeft = node % 2 === 1 || node === last;
     step(unbase64(sibling), isLeft);
-    if (isLeft) while (node % 2 === 0 && node !== 0) half();
+    while (isLeft && node % 2 === 0 && node !== 0) half();
     half();
   }
   return last === 0;
@@ -262,8 +256,8 @@ function climb(node, last, path, step) {
 
 function isIncluded(leaf, index, size, path, root) {
   let hash = leaf;
-  const whole = climb(index, size - 1, path, (sibling, isLeft) => (hash = isLeft ? nodeHash(sibling, hash) : nodeHash(hash, sibling)));
-  return index < size && whole && base64(hash) === root;
+  const isWhole = climb(index, size - 1, path, (beside, isLeft) => (hash = isLeft ? nodeHash(beside, hash) : nodeHash(hash, beside)));
+  return index < size && isWhole && base64(hash) === root;
 }
 
 /** Whether the tree of `to` leaves begins with the whole tree of `from` leaves, 0 < from < to (RFC 9162, 2.1.4.2). */
@@ -272,11 +266,11 @@ function isConsistent(from, to, rootFrom, rootTo, path) {
   while (node % 2 === 1) [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
   const [start, ...rest] = node === 0 ? [rootFrom, ...path] : path;
   let [first, second] = [start, start].map((one) => unbase64(one ?? ''));
-  const whole = climb(node, last, rest, (sibling, isLeft) => {
-    if (isLeft) first = nodeHash(sibling, first);
-    second = isLeft ? nodeHash(sibling, second) : nodeHash(second, sibling);
+  const isWhole = climb(node, last, rest, (beside, isLeft) => {
+    if (isLeft) first = nodeHash(beside, first);
+    second = isLeft ? nodeHash(beside, second) : nodeHash(second, beside);
   });
-  return whole && base64(first) === rootFrom && base64(second) === rootTo;
+  return isWhole && base64(first) === rootFrom && base64(second) === rootTo;
 }
 
 /** The map's root, from one organization's leaf and what stands beside its path; where nothing is listed, nothing stands. */
@@ -286,20 +280,19 @@ function mapRoot(organization, size, root, siblings) {
   let hash = leafHash(jcs({ organization, root, size }));
   for (let depth = 255; depth >= 0; depth--) {
     const sibling = beside.get(depth) ?? new Uint8Array(32);
-    const isRight = (place[depth >> 3] >> (7 - (depth & 7))) & 1;
-    hash = isRight ? nodeHash(sibling, hash) : nodeHash(hash, sibling);
+    hash = (place[depth >> 3] >> (7 - (depth & 7))) & 1 ? nodeHash(sibling, hash) : nodeHash(hash, sibling);
   }
-  return hash;
+  return base64(hash);
 }
 
-// --- 5. Signed notes: C2SP signed-note and tlog-checkpoint ----------------------------------------------------------------------
+// --- 5. Signed notes: C2SP signed-note and tlog-checkpoint ------------------------------------------------------------------------
 
 /** Reads a verifier key, `<name>+<key id>+<base64 of 0x01 and 32 bytes>`; undefined for anything else. */
-export function readKey(vkey) {
+function readKey(vkey) {
   const [, name, id, encoded] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(vkey) ?? [];
-  const typed = encoded === undefined ? undefined : unbase64(encoded);
-  if (typed?.length !== 33 || typed[0] !== 1 || hex(sha256(utf8(`${name}\n`), typed).subarray(0, 4)) !== id) return undefined;
-  return { name, id, vkey, publicKey: typed.subarray(1), fingerprint: hex(sha256(typed.subarray(1))) };
+  const typed = unbase64(encoded ?? '');
+  if (typed?.length !== 33 || typed[0] !== 1 || hex(sha256(utf8(`${name}\n`), typed)).slice(0, 8) !== id) return undefined;
+  return { name, id, vkey, publicKey: typed.subarray(1) };
 }
 
 /** The text of a note and which of `keys` signed it, or what is wrong. Signatures by other keys count for nothing. */
@@ -310,7 +303,7 @@ function openNote(note, keys) {
   const signers = [];
   for (const line of note.slice(end + 2, -1).split('\n')) {
     const [, name, encoded] = /^\u2014 (\S+) (\S+)$/.exec(line) ?? [];
-    const bytes = encoded === undefined ? undefined : unbase64(encoded);
+    const bytes = unbase64(encoded ?? '');
     if (!bytes || bytes.length < 5) return 'has a malformed signature';
     const key = keys.find((one) => one.name === name && one.id === hex(bytes.subarray(0, 4)));
     if (key && !verifyEd25519(key.publicKey, utf8(text), bytes.subarray(4))) return `has a false signature of ${name}`;
@@ -322,8 +315,8 @@ function openNote(note, keys) {
 function readCheckpoint(note, keys) {
   const opened = openNote(note, keys);
   if (typeof opened === 'string') return opened;
-  const [origin, size, root] = opened.text.split('\n');
-  const fits = /^(0|[1-9]\d{0,14})$/.test(size ?? '') && unbase64(root ?? '')?.length === 32 && opened.text.split('\n').length > 3;
+  const [origin, size, root, ...rest] = opened.text.split('\n');
+  const fits = /^(0|[1-9]\d{0,14})$/.test(size ?? '') && unbase64(root ?? '')?.length === 32 && rest.length > 0;
   return fits ? { origin, size: Number(size), root, note, signers: opened.signers } : 'is no checkpoint';
 }
 
@@ -335,17 +328,16 @@ const COLUMNS = ['id', 'event', 'actorId', 'organizationId', 'outcome', 'timesta
 const isAgent = (chain) => chain.startsWith('agt_');
 
 function hashOf({ chain, capability, payload }, prevHash) {
-  const [agentPart, capabilityPart] = [isAgent(chain) ? `"agentId":${jcs(chain)},` : '', capability === null ? '' : `"capability":${jcs(capability)},`];
-  const before = prevHash === null ? '' : `,"prevHash":${jcs(prevHash)}`;
-  return hex(sha256(utf8(`{${agentPart}${capabilityPart}"payload":${payload}${before}}`)));
+  const before = (isAgent(chain) ? `"agentId":${jcs(chain)},` : '') + (capability === null ? '' : `"capability":${jcs(capability)},`);
+  return hex(sha256(utf8(`{${before}"payload":${payload}${prevHash === null ? '' : `,"prevHash":${jcs(prevHash)}`}}`)));
 }
 
 /** Hash, columns and values. Findings are [kind, end of a sentence]; `blanks` are the digests whose values are gone. */
-function checkEntry(entry, expectedPrevHash, partOfValues) {
+function checkEntry(entry, expectedPrevHash, isPartOfValues) {
   const findings = [];
   const column = (name) => findings.push(['column_mismatch', `has a changed column: ${name} is not what was hashed`]);
-  const result = (what, payload, blanks = []) => {
-    if (what !== undefined) findings.push(['edited', `was changed after it was written: ${what}`]);
+  const result = (wrong, payload, blanks = []) => {
+    if (wrong !== undefined) findings.push(['edited', `was changed after it was written: ${wrong}`]);
     return { findings, payload, blanks };
   };
   if (entry.agentId !== (isAgent(entry.chain) ? entry.chain : null)) column('agentId');
@@ -358,48 +350,43 @@ function checkEntry(entry, expectedPrevHash, partOfValues) {
   COLUMNS.filter((name) => (entry[name] ?? undefined) !== payload[name]).forEach(column);
   const commitments = commitmentsOf(payload);
   if (typeof commitments === 'string') return result(commitments, payload);
-  if (entry.disclosures === undefined) return result(undefined, payload);
-  const blanks = checkValues(entry.disclosures, commitments, partOfValues);
+  const blanks = entry.disclosures === undefined ? [] : checkValues(entry.disclosures, commitments, isPartOfValues);
   return typeof blanks === 'string' ? result(blanks, payload) : result(undefined, payload, blanks);
 }
 
 function readPayload(text) {
   const payload = parseCanonical(text);
   if (!isObject(payload)) return 'its payload is no canonical JSON object';
-  const { origin, outcome = '', metadata, v, ...texts } = payload;
+  const { origin = {}, outcome = '', metadata, v, ...texts } = payload;
   if (v !== 1) return 'its payload has an unknown version';
   if (Object.keys(texts).sort().join() !== 'actorId,event,id,organizationId,timestamp') return 'its payload has other members';
   if (![outcome, ...Object.values(texts)].every((one) => typeof one === 'string')) return 'a member of its payload is no text';
   if (!TIME.test(texts.timestamp)) return 'its payload has a wrong timestamp';
-  return isObject(metadata) && (origin === undefined || isObject(origin)) ? payload : 'its metadata or origin is not an object';
+  return isObject(metadata) && isObject(origin) ? payload : 'its metadata or origin is not an object';
 }
+
+const isMarked = (member) => isObject(member) && (Object.hasOwn(member, '~') || Object.hasOwn(member, '~members'));
+const hidesMark = (member) => isMarked(member) || (typeof member === 'object' && member !== null && Object.values(member).some(hidesMark));
 
 /** Digest → where its value belongs. Commitments stand in the members of `metadata` and `origin`, never deeper. */
 function commitmentsOf(payload) {
   const found = new Map();
   const members = ['metadata', 'origin'].flatMap((place) => Object.entries(payload[place] ?? {}).map((member) => [place, ...member]));
   for (const [place, name, member] of members) {
-    const marked = isObject(member) && (Object.hasOwn(member, '~') || Object.hasOwn(member, '~members'));
-    if (!marked && hidesCommitment(member)) return `a commitment stands too deep in ${place}.${name}`;
-    if (!marked) continue;
-    const whole = Object.hasOwn(member, '~');
-    const digests = whole ? [member['~']] : member['~members'];
-    const wellFormed = Object.keys(member).length === 1 && Array.isArray(digests) &&
-      digests.every((one, n) => typeof one === 'string' && DIGEST.test(one) && (n === 0 || one > digests[n - 1]));
-    if (!wellFormed || digests.some((one) => found.has(one))) return `${place}.${name} is no well-formed commitment`;
-    for (const digest of digests) found.set(digest, { place, name, whole });
+    if (!isMarked(member) && hidesMark(member)) return `a commitment stands too deep in ${place}.${name}`;
+    if (!isMarked(member)) continue;
+    const isWhole = Object.hasOwn(member, '~');
+    const digests = isWhole ? [member['~']] : member['~members'];
+    const fits = Object.keys(member).length === 1 && Array.isArray(digests) &&
+      digests.every((one, n) => typeof one === 'string' && DIGEST.test(one) && (n === 0 || one > digests[n - 1]) && !found.has(one));
+    if (!fits) return `${place}.${name} is no well-formed commitment, or one that stands elsewhere`;
+    for (const digest of digests) found.set(digest, { place, name, isWhole });
   }
   return found;
 }
 
-function hidesCommitment(member) {
-  if (typeof member !== 'object' || member === null) return false;
-  const named = !Array.isArray(member) && (Object.hasOwn(member, '~') || Object.hasOwn(member, '~members'));
-  return named || Object.values(member).some(hidesCommitment);
-}
-
 /** Holds the values beside an entry against its commitments; returns the digests of those that are gone, or what is wrong. */
-function checkValues(text, commitments, partOfValues) {
+function checkValues(text, commitments, isPart) {
   let values;
   try {
     values = JSON.parse(text);
@@ -410,68 +397,56 @@ function checkValues(text, commitments, partOfValues) {
   if (!Array.isArray(values) || JSON.stringify(values) !== text) return 'its disclosures are not in their stored form';
   const blanks = [];
   let previous = '';
-  for (const value of values) {
-    const { erased, ...texts } = isObject(value) ? value : {};
-    const names = Object.keys(texts).sort().join();
-    const wellFormed = names === (erased === true ? 'd,pointer' : 'd,pointer,salt,value') && (erased === true || !Object.hasOwn(value, 'erased'));
-    if (!wellFormed || !Object.values(texts).every((one) => typeof one === 'string')) return 'a disclosure is malformed';
-    const { d, pointer, salt } = texts;
+  for (const one of values) {
+    const { d, pointer, salt, value, erased } = one ?? {};
+    const isBlank = erased === true && salt === undefined;
+    const fits = isObject(one) && Object.keys(one).sort().join() === (isBlank ? 'd,erased,pointer' : 'd,pointer,salt,value') &&
+      [d, pointer, salt ?? '', value ?? ''].every((member) => typeof member === 'string');
+    if (!fits) return 'a disclosure is malformed';
     if (pointer < previous) return 'its disclosures are out of order';
     previous = pointer;
     const wanted = commitments.get(d);
-    if (!wanted) return `the value at ${pointer} answers to no commitment of the entry`;
-    commitments.delete(d);
-    const steps = /~(?![01])|[\uD800-\uDFFF]/u.test(pointer) ? [] : pointer.split('/').map((one) => one.replaceAll('~1', '/').replaceAll('~0', '~'));
-    const [start, place, name, key] = steps;
-    const fits = steps.length === (wanted.whole ? 3 : 4) && start === '' && place === wanted.place && name === wanted.name;
-    if (!fits) return `the value at ${pointer} stands in the wrong place`;
-    if (erased) blanks.push(d);
-    else {
-      // Any other length than 16 would let salt and text be cut apart elsewhere and still give the digest.
-      const bytes = unbase64url(salt);
-      const said = wanted.whole ? texts.value : `[${jcs(key)},${texts.value}]`;
-      const sound = bytes?.length === 16 && base64url(bytes) === salt && parseCanonical(texts.value) !== undefined;
-      if (!sound || base64url(sha256(bytes, utf8(said))) !== d) return `the value at ${pointer} is not the one that was committed to`;
-    }
+    if (!commitments.delete(d)) return `the value at ${pointer} answers to no commitment of the entry`;
+    const steps = pointer.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const isThere = !/~(?![01])|[\uD800-\uDFFF]/u.test(pointer) && steps.length === (wanted.isWhole ? 3 : 4) &&
+      steps[0] === '' && steps[1] === wanted.place && steps[2] === wanted.name;
+    if (!isThere) return `the value at ${pointer} stands in the wrong place`;
+    if (isBlank) blanks.push(d);
+    // Any other length than 16 would let salt and text be cut apart elsewhere and still give the digest.
+    const bytes = isBlank ? undefined : unbase64url(salt);
+    const said = wanted.isWhole ? value : `[${jcs(steps[3])},${value}]`;
+    const opens = bytes?.length === 16 && base64url(bytes) === salt && parseCanonical(value) !== undefined && base64url(sha256(bytes, utf8(said))) === d;
+    if (!isBlank && !opens) return `the value at ${pointer} is not the one that was committed to`;
   }
-  const [missing] = partOfValues ? [] : commitments.values();
+  const [missing] = isPart ? [] : commitments.values();
   return missing ? `a value of ${missing.place}.${missing.name} is missing` : blanks;
 }
 
 // --- 7. The shapes of lines -------------------------------------------------------------------------------------------------------
 
+const isText = (one) => typeof one === 'string';
 const isCount = (one) => Number.isSafeInteger(one) && one >= 0;
-const isRoot = (one) => typeof one === 'string' && unbase64(one)?.length === 32;
-const isListOf = (fits) => (one) => Array.isArray(one) && one.every(fits);
+const isRoot = (one) => isText(one) && unbase64(one)?.length === 32;
+const isSibling = (one) => Array.isArray(one) && one.length === 2 && isCount(one[0]) && one[0] < 256 && isRoot(one[1]);
 const SHAPES = {
-  text: (one) => typeof one === 'string',
-  texts: isListOf((one) => typeof one === 'string'),
-  count: isCount,
-  flag: (one) => typeof one === 'boolean',
-  time: (one) => typeof one === 'string' && TIME.test(one),
-  hash: (one) => typeof one === 'string' && /^[0-9a-f]{64}$/.test(one),
-  root: isRoot,
-  roots: isListOf(isRoot),
-  object: isObject,
-  one: (one) => one === 1,
-  what: (one) => ['log', 'person', 'archive'].includes(one),
-  because: (one) => ['swept', 'range', 'hidden'].includes(one),
-  siblings: (one) => isListOf((pair) => Array.isArray(pair) && pair.length === 2 && isCount(pair[0]) && isRoot(pair[1]))(one) &&
-    one.every(([depth], n) => depth < 256 && (n === 0 || depth > one[n - 1][0])),
-  place: shapeOf('index:count size:count hashes:roots'),
-  checkpoint: shapeOf('size:count root:root'),
+  text: isText, count: isCount, root: isRoot, object: isObject, flag: (one) => typeof one === 'boolean', one: (one) => one === 1,
+  time: (one) => isText(one) && TIME.test(one), hash: (one) => isText(one) && /^[0-9a-f]{64}$/.test(one),
+  texts: (one) => Array.isArray(one) && one.every(isText), roots: (one) => Array.isArray(one) && one.every(isRoot),
+  siblings: (one) => Array.isArray(one) && one.every((pair, n) => isSibling(pair) && (n === 0 || pair[0] > one[n - 1][0])),
+  what: (one) => ['log', 'person', 'archive'].includes(one), because: (one) => ['swept', 'range', 'hidden'].includes(one),
+  place: shapeOf('index:count size:count hashes:roots'), checkpoint: shapeOf('size:count root:root'),
   counts: shapeOf('lines:count entries:count chains:count withheld:count'),
 };
 
-/** `name:shape`; `?` for what may be null, `??` for what may be left out, too. Any other member is one too many. */
+/** Members as `name:shape`; `?` for what may be null, `??` for what may also be left out. Any other member is one too many. */
 function shapeOf(words) {
-  const members = words.split(' ').map((word) => /^(\w+):(\w+)(\??)(\??)$/.exec(word));
-  return (one) => isObject(one) && Object.keys(one).every((name) => members.some((member) => member[1] === name)) &&
-    members.every(([, name, kind, nullable, absent]) =>
-      Object.hasOwn(one, name) ? (nullable && one[name] === null) || SHAPES[kind](one[name]) : Boolean(absent));
+  const members = new Map(words.split(' ').map((word) => /^(\w+):(\w+)(\??)(\??)$/.exec(word)).map(([, name, ...rest]) => [name, rest]));
+  const fits = (one, [name, [kind, nullable, absent]]) =>
+    Object.hasOwn(one, name) ? (nullable && one[name] === null) || SHAPES[kind](one[name]) : Boolean(absent);
+  return (one) => isObject(one) && Object.keys(one).every((name) => members.has(name)) && [...members].every((member) => fits(one, member));
 }
 
-/** Each kind of line, with its rank in the order of the file. */
+/** Each kind of line with its rank in the order of the file. */
 const LINES = Object.fromEntries(Object.entries({
   export: [0, 'v:one what:what instance:text organizations:texts keys:texts madeAt:time from:text?? to:text?? agentId:text?? userId:text??'],
   checkpoint: [1, 'note:text'],
@@ -489,10 +464,7 @@ const LINES = Object.fromEntries(Object.entries({
   manifest: [9, 'counts:counts sha256:hash note:text'],
 }).map(([kind, [rank, words]]) => [kind, { rank, fits: shapeOf(`kind:text ${words}`) }]));
 
-// --- 8. Chains and trees while the lines go by --------------------------------------------------------------------------------------
-
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const some = (from, to) => (from === to ? `entry ${from}` : `entries ${from} to ${to}`);
+// --- 8. Chains and trees while the lines go by ------------------------------------------------------------------------------------
 
 /** One file being checked. `open` is the section, of one organization, whose lines are going by. */
 class Check {
@@ -512,28 +484,16 @@ class Check {
     this.counts.breaks++;
     if (this.breaks.length < 1_000) this.breaks.push({ chain, position, entryId, kind, detail });
   }
-  inFile(kind, what) {
-    this.found('file', this.counts.lines, null, kind, `line ${this.counts.lines} of the file ${what}`);
-  }
-  inTree(kind, position, what) {
-    this.found(this.open.id, position, null, kind, `the tree of ${this.open.id} ${what}`);
-  }
-  inEntry({ chain, seq, id }, kind, what) {
-    this.found(chain, seq, id ?? null, kind, `entry ${seq} of chain ${chain} ${what}`);
-  }
-  inRun(chain, from, to, kind, what) {
-    this.found(chain, from, null, kind, `${some(from, to)} of chain ${chain} ${what}`);
-  }
+  inFile = (kind, what) => this.found('file', this.counts.lines, null, kind, `line ${this.counts.lines} of the file ${what}`);
+  inTree = (kind, position, what) => this.found(this.open.id, position, null, kind, `the tree of ${this.open.id} ${what}`);
+  inEntry = ({ chain, seq, id }, kind, what) => this.found(chain, seq, id ?? null, kind, `entry ${seq} of chain ${chain} ${what}`);
+  inRun = (chain, from, to, kind, what) =>
+    this.found(chain, from, null, kind, `${from === to ? `entry ${from}` : `entries ${from} to ${to}`} of chain ${chain} ${what}`);
 
   line(bytes) {
     this.counts.lines++;
     this.counts.bytes += bytes.length + 1;
-    let line;
-    try {
-      line = parseCanonical(decoder.decode(bytes));
-    } catch {
-      line = undefined;
-    }
+    const line = parseCanonical(bytes);
     const known = Object.hasOwn(LINES, line?.kind ?? '') ? LINES[line.kind] : undefined;
     if (!known?.fits(line)) this.inFile('edited', 'cannot be read: it is not as the format wants it');
     else {
@@ -541,8 +501,8 @@ class Check {
       if (line.kind !== 'inclusion') this.waiting = undefined;
       // Organizations follow one another; within each, and around them, the order is fixed.
       const opens = ['map', 'section'].includes(line.kind) && this.rank >= LINES.section.rank && this.rank <= LINES.head.rank;
-      const fits = (this.rank < 0) === (line.kind === 'export') && (line.kind !== 'manifest' || !this.ended);
-      if (!fits || (known.rank < this.rank && !opens)) this.inFile('reordered', `is of the kind ${line.kind}, which does not belong there`);
+      const fits = (this.rank < 0) === (line.kind === 'export') && !this.ended && (known.rank >= this.rank || opens);
+      if (!fits) this.inFile('reordered', `is of the kind ${line.kind}, which does not belong there`);
       this.rank = known.rank;
       this[line.kind]?.(line);
     }
@@ -563,27 +523,25 @@ class Check {
     if (typeof read === 'string') return this.inFile('checkpoint_invalid', `holds a checkpoint that ${read}`);
     const [instance, tree, more] = read.origin.split('/');
     const fits = instance === this.header.instance && more === undefined && !this.checkpoints.has(tree);
-    if (!fits) return this.inFile('checkpoint_invalid', `holds a checkpoint of ${read.origin}, which does not belong there`);
-    this.checkpoints.set(tree, read);
+    if (fits) this.checkpoints.set(tree, read);
+    else this.inFile('checkpoint_invalid', `holds a checkpoint of ${read.origin}, which does not belong there`);
   }
 
   map({ organizationId: id, size, root, siblings, timestamp, platform: { index, size: leaves, hashes } }) {
     this.closeSection();
     const [own, all] = [this.checkpoints.get(id), this.checkpoints.get('platform')];
-    const leaf = leafHash(jcs({ map: base64(mapRoot(id, size, root, siblings)), timestamp }));
-    const carried = own?.size === size && own.root === root && all?.size === leaves && isIncluded(leaf, index, leaves, hashes, all.root);
-    if (carried) this.mapped = { id, timestamp };
+    const leaf = leafHash(jcs({ map: mapRoot(id, size, root, siblings), timestamp }));
+    const isCarried = own?.size === size && own.root === root && all?.size === leaves && isIncluded(leaf, index, leaves, hashes, all.root);
+    if (isCarried) this.mapped = { id, timestamp };
     else this.found(id, size, null, 'checkpoint_invalid', `the platform's checkpoint does not carry the tree of ${id} that is shown`);
   }
 
-  section({ organizationId: id, size, chains }) {
+  section({ organizationId: id, size, chains: declared }) {
     this.closeSection();
     const own = this.checkpoints.get(id);
-    this.open = {
-      id, size, own, declared: chains, heads: 0, tree: new CompactRange(), next: 0, isSound: true, chains: new Map(), seams: new Map(),
-      blanks: new Map(), gaps: { swept: 0, range: 0, hidden: 0 }, sweptTo: 0, recall: this.recallOf(id),
-    };
-    if (this.header.organizations[this.counts.organizations++] !== id) this.inTree('chain_removed', 0, 'is not the one that is announced here');
+    const lists = { chains: new Map(), seams: new Map(), blanks: new Map(), gaps: { swept: 0, range: 0, hidden: 0 } };
+    this.open = { id, size, own, declared, ...lists, heads: 0, tree: new CompactRange(), next: 0, isSound: true, recall: this.recallOf(id) };
+    if (this.header.organizations[this.counts.organizations++] !== id) this.inTree('chain_removed', 0, 'is not the one announced here');
     if (size !== (own?.size ?? 0)) this.inTree('checkpoint_invalid', size, 'is shown without a signed checkpoint of its size');
     else if (own && this.mapped?.id !== id) this.inTree('checkpoint_invalid', size, 'is not shown to be under a checkpoint of the platform');
   }
@@ -611,11 +569,11 @@ class Check {
 
   judgeRecall(recall) {
     if (!recall) return;
-    const goesOn = this.continues(recall.tree, recall) ?? recall.goesOn;
-    this.remembered.push({ origin: recall.origin, size: recall.size, state: goesOn ? 'continued' : goesOn === false ? 'rewritten' : 'unproven' });
-    if (goesOn !== false) return;
-    this.found(recall.tree, recall.size, null, 'checkpoint_invalid',
-      `the tree of ${recall.tree} does not go on from the remembered checkpoint of ${recall.size} leaves: it was rewritten, or the file is older`);
+    const { origin, size, tree } = recall;
+    const goesOn = this.continues(tree, recall) ?? recall.goesOn;
+    this.remembered.push({ origin, size, state: goesOn === undefined ? 'unproven' : goesOn ? 'continued' : 'rewritten' });
+    const what = `the tree of ${tree} does not go on from the remembered one of ${size} leaves: it was rewritten, or the file is older`;
+    if (goesOn === false) this.found(tree, size, null, 'checkpoint_invalid', what);
   }
 
   seam(line) {
@@ -625,23 +583,22 @@ class Check {
     this.cutChains.add(line.chain);
     // One sweep cuts thousands of chains at the same checkpoint.
     const { size, root } = line.checkpoint;
-    if (s.cutAt !== `${size} ${root}`) s.cutIsProven = this.continues(s.id, line.checkpoint);
-    s.cutAt = `${size} ${root}`;
-    const fits = s.cutIsProven && line.count <= line.seq;
+    if (s.cutAt !== `${size} ${root}`) Object.assign(s, { cutAt: `${size} ${root}`, isCutProven: this.continues(s.id, line.checkpoint) });
+    const fits = s.isCutProven && line.count <= line.seq;
     if (!fits) this.inRun(line.chain, 1, line.seq, 'deleted', 'were cut off at a checkpoint that the tree does not go on from');
   }
 
   entry(line) {
-    const { open: s, header } = this;
+    const { open: s, header: { what } } = this;
     if (s?.id !== line.organizationId) return this.inEntry(line, 'inserted', "stands outside of its organization's section");
     this.counts.entries++;
     const before = this.counts.breaks;
     const chain = this.chainOf(line.chain);
     // In a part, erasures and sweeps from elsewhere in the tree follow at the end, each with its proof.
     const isApart = this.isLog && !this.isWhole && line.index !== null && line.index < s.next;
-    const checked = checkEntry(line, !isApart && line.seq === chain.seq + 1 ? chain.hash : undefined, header.what === 'person');
-    for (const [kind, what] of checked.findings) this.inEntry(line, kind, what);
-    if (line.disclosures === undefined && header.what !== 'archive') this.inEntry(line, 'edited', 'is shown without its disclosures');
+    const checked = checkEntry(line, !isApart && line.seq === chain.seq + 1 ? chain.hash : undefined, what === 'person');
+    for (const [kind, said] of checked.findings) this.inEntry(line, kind, said);
+    if (line.disclosures === undefined && what !== 'archive') this.inEntry(line, 'edited', 'is shown without its disclosures');
     this.grow(line, isApart);
     if (!isApart) this.follow(line, checked.payload?.event === 'agent.transferred' ? checked.payload.metadata : {}, chain, before);
     for (const d of checked.blanks) s.blanks.set(`${line.hash} ${d}`, { chain: line.chain, seq: line.seq, id: line.id });
@@ -650,10 +607,10 @@ class Check {
 
   /** Puts the entry's leaf into its place in the organization's tree. */
   grow(entry, isApart) {
-    const { open: s } = this;
-    const { index } = entry;
-    if (index === null) return void this.counts.unanchored++;
-    const leaf = leafHash(jcs({ chain: entry.chain, hash: entry.hash, seq: entry.seq }));
+    const { open: s, counts } = this;
+    const { index, chain, hash, seq } = entry;
+    if (index === null) return void counts.unanchored++;
+    const leaf = leafHash(jcs({ chain, hash, seq }));
     if (!this.isLog || isApart) return void (this.waiting = { ...entry, leaf });
     if (index < s.next || index >= s.size) this.inEntry(entry, 'tree_mismatch', `does not stand at place ${index} of its tree`);
     if (index > s.next) this.inTree('tree_mismatch', s.next, `has leaves ${s.next} to ${index - 1}, which the file does not hold`);
@@ -665,7 +622,7 @@ class Check {
   push(node, leaves) {
     const { tree, recall } = this.open;
     tree.push(node, leaves);
-    if (recall?.size === tree.size) recall.goesOn = base64(tree.root()) === recall.root;
+    if (recall?.size === tree.size) recall.goesOn = tree.root() === recall.root;
   }
 
   inclusion({ index, size, hashes }) {
@@ -703,26 +660,26 @@ class Check {
   }
 
   /** Position and order within the chain. */
-  follow(entry, moved, chain, before) {
-    const { seq, prevHash, hash } = entry;
+  follow(entry, { direction, fromSeq, fromHash }, chain, before) {
+    const { chain: name, seq, prevHash, hash } = entry;
     const { id, gaps: { range, hidden } } = this.open;
-    const arrives = moved.direction === 'in' && (chain.isNew || chain.hasLeft) && seq > chain.seq;
-    const isOurs = isAgent(entry.chain) || entry.chain === (id === 'org_platform' ? 'sys_platform' : `sys_${id}`);
+    const arrives = direction === 'in' && (chain.isNew || chain.hasLeft);
+    const isOurs = isAgent(name) || name === (id === 'org_platform' ? 'sys_platform' : `sys_${id}`);
     if (!isOurs) this.inEntry(entry, 'inserted', 'stands in a chain that is not of its organization');
     if (seq <= chain.seq && chain.hasJumped) return this.inEntry(entry, 'reordered', 'does not stand where it was appended');
     if (seq <= chain.seq) return this.inEntry(entry, 'forked', 'stands at a position that is taken');
-    if (arrives && (moved.fromSeq !== seq - 1 || moved.fromHash !== prevHash)) {
+    if (arrives && (fromSeq !== seq - 1 || fromHash !== prevHash)) {
       this.inEntry(entry, 'inserted', 'claims a transfer, but does not continue the entry that it names');
     } else if (!arrives && chain.hasLeft) {
       this.inEntry(entry, 'inserted', 'follows the entry with which the agent left this organization');
-    } else if (!arrives && seq > chain.seq + 1 && !this.mayJump(entry.chain, chain)) {
-      this.inRun(entry.chain, chain.seq + 1, seq - 1, 'deleted', 'should stand here: something was taken out of the chain, or moved');
+    } else if (!arrives && seq > chain.seq + 1 && !this.mayJump(name, chain)) {
+      this.inRun(name, chain.seq + 1, seq - 1, 'deleted', 'should stand here: something was taken out of the chain, or moved');
       chain.hasJumped = true;
     } else if (!arrives && seq === chain.seq + 1 && prevHash !== chain.hash && !chain.isBroken && this.counts.breaks === before) {
       this.inEntry(entry, 'forked', 'does not continue the entry before it: one of the two is not what was appended');
     }
-    if (moved.direction) this.transfer(entry, moved.direction);
-    Object.assign(chain, { seq, hash, isNew: false, hasLeft: moved.direction === 'out', isBroken: this.counts.breaks > before, range, hidden });
+    if (direction) this.transfer(entry, direction);
+    Object.assign(chain, { seq, hash, isNew: false, hasLeft: direction === 'out', isBroken: this.counts.breaks > before, range, hidden });
   }
 
   /** The two halves of a transfer stand in two organizations and name the same position and hash. */
@@ -733,37 +690,35 @@ class Check {
   }
 
   /** What a sound entry means for others. */
-  heed(entry, { event, metadata }) {
+  heed({ id, index }, { event, metadata }) {
     const { open: s } = this;
     const listed = (name) => (Array.isArray(metadata[name]) ? metadata[name] : []);
-    if (event === 'gdpr.erasure_executed') {
-      for (const pair of listed('erased')) if (s.blanks.delete(`${pair?.[0]} ${pair?.[1]}`)) this.counts.erased++;
-    } else if (event === 'admin.signing_key_rotated' && s.id === 'org_platform' && entry.index !== null) this.announced = metadata.keyId;
-    else if (event === 'admin.audit_retention_sweep') {
-      for (const cut of listed('chains')) {
-        const seam = s.seams.get(cut?.chain);
-        if (seam?.sweepEntryId !== entry.id || seam.sweepIndex !== entry.index) continue;
-        const { size, root } = seam.checkpoint;
-        seam.isConfirmed = (entry.index ?? Infinity) >= size && ['seq', 'hash', 'count'].every((name) => seam[name] === cut[name]) &&
-          size === metadata.checkpoint?.size && root === metadata.checkpoint.root;
-      }
+    const pairs = event === 'gdpr.erasure_executed' ? listed('erased') : [];
+    for (const pair of pairs) if (s.blanks.delete(`${pair?.[0]} ${pair?.[1]}`)) this.counts.erased++;
+    if (event === 'admin.signing_key_rotated' && s.id === 'org_platform' && index !== null) this.announced = metadata.keyId;
+    for (const cut of event === 'admin.audit_retention_sweep' ? listed('chains') : []) {
+      const seam = s.seams.get(cut?.chain);
+      if (seam?.sweepEntryId !== id || seam.sweepIndex !== index) continue;
+      const { size, root } = seam.checkpoint;
+      const isSame = seam.seq === cut.seq && seam.hash === cut.hash && seam.count === cut.count;
+      const isUnder = size === metadata.checkpoint?.size && root === metadata.checkpoint.root && (index ?? size) >= size;
+      seam.isConfirmed = isSame && isUnder;
     }
   }
 
   head({ organizationId, chain: name, seq, hash, closed }) {
-    const { open: s } = this;
+    const { open: s, counts } = this;
     if (s?.id !== organizationId) return this.inFile('inserted', "stands outside of its organization's section");
     const chain = this.chainOf(name);
     const last = { chain: name, seq: chain.seq };
     if (chain.hasHead) this.inFile('inserted', `is a second head of chain ${name}`);
     chain.hasHead = true;
     s.heads++;
-    this.counts.chains++;
-    if (seq > chain.seq) {
-      if (this.mayJump(name, chain)) return;
-      if (chain.seq === 0) this.inRun(name, 1, seq, 'chain_removed', 'are missing: the whole chain is gone');
-      else this.inRun(name, chain.seq + 1, seq, 'truncated', 'are missing: the end of the chain was cut off');
-    } else if (seq < chain.seq) this.inEntry(last, 'inserted', `stands beyond the head of the chain, which ends at ${seq}`);
+    counts.chains++;
+    if (seq > chain.seq && this.mayJump(name, chain)) return;
+    if (seq > chain.seq && chain.seq === 0) this.inRun(name, 1, seq, 'chain_removed', 'should stand here: the whole chain is gone');
+    else if (seq > chain.seq) this.inRun(name, chain.seq + 1, seq, 'truncated', 'should stand here: the end of the chain was cut off');
+    else if (seq < chain.seq) this.inEntry(last, 'inserted', `stands beyond the head of the chain, which ends at ${seq}`);
     else if (hash !== chain.hash && !chain.isBroken) this.inEntry(last, 'edited', 'is not the one that the head of the chain names');
     else if (!chain.isNew && closed !== chain.hasLeft) this.inEntry(last, 'edited', 'leaves the chain open where its head does not, or closed');
   }
@@ -771,9 +726,9 @@ class Check {
   closeSection() {
     const { open: s } = this;
     if (!s) return;
-    for (const [name, chain] of s.chains) {
-      const hasEnd = chain.hasHead || !this.isLog || (this.agent ?? name) !== name;
-      if (!hasEnd) this.inEntry({ chain: name, seq: chain.seq }, 'truncated', 'is the last one here, but nothing says that the chain ends there');
+    for (const [name, { seq, hasHead }] of this.isLog ? s.chains : []) {
+      const isAsked = (this.agent ?? name) === name;
+      if (isAsked && !hasHead) this.inEntry({ chain: name, seq }, 'truncated', 'is the last one, but nothing says that the chain ends there');
     }
     for (const { chain, seq, isConfirmed } of s.seams.values()) {
       if (!isConfirmed) this.inRun(chain, 1, seq, 'deleted', 'were cut off, but no entry of a sweep accounts for it');
@@ -786,12 +741,12 @@ class Check {
 
   closeTree(s, seams) {
     const cut = seams.reduce((sum, { count }) => sum + count, 0);
-    const provenTo = Math.max(0, ...seams.map(({ checkpoint }) => checkpoint.size));
+    const provenTo = seams.reduce((most, { checkpoint: { size } }) => Math.max(most, size), 0);
     if (s.heads !== s.declared) this.inTree('chain_removed', s.size, `is said to have ${s.declared} chains; the heads of ${s.heads} are there`);
     if (this.isWhole && s.gaps.swept !== cut) this.inTree('deleted', 0, `lacks ${s.gaps.swept} leaves as swept; sweeps account for ${cut}`);
     if (s.sweptTo > provenTo) this.inTree('deleted', provenTo, 'lacks leaves as swept that no checkpoint held when they were');
     if (s.next < s.size) this.inTree('truncated', s.next, `has ${s.size} leaves by its checkpoint; the file ends before leaf ${s.next}`);
-    else if (s.isSound && s.own && base64(s.tree.root()) !== s.own.root) {
+    else if (s.isSound && s.own && s.tree.root() !== s.own.root) {
       this.inTree('tree_mismatch', s.size, 'does not come to the root that was signed: what is shown is not what was appended');
     }
   }
@@ -799,9 +754,9 @@ class Check {
   manifest({ counts, sha256: said, note }) {
     this.closeSection();
     this.ended = true;
+    const { lines, entries, chains } = this.counts;
     const digest = this.digest.digest();
     if (hex(digest) !== said) return this.inFile('edited', 'gives another digest than the lines before it have: the file was changed');
-    const { lines, entries, chains } = this.counts;
     const fits = counts.lines === lines - 1 && counts.entries === entries && counts.chains === chains;
     if (!fits) this.inFile('edited', 'counts other lines than there are');
     this.counts.withheld = counts.withheld;
@@ -812,37 +767,32 @@ class Check {
   }
 
   end() {
+    const { counts, checkpoints, header, keys, pinned } = this;
     if (!this.ended) this.inFile('truncated', 'is the last one, and no manifest: the end of the file was cut off');
     this.closeSection();
-    for (const id of this.header.organizations.slice(this.counts.organizations)) {
+    for (const id of header.organizations.slice(counts.organizations)) {
       this.found(id, 0, null, 'chain_removed', `${id} is announced, but the file holds nothing of it`);
     }
     const newest = readKey(this.announced ?? '');
-    for (const { note, origin, size } of newest ? this.checkpoints.values() : []) {
-      if (typeof openNote(note, [newest]) !== 'string') continue;
-      this.found(origin, size, null, 'checkpoint_invalid', `the checkpoint of ${origin} is not signed by the key that the log announced last`);
+    for (const { note, origin, size } of newest ? checkpoints.values() : []) {
+      const what = `the checkpoint of ${origin} is not signed by the key that the log announced last`;
+      if (typeof openNote(note, [newest]) === 'string') this.found(origin, size, null, 'checkpoint_invalid', what);
     }
     // Only who sees every organization can ask for both halves of a transfer; a swept half is gone rightly.
-    for (const half of this.isWhole && this.header.organizations.includes('org_platform') ? this.transfers.values() : []) {
+    for (const half of this.isWhole && header.organizations.includes('org_platform') ? this.transfers.values() : []) {
       const kind = half.direction === 'out' ? 'truncated' : 'inserted';
       if (!this.cutChains.has(half.chain)) this.inEntry(half, kind, 'is one half of a transfer; the other half is not there');
     }
     this.judgeRecall(this.recallOf('platform'));
-    return this.verdict();
-  }
-
-  verdict() {
-    const { counts, checkpoints, breaks, remembered, keys, pinned } = this;
     const isAnchored = counts.unanchored === 0 && checkpoints.size > 0;
-    const signers = new Set([...checkpoints.values()].flatMap((one) => one.signers));
     const all = checkpoints.get('platform');
     return {
       verdict: counts.breaks > 0 ? 'tampered' : isAnchored ? 'valid' : 'valid_unanchored',
-      breaks,
+      breaks: this.breaks,
       counts,
       checkpoint: all ? { origin: all.origin, size: all.size, root: all.root, timestamp: this.mapped?.timestamp ?? null } : null,
-      keys: keys.map(({ vkey, fingerprint }) => ({ vkey, fingerprint, pinned: pinned.length > 0, signed: signers.has(vkey) })),
-      remembered,
+      keys: keys.map(({ vkey }) => ({ vkey, pinned: pinned.length > 0, signed: all?.signers.includes(vkey) ?? false })),
+      remembered: this.remembered,
       notes: [...checkpoints.values()].map((one) => one.note),
     };
   }
@@ -850,90 +800,74 @@ class Check {
 
 // --- 9. Reading -------------------------------------------------------------------------------------------------------------------
 
-/** Cuts chunks of bytes into lines. Takes the JSON form of an export too: `{"lines":[`, one line each with a comma, `]}`. */
+/** Cuts chunks of bytes into lines. */
 export async function* linesOf(chunks) {
   let rest = [];
-  let isJson;
-  const whole = (bytes) => {
-    isJson ??= bytes.length === 10 && new TextDecoder().decode(bytes) === '{"lines":[';
-    if (!isJson) return bytes;
-    if (bytes[0] !== 0x7b || bytes.length === 10) return undefined;
-    return bytes.at(-1) === 0x2c ? bytes.subarray(0, -1) : bytes;
-  };
   for await (const chunk of chunks) {
     let from = 0;
-    for (let to = chunk.indexOf(10); to >= 0; from = to + 1, to = chunk.indexOf(10, from)) {
-      const line = whole(rest.length === 0 ? chunk.subarray(from, to) : join(...rest, chunk.subarray(from, to)));
-      rest = [];
-      if (line) yield line;
+    for (let to = chunk.indexOf(10); to >= 0; from = to + 1, to = chunk.indexOf(10, from), rest = []) {
+      yield rest.length === 0 ? chunk.subarray(from, to) : join(...rest, chunk.subarray(from, to));
     }
     if (from < chunk.length) rest.push(chunk.slice(from));
   }
-  const last = rest.length > 0 ? whole(join(...rest)) : undefined;
-  if (last) yield last;
+  if (rest.length > 0) yield join(...rest);
 }
 
 /**
- * Checks an export. `lines`: an async iterator over its lines, as bytes or texts without their ends. `keys`: verifier keys that are
- * known otherwise; only they count then. `remembered`: notes of checkpoints that an earlier check saw.
+ * Checks an export. `lines`: an async iterator over its lines, as bytes or texts without their ends; also those of its JSON form,
+ * `{"lines":[`, one line each with a comma behind, `]}`. `keys`: verifier keys known otherwise; then only they count. `remembered`:
+ * notes of checkpoints that an earlier check saw.
  */
 export async function verify(lines, { keys = [], remembered = [], onProgress } = {}) {
-  const check = new Check();
-  check.recalled = remembered;
-  check.pinned = keys.map((vkey) => readKey(vkey.trim()));
+  const check = Object.assign(new Check(), { pinned: keys.map((vkey) => readKey(vkey.trim())), recalled: remembered });
   if (check.pinned.includes(undefined)) throw new Error('a key is no verifier key: <name>+<8 hex digits>+<base64>');
+  let isJson;
   for await (const line of lines) {
-    check.line(typeof line === 'string' ? utf8(line) : line);
+    const bytes = typeof line === 'string' ? utf8(line) : line;
+    const isFrame = bytes.length <= 10 && ['{"lines":[', ']}'].includes(new TextDecoder().decode(bytes));
+    isJson ??= isFrame;
+    if (isJson && isFrame) continue;
+    check.line(isJson && bytes.at(-1) === 0x2c ? bytes.subarray(0, -1) : bytes);
     if (check.counts.lines % 2_000 === 0) await onProgress?.({ ...check.counts });
   }
   return check.end();
 }
 
-// --- 10. The command line -----------------------------------------------------------------------------------------------------------
+// --- 10. The command line ---------------------------------------------------------------------------------------------------------
+
+const SAID = { valid: 'VALID: nothing was changed, and nothing is missing.', valid_unanchored: 'VALID SO FAR: not all of it is under a checkpoint.' };
+
+function inWords({ verdict, breaks, counts: { entries, chains, unanchored, erased, breaks: found }, checkpoint, keys, remembered }) {
+  return [
+    SAID[verdict] ?? `TAMPERED: ${found} breaks.`,
+    ...breaks.map(({ kind, detail }) => `  ${kind}: ${detail}`),
+    `${entries} entries, ${chains} chains, ${unanchored} entries younger than the checkpoint, ${erased} values erased by an entry.`,
+    checkpoint ? `Checkpoint ${checkpoint.origin}, ${checkpoint.size} leaves, ${checkpoint.root}, ${checkpoint.timestamp}` : 'No checkpoint.',
+    ...keys.map(({ vkey, pinned }) => `Key ${vkey}${pinned ? '' : ' (the file says so: compare it with the one that you were given)'}`),
+    ...remembered.map(({ origin, size, state }) => `Remembered ${origin} of ${size} leaves: ${state}`),
+  ].join('\n');
+}
 
 async function main(argv) {
   const { readFileSync, writeFileSync, existsSync, createReadStream } = await import('node:fs');
-  const { parseArgs } = await import('node:util');
-  const { values, positionals: [file] } = parseArgs({
-    args: argv, allowPositionals: true,
-    options: { key: { type: 'string', multiple: true, default: [] }, remember: { type: 'string' }, json: { type: 'boolean', default: false } },
-  });
-  if (file === undefined) throw new Error('usage: node verify.mjs <export.jsonl[.gz]> [--key <key>]… [--remember <file>] [--json]');
-  const bytes = createReadStream(file);
-  const chunks = file.endsWith('.gz') ? bytes.pipe((await import('node:zlib')).createGunzip()) : bytes;
-  bytes.once('error', (error) => chunks.destroy(error));
+  const text = { type: 'string' };
+  const options = { key: { ...text, multiple: true, default: [] }, remember: text, json: { type: 'boolean' } };
+  const { values, positionals: [file] } = (await import('node:util')).parseArgs({ args: argv, allowPositionals: true, options });
+  if (file === undefined) throw new Error('usage: node verify.mjs <export.jsonl[.gz]> [--key <verifier key>]… [--remember <file>] [--json]');
+  const { pipeline } = await import('node:stream');
+  const source = createReadStream(file);
+  const chunks = file.endsWith('.gz') ? pipeline(source, (await import('node:zlib')).createGunzip(), () => {}) : source;
   const known = values.remember && existsSync(values.remember) ? JSON.parse(readFileSync(values.remember, 'utf8')) : {};
   const result = await verify(linesOf(chunks), { keys: values.key, remembered: Object.values(known) });
+  console.log(values.json ? JSON.stringify(result) : inWords(result));
   const isUnproven = result.remembered.some(({ state, origin }) => state === 'unproven' && !origin.endsWith('/platform'));
-  process.stdout.write(values.json ? `${JSON.stringify(result)}\n` : inWords(result, isUnproven));
-  if (values.remember && result.verdict !== 'tampered' && !isUnproven) {
-    for (const note of result.notes) known[note.split('\n')[0]] = note;
-    writeFileSync(values.remember, `${JSON.stringify(known, null, 2)}\n`);
-  }
-  return result.verdict === 'tampered' ? 1 : isUnproven ? 2 : 0;
+  if (isUnproven) console.error('The remembered checkpoint is not proven to be of the same history: ask for an export with since=<its size>.');
+  if (result.verdict === 'tampered' || isUnproven) return result.verdict === 'tampered' ? 1 : 2;
+  for (const note of result.notes) known[note.split('\n')[0]] = note;
+  if (values.remember) writeFileSync(values.remember, JSON.stringify(known, null, 2));
+  return 0;
 }
 
-/** The result for people. */
-export function inWords({ verdict, breaks, counts, checkpoint, keys, remembered }, isUnproven = false) {
-  const said = {
-    valid: 'VALID: every entry is the one that was written, and none is missing.',
-    valid_unanchored: `VALID SO FAR: nothing is wrong, but ${counts.unanchored} entries are younger than the last checkpoint, or there is none.`,
-    tampered: `TAMPERED: ${counts.breaks} breaks.`,
-  };
-  return [
-    said[verdict],
-    ...breaks.map(({ kind, detail }) => `  ${kind}: ${detail}`),
-    `${counts.entries} entries in ${counts.chains} chains of ${counts.organizations} organizations; ${counts.erased} values erased by entry.`,
-    checkpoint ? `Checkpoint ${checkpoint.origin}, ${checkpoint.size} leaves, root ${checkpoint.root}, ${checkpoint.timestamp}` : 'No checkpoint.',
-    ...keys.map(({ vkey, pinned }) => `Key ${vkey}${pinned ? '' : ' (claimed by the file: compare it with the one that you were given)'}`),
-    ...remembered.map(({ origin, size, state }) => `Remembered ${origin} of ${size} leaves: ${state}`),
-    ...(isUnproven ? ['Ask for an export that proves consistency with the remembered checkpoint (since=<size>).'] : []),
-  ].join('\n') + '\n';
-}
-
-if (typeof process !== 'undefined' && process.argv?.[1] !== undefined) {
-  const { pathToFileURL } = await import('node:url');
-  if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-    process.exitCode = await main(process.argv.slice(2)).catch((error) => (process.stderr.write(`${error.message}\n`), 2));
-  }
+if (globalThis.process?.argv?.[1] && import.meta.url === (await import('node:url')).pathToFileURL(process.argv[1]).href) {
+  process.exitCode = await main(process.argv.slice(2)).catch((error) => (console.error(error.message), 2));
 }
