@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { verify } from '../../verifier/verify.mjs';
 import { checkpointOf, exportOf, SIGNER } from '../support/export-maker.js';
+import { verifierCases } from '../support/verifier-cases.js';
 import { world } from '../support/verifier-world.js';
 
 const judged = async (lines: readonly string[], options = {}) => {
@@ -54,5 +55,14 @@ describe('an untouched export', () => {
     const after = await verify(exportOf(made.log), { remembered: before.notes, keys: [SIGNER.vkey] });
     expect(after.remembered.map(({ state }) => state)).toEqual(['continued', 'continued', 'continued', 'unproven']);
     expect(checkpointOf(made.log, 'org_a', 1).size).toBe(1);
+  });
+});
+
+describe('each deed is found', () => {
+  it.each(verifierCases())('$name', async ({ lines, verdict, kinds }) => {
+    const result = await verify(lines);
+    expect(result.verdict).toBe(verdict);
+    const found = new Set(result.breaks.map((one) => one.kind));
+    expect([...kinds.filter((kind) => !found.has(kind)), ...(kinds.length === 0 ? found : [])]).toEqual([]);
   });
 });

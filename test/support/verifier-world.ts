@@ -58,6 +58,11 @@ export class World {
     return this.add({ chain: organizationChain(organization), type: 'gdpr.erasure_executed', metadata: { userId: 'usr_bob', erased: pairs } });
   }
 
+  /** Announces a signing key. */
+  rotate(keyId: string): void {
+    this.add({ chain: platformChain(), type: 'admin.signing_key_rotated', metadata: { keyId, previousKeyId: SIGNER.vkey } });
+  }
+
   /** An entry of plain members only, past the catalogue, which writes what the service records today. */
   private record(organizationId: string, event: string, metadata: JsonObject): StoredEntry {
     const { log } = this;
@@ -106,4 +111,3 @@ export function world(calls = 6): World {
   }
   return made;
 }
-
