@@ -21,7 +21,7 @@ describe('an untouched export', () => {
 
   it('is valid after an erasure, and a second one', async () => {
     const made = world();
-    for (const n of [3, 5]) {
+    for (const n of [1, 3]) {
       const entry = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.organizationId === 'org_a')[n]!;
       made.erase('org_a', made.blank(entry, '/metadata/comment'));
     }
@@ -30,9 +30,9 @@ describe('an untouched export', () => {
 
   it('is valid after a sweep, and a second one', async () => {
     const made = world();
-    made.sweep('org_a', 14, { agt_1: 4, sys_org_a: 1 });
+    made.sweep('org_a', 12, { agt_1: 4, sys_org_a: 1 });
     made.call('org_a', 'agt_1', 50);
-    const cuts = made.sweep('org_a', 25, { agt_1: 6, agt_2: 4, sys_org_a: 2 });
+    const cuts = made.sweep('org_a', 18, { agt_1: 6, agt_2: 4, sys_org_a: 2 });
     expect(await judged(exportOf(made.log, { cuts }))).toEqual(['valid']);
     expect(await judged(exportOf(made.log, { cuts, anchored: (_, leaves) => Math.max(0, leaves - 1) }))).toEqual(['valid_unanchored']);
   });

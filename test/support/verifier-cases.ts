@@ -46,7 +46,7 @@ function erased(): World {
 
 function swept() {
   const made = world();
-  const cuts = made.sweep('org_a', 20, { agt_1: 4, agt_2: 2, sys_org_a: 2 });
+  const cuts = made.sweep('org_a', 14, { agt_1: 4, agt_2: 2, sys_org_a: 2 });
   made.call('org_a', 'agt_1', 50);
   return { log: made.log, cuts };
 }

@@ -97,7 +97,7 @@ export class World {
 }
 
 /** A log of every shape that an export has: three organizations, chains of agents, a transfer there and back. */
-export function world(calls = 6): World {
+export function world(calls = 4): World {
   const made = new World();
   const rotated = { chain: platformChain(), type: 'admin.signing_key_rotated' as const, metadata: { keyId: SIGNER.vkey } };
   made.add(rotated);
