@@ -14,6 +14,8 @@ const VERDICTS = {
   unreadable: ['Not read', ''],
 };
 
+const PART = 'What is shown is what was written, and a signed checkpoint covers it. The file is a part: of the rest it says nothing.';
+
 /** Runs in the worker, before the verifier's own text. */
 const WORKER = `
 onmessage = async ({ data: { file, keys, remembered } }) => {
@@ -80,7 +82,8 @@ function refuse(message) {
 
 function show(result) {
   const { breaks, counts, checkpoint, keys, remembered, notes } = result;
-  verdict(result.verdict, VERDICTS[result.verdict][1]);
+  const isPart = result.verdict === 'valid' && result.covers !== 'log';
+  verdict(result.verdict, isPart ? PART : VERDICTS[result.verdict][1]);
   byId('breaks').append(...breaks.map(breakItem));
   const number = (value) => value.toLocaleString('en');
   facts('Breaks', counts.breaks > breaks.length ? `${number(counts.breaks)}; the first ${number(breaks.length)} are shown` : number(counts.breaks));

@@ -22,10 +22,12 @@ export interface Counts {
 
 export interface Result {
   readonly verdict: Verdict;
+  /** What the verdict is about: the whole log of the organizations, a part of it, one person's entries, an archive. */
+  readonly covers: 'log' | 'part' | 'person' | 'archive' | 'nothing';
   readonly breaks: readonly Break[];
   readonly counts: Counts;
   readonly checkpoint: { readonly origin: string; readonly size: number; readonly root: string; readonly timestamp: string | null } | null;
-  readonly keys: readonly { readonly vkey: string; readonly fingerprint: string; readonly pinned: boolean; readonly signed: boolean }[];
+  readonly keys: readonly { readonly vkey: string; readonly pinned: boolean; readonly signed: boolean }[];
   readonly remembered: readonly { readonly origin: string; readonly size: number; readonly state: 'continued' | 'rewritten' | 'unproven' }[];
   readonly notes: readonly string[];
 }
@@ -40,7 +42,6 @@ type Lines = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
 export function verify(lines: Lines, options?: Options): Promise<Result>;
 export function linesOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array>;
-export function inWords(result: Result, isUnproven?: boolean): string;
 export function sha256(...parts: readonly Uint8Array[]): Uint8Array;
 export function sha512(bytes: Uint8Array): Uint8Array;
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean;

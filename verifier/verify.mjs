@@ -53,10 +53,7 @@ function padding(length, block) {
 
 /** SHA-256 over bytes that come piece by piece. */
 class Sha256 {
-  state = H256.slice();
-  block = new Uint8Array(64);
-  length = 0;
-
+  state = H256.slice(); block = new Uint8Array(64); length = 0;
   update(bytes) {
     for (let at = 0, taken; at < bytes.length; at += taken, this.length += taken) {
       const filled = this.length % 64;
@@ -67,14 +64,12 @@ class Sha256 {
     }
     return this;
   }
-
   /** Of what came so far; more may come. */
   digest() {
     const end = Object.assign(new Sha256(), { state: this.state.slice(), block: this.block.slice(), length: this.length });
     end.update(padding(this.length, 64));
     return new Uint8Array(end.state.map((word) => ((word & 255) << 24) | ((word & 0xff00) << 8) | ((word >> 8) & 0xff00) | (word >>> 24)).buffer);
   }
-
   compress(bytes, start) {
     for (let t = 0, at = start; t < 16; t++) w[t] = (bytes[at++] << 24) | (bytes[at++] << 16) | (bytes[at++] << 8) | bytes[at++];
     for (let t = 16; t < 64; t++) {
@@ -215,16 +210,13 @@ const nodeHash = (left, right) => sha256(ONE, left, right);
 
 /** The roots of the full subtrees that stand side by side so far: all one needs to go on, and to tell the root. */
 class CompactRange {
-  size = 0;
-  stack = [];
-
+  size = 0; stack = [];
   push(hash, leaves = 1) {
     const node = { hash, leaves };
     this.size += leaves;
     for (; this.stack.at(-1)?.leaves === node.leaves; node.leaves *= 2) node.hash = nodeHash(this.stack.pop().hash, node.hash);
     this.stack.push(node);
   }
-
   root() {
     const hash = this.stack.map((one) => one.hash).reduceRight((right, left) => (right ? nodeHash(left, right) : left), undefined);
     return base64(hash ?? sha256());
@@ -472,14 +464,8 @@ class Check {
   counts = { lines: 0, bytes: 0, organizations: 0, chains: 0, entries: 0, unanchored: 0, erased: 0, withheld: 0, breaks: 0 };
   digest = new Sha256();
   header = { organizations: [] };
-  keys = [];
-  rank = -1;
-  checkpoints = new Map();
-  consistencies = new Map();
-  transfers = new Map();
-  cutChains = new Set();
-  remembered = [];
-
+  keys = []; rank = -1; checkpoints = new Map(); consistencies = new Map(); transfers = new Map();
+  cutChains = new Set(); remembered = [];
   found(chain, position, entryId, kind, detail) {
     this.counts.breaks++;
     if (this.breaks.length < 1_000) this.breaks.push({ chain, position, entryId, kind, detail });
@@ -489,10 +475,8 @@ class Check {
   inEntry = ({ chain, seq, id }, kind, what) => this.found(chain, seq, id ?? null, kind, `entry ${seq} of chain ${chain} ${what}`);
   inRun = (chain, from, to, kind, what) =>
     this.found(chain, from, null, kind, `${from === to ? `entry ${from}` : `entries ${from} to ${to}`} of chain ${chain} ${what}`);
-
   line(bytes) {
-    this.counts.lines++;
-    this.counts.bytes += bytes.length + 1;
+    this.counts.lines++; this.counts.bytes += bytes.length + 1;
     const line = parseCanonical(bytes);
     const known = Object.hasOwn(LINES, line?.kind ?? '') ? LINES[line.kind] : undefined;
     if (!known?.fits(line)) this.inFile('edited', 'cannot be read: it is not as the format wants it');
@@ -508,16 +492,13 @@ class Check {
     }
     this.digest.update(bytes).update(LINE_END);
   }
-
   export(line) {
     this.header = line;
     this.keys = this.pinned.length > 0 ? this.pinned : line.keys.flatMap((vkey) => readKey(vkey) ?? []);
-    this.isRange = (line.from ?? line.to ?? null) !== null;
-    this.agent = line.agentId ?? undefined;
+    this.isRange = (line.from ?? line.to ?? null) !== null; this.agent = line.agentId ?? undefined;
     this.isLog = line.what === 'log';
     this.isWhole = this.isLog && !this.isRange && this.agent === undefined;
   }
-
   checkpoint({ note }) {
     const read = readCheckpoint(note, this.keys);
     if (typeof read === 'string') return this.inFile('checkpoint_invalid', `holds a checkpoint that ${read}`);
@@ -526,7 +507,6 @@ class Check {
     if (fits) this.checkpoints.set(tree, read);
     else this.inFile('checkpoint_invalid', `holds a checkpoint of ${read.origin}, which does not belong there`);
   }
-
   map({ organizationId: id, size, root, siblings, timestamp, platform: { index, size: leaves, hashes } }) {
     this.closeSection();
     const [own, all] = [this.checkpoints.get(id), this.checkpoints.get('platform')];
@@ -535,7 +515,6 @@ class Check {
     if (isCarried) this.mapped = { id, timestamp };
     else this.found(id, size, null, 'checkpoint_invalid', `the platform's checkpoint does not carry the tree of ${id} that is shown`);
   }
-
   section({ organizationId: id, size, chains: declared }) {
     this.closeSection();
     const own = this.checkpoints.get(id);
@@ -545,11 +524,9 @@ class Check {
     if (size !== (own?.size ?? 0)) this.inTree('checkpoint_invalid', size, 'is shown without a signed checkpoint of its size');
     else if (own && this.mapped?.id !== id) this.inTree('checkpoint_invalid', size, 'is not shown to be under a checkpoint of the platform');
   }
-
   consistency(line) {
     this.consistencies.set(`${line.organizationId} ${line.from}`, line);
   }
-
   /** Whether the tree of this file goes on from an older checkpoint of it; undefined where the file does not say. */
   continues(tree, { size, root }) {
     const now = this.checkpoints.get(tree) ?? { size: 0 };
@@ -558,7 +535,6 @@ class Check {
     const proof = this.consistencies.get(`${tree} ${size}`);
     return proof?.to === now.size ? isConsistent(size, now.size, root, now.root, proof.hashes) : undefined;
   }
-
   /** A checkpoint of this tree from an earlier check, which has to be part of its past. */
   recallOf(tree) {
     const note = this.recalled.find((one) => one.split('\n')[0] === `${this.header.instance}/${tree}`);
@@ -566,7 +542,6 @@ class Check {
     if (typeof then === 'string') throw new Error(`the remembered checkpoint ${then}`);
     return then && { ...then, tree };
   }
-
   judgeRecall(recall) {
     if (!recall) return;
     const { origin, size, tree } = recall;
@@ -575,19 +550,16 @@ class Check {
     const what = `the tree of ${tree} does not go on from the remembered one of ${size} leaves: it was rewritten, or the file is older`;
     if (goesOn === false) this.found(tree, size, null, 'checkpoint_invalid', what);
   }
-
   seam(line) {
     const { open: s } = this;
     if (s?.id !== line.organizationId || s.seams.has(line.chain)) return this.inFile('deleted', 'is a cut that does not belong there');
-    s.seams.set(line.chain, line);
-    this.cutChains.add(line.chain);
+    s.seams.set(line.chain, line); this.cutChains.add(line.chain);
     // One sweep cuts thousands of chains at the same checkpoint.
     const { size, root } = line.checkpoint;
     if (s.cutAt !== `${size} ${root}`) Object.assign(s, { cutAt: `${size} ${root}`, isCutProven: this.continues(s.id, line.checkpoint) });
     const fits = s.isCutProven && line.count <= line.seq;
     if (!fits) this.inRun(line.chain, 1, line.seq, 'deleted', 'were cut off at a checkpoint that the tree does not go on from');
   }
-
   entry(line) {
     const { open: s, header: { what } } = this;
     if (s?.id !== line.organizationId) return this.inEntry(line, 'inserted', "stands outside of its organization's section");
@@ -604,7 +576,6 @@ class Check {
     for (const d of checked.blanks) s.blanks.set(`${line.hash} ${d}`, { chain: line.chain, seq: line.seq, id: line.id });
     if (this.counts.breaks === before) this.heed(line, checked.payload);
   }
-
   /** Puts the entry's leaf into its place in the organization's tree. */
   grow(entry, isApart) {
     const { open: s, counts } = this;
@@ -615,16 +586,13 @@ class Check {
     if (index < s.next || index >= s.size) this.inEntry(entry, 'tree_mismatch', `does not stand at place ${index} of its tree`);
     if (index > s.next) this.inTree('tree_mismatch', s.next, `has leaves ${s.next} to ${index - 1}, which the file does not hold`);
     s.isSound &&= index === s.next;
-    s.next = Math.max(s.next, index + 1);
-    this.push(leaf, 1);
+    s.next = Math.max(s.next, index + 1); this.push(leaf, 1);
   }
-
   push(node, leaves) {
     const { tree, recall } = this.open;
     tree.push(node, leaves);
     if (recall?.size === tree.size) recall.goesOn = tree.root() === recall.root;
   }
-
   inclusion({ index, size, hashes }) {
     const { open: s, waiting } = this;
     this.waiting = undefined;
@@ -632,7 +600,6 @@ class Check {
     const fits = index === waiting.index && size === s.own?.size && isIncluded(waiting.leaf, index, size, hashes, s.own.root);
     if (!fits) this.inEntry(waiting, 'tree_mismatch', 'is not proven to stand in the tree of its organization');
   }
-
   gap({ from, to, because, nodes }) {
     const { open: s } = this;
     const fits = s && this.isLog && from === s.next && to > from && to <= s.size && subtreesOf(from, to).length === nodes.length;
@@ -644,21 +611,18 @@ class Check {
     s.gaps[because] += to - from;
     if (because === 'swept') s.sweptTo = to;
   }
-
   chainOf(name) {
     const { chains, seams } = this.open;
     const { seq, hash } = seams.get(name) ?? { seq: 0, hash: null };
     if (!chains.has(name)) chains.set(name, { seq, hash, isNew: true, range: 0, hidden: 0 });
     return chains.get(name);
   }
-
   /** Whether entries of a chain may lie in what the file, being a part, does not show. */
   mayJump(name, chain) {
     const { gaps } = this.open;
     if (!this.isLog) return this.header.what === 'person' || chain.isNew;
     return gaps.range > chain.range || (gaps.hidden > chain.hidden && name !== this.agent);
   }
-
   /** Position and order within the chain. */
   follow(entry, { direction, fromSeq, fromHash }, chain, before) {
     const { chain: name, seq, prevHash, hash } = entry;
@@ -681,14 +645,12 @@ class Check {
     if (direction) this.transfer(entry, direction);
     Object.assign(chain, { seq, hash, isNew: false, hasLeft: direction === 'out', isBroken: this.counts.breaks > before, range, hidden });
   }
-
   /** The two halves of a transfer stand in two organizations and name the same position and hash. */
   transfer({ chain, seq, id, hash, prevHash }, direction) {
     const key = direction === 'out' ? `${chain} ${seq} ${hash}` : `${chain} ${seq - 1} ${prevHash}`;
     if (![undefined, direction].includes(this.transfers.get(key)?.direction)) this.transfers.delete(key);
     else this.transfers.set(key, { chain, seq, id, direction });
   }
-
   /** What a sound entry means for others. */
   heed({ id, index }, { event, metadata }) {
     const { open: s } = this;
@@ -705,16 +667,13 @@ class Check {
       seam.isConfirmed = isSame && isUnder;
     }
   }
-
   head({ organizationId, chain: name, seq, hash, closed }) {
     const { open: s, counts } = this;
     if (s?.id !== organizationId) return this.inFile('inserted', "stands outside of its organization's section");
     const chain = this.chainOf(name);
     const last = { chain: name, seq: chain.seq };
     if (chain.hasHead) this.inFile('inserted', `is a second head of chain ${name}`);
-    chain.hasHead = true;
-    s.heads++;
-    counts.chains++;
+    chain.hasHead = true; s.heads++; counts.chains++;
     if (seq > chain.seq && this.mayJump(name, chain)) return;
     if (seq > chain.seq && chain.seq === 0) this.inRun(name, 1, seq, 'chain_removed', 'should stand here: the whole chain is gone');
     else if (seq > chain.seq) this.inRun(name, chain.seq + 1, seq, 'truncated', 'should stand here: the end of the chain was cut off');
@@ -722,7 +681,6 @@ class Check {
     else if (hash !== chain.hash && !chain.isBroken) this.inEntry(last, 'edited', 'is not the one that the head of the chain names');
     else if (!chain.isNew && closed !== chain.hasLeft) this.inEntry(last, 'edited', 'leaves the chain open where its head does not, or closed');
   }
-
   closeSection() {
     const { open: s } = this;
     if (!s) return;
@@ -738,7 +696,6 @@ class Check {
     this.judgeRecall(s.recall);
     this.open = undefined;
   }
-
   closeTree(s, seams) {
     const cut = seams.reduce((sum, { count }) => sum + count, 0);
     const provenTo = seams.reduce((most, { checkpoint: { size } }) => Math.max(most, size), 0);
@@ -750,7 +707,6 @@ class Check {
       this.inTree('tree_mismatch', s.size, 'does not come to the root that was signed: what is shown is not what was appended');
     }
   }
-
   manifest({ counts, sha256: said, note }) {
     this.closeSection();
     this.ended = true;
@@ -765,7 +721,6 @@ class Check {
     if (typeof opened === 'string') this.inFile('checkpoint_invalid', `holds a note that ${opened}`);
     else if (opened.text !== wanted) this.inFile('checkpoint_invalid', 'holds a note about another file');
   }
-
   end() {
     const { counts, checkpoints, header, keys, pinned } = this;
     if (!this.ended) this.inFile('truncated', 'is the last one, and no manifest: the end of the file was cut off');
@@ -788,6 +743,7 @@ class Check {
     const all = checkpoints.get('platform');
     return {
       verdict: counts.breaks > 0 ? 'tampered' : isAnchored ? 'valid' : 'valid_unanchored',
+      covers: this.isWhole ? 'log' : this.isLog ? 'part' : header.what ?? 'nothing',
       breaks: this.breaks,
       counts,
       checkpoint: all ? { origin: all.origin, size: all.size, root: all.root, timestamp: this.mapped?.timestamp ?? null } : null,

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { verify } from '../../verifier/verify.mjs';
-import { checkpointOf, exportOf, SIGNER } from '../support/export-maker.js';
+import { createReadStream, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { linesOf, verify } from '../../verifier/verify.mjs';
+import { checkoutRoot } from '../../src/platform/config/checkout-root.js';
+import { checkpointOf, exportOf, SIGNER, signerOf } from '../support/export-maker.js';
 import { verifierCases } from '../support/verifier-cases.js';
 import { world } from '../support/verifier-world.js';
 
@@ -64,5 +67,56 @@ describe('each deed is found', () => {
     expect(result.verdict).toBe(verdict);
     const found = new Set(result.breaks.map((one) => one.kind));
     expect([...kinds.filter((kind) => !found.has(kind)), ...(kinds.length === 0 ? found : [])]).toEqual([]);
+  });
+});
+
+describe('the committed vectors', () => {
+  const folder = join(checkoutRoot(), 'verifier', 'vectors');
+  const expected = JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')) as Record<string, { entries: number }>;
+
+  it('are all listed', () => {
+    expect(readdirSync(folder).sort()).toEqual([...Object.keys(expected), 'expected.json'].sort());
+  });
+
+  it.each(Object.entries(expected))('%s', async (name, wanted) => {
+    const { verdict, breaks, counts } = await verify(linesOf(createReadStream(join(folder, name))));
+    const places = breaks.map(({ chain, position, entryId, kind }) => ({ chain, position, entryId, kind }));
+    expect({ verdict, entries: counts.entries, breaks: places }).toEqual(wanted);
+  });
+
+  it('read the same in their JSON form', async () => {
+    const lines = readFileSync(join(folder, 'valid.jsonl'), 'utf8').trimEnd().split('\n');
+    const json = `{"lines":[\n${lines.join(',\n')}\n]}\n`;
+    expect((await verify(linesOf([Buffer.from(json)]))).verdict).toBe('valid');
+    expect((await verify(linesOf([Buffer.from(json.replace('"auth.login"', '"auth.logout"'))]))).verdict).toBe('tampered');
+  });
+});
+
+describe('keys and remembered checkpoints', () => {
+  const { log } = world();
+
+  it('count only when pinned ones are given', async () => {
+    expect((await verify(exportOf(log), { keys: [SIGNER.vkey] })).verdict).toBe('valid');
+    const [other] = [signerOf(9)];
+    expect((await verify(exportOf(log, { signers: [other] }), { keys: [SIGNER.vkey] })).verdict).toBe('tampered');
+    await expect(verify(exportOf(log), { keys: ['nonsense'] })).rejects.toThrow('verifier key');
+  });
+
+  it('find an older state, and another history', async () => {
+    const later = world(6);
+    const notes = (await verify(exportOf(later.log))).notes;
+    expect((await judged(exportOf(log), { remembered: notes }))[0]).toBe('tampered');
+    expect((await verify(exportOf(later.log), { remembered: (await verify(exportOf(log))).notes })).verdict).toBe('tampered');
+  });
+
+  it('are proven by consistency where a part of the tree is hidden', async () => {
+    const made = world();
+    const old = exportOf(made.log, { anchored: (_, leaves) => Math.max(1, leaves - 3) });
+    const { notes } = await verify(old);
+    const size = made.log.leaves.filter((one) => one.organizationId === 'org_a').length - 3;
+    const stateOf = async (since: number[]) =>
+      (await verify(exportOf(made.log, { agentId: 'agt_2', organizations: ['org_a'], since }), { remembered: notes })).remembered[0]?.state;
+    expect(await stateOf([])).toBe('unproven');
+    expect(await stateOf([size])).toBe('continued');
   });
 });
