@@ -16,7 +16,6 @@ const base64 = (bytes) => btoa(String.fromCharCode(...bytes));
 const base64url = (bytes) => base64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 const unbase64url = (text) => unbase64(text.replaceAll('-', '+').replaceAll('_', '/') + '='.repeat((4 - (text.length % 4)) % 4));
 const join = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
-
 /** Only the one spelling that `base64` would write; anything else is undefined. */
 function unbase64(text) {
   try {
@@ -26,22 +25,18 @@ function unbase64(text) {
     return undefined;
   }
 }
-
 /** The constants are the first bits of the fractions of the square and cube roots of the first primes. */
 const PRIMES = [];
 for (let n = 2; PRIMES.length < 80; n++) if (PRIMES.every((prime) => n % prime !== 0)) PRIMES.push(n);
-
 function rootFraction(prime, degree) {
   let low = 0n;
   for (let bit = 1n << 71n; bit > 0n; bit >>= 1n) if ((low + bit) ** degree <= BigInt(prime) << (64n * degree)) low += bit;
   return BigInt.asUintN(64, low);
 }
-
 const K512 = PRIMES.map((prime) => rootFraction(prime, 3n));
 const H512 = PRIMES.slice(0, 8).map((prime) => rootFraction(prime, 2n));
 const [K256, H256] = [K512, H512].map((words) => Int32Array.from(words, (word) => Number(BigInt.asIntN(32, word >> 32n))));
 const w = new Int32Array(64);
-
 /** 0x80, zeros, and the length in bits, so that whole blocks come out. */
 function padding(length, block) {
   const bytes = new Uint8Array(block - ((length + block / 8) % block));
@@ -50,7 +45,6 @@ function padding(length, block) {
   new DataView(padded.buffer).setBigUint64(padded.length - 8, BigInt(length) * 8n);
   return padded;
 }
-
 /** SHA-256 over bytes that come piece by piece. */
 class Sha256 {
   state = H256.slice(); block = new Uint8Array(64); length = 0;
@@ -91,10 +85,8 @@ class Sha256 {
     s[0] += a; s[1] += b; s[2] += c; s[3] += d; s[4] += e; s[5] += f; s[6] += g; s[7] += h;
   }
 }
-
 /** SHA-256 of pieces taken together. */
 export const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), new Sha256()).digest();
-
 /** SHA-512 in plain big integers: only signatures need it, and a file has few. */
 export function sha512(bytes) {
   const view = new DataView(join(bytes, padding(bytes.length, 128)).buffer);
@@ -123,30 +115,30 @@ export function sha512(bytes) {
 const P = 2n ** 255n - 19n;
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
 const mod = (x) => ((x % P) + P) % P;
-
 function power(base, exponent) {
   let result = 1n;
   for (let b = mod(base), e = exponent; e > 0n; e >>= 1n, b = (b * b) % P) if (e & 1n) result = (result * b) % P;
   return result;
 }
-
 const D = mod(-121665n * power(121666n, P - 2n));
-
 /** Points are (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z (section 5.1.4). */
 function addPoints([x1, y1, z1, t1], [x2, y2, z2, t2]) {
   const [a, b, c, d] = [(y1 - x1) * (y2 - x2), (y1 + x1) * (y2 + x2), 2n * D * t1 * t2, 2n * z1 * z2].map(mod);
   const [e, f, g, h] = [b - a, d - c, d + c, b + a];
   return [e * f, g * h, f * g, e * h].map(mod);
 }
-
-function timesPoint(scalar, point) {
+/** a·A + b·B: both scalars are walked through together, from their highest bits. */
+function sumOfProducts(a, A, b, B) {
+  const table = [undefined, A, B, addPoints(A, B)];
   let sum = [0n, 1n, 1n, 0n];
-  for (let s = scalar, p = point; s > 0n; s >>= 1n, p = addPoints(p, p)) if (s & 1n) sum = addPoints(sum, p);
+  for (let bit = 255n; bit >= 0n; bit--) {
+    const chosen = table[Number((a >> bit) & 1n) + 2 * Number((b >> bit) & 1n)];
+    sum = addPoints(sum, sum);
+    if (chosen) sum = addPoints(sum, chosen);
+  }
   return sum;
 }
-
 const littleEndian = (bytes) => BigInt(`0x${hex(bytes.slice().reverse())}`);
-
 function decodePoint(bytes) {
   const encoded = littleEndian(bytes);
   const [sign, y] = [encoded >> 255n, BigInt.asUintN(255, encoded)];
@@ -157,30 +149,26 @@ function decodePoint(bytes) {
   if ((x & 1n) !== sign) x = P - x;
   return [x, y, 1n, mod(x * y)];
 }
-
 function encodePoint([x, y, z]) {
   const inverse = power(z, P - 2n);
   const encoded = mod(y * inverse) | ((mod(x * inverse) & 1n) << 255n);
   return Uint8Array.from({ length: 32 }, (_, n) => Number((encoded >> BigInt(8 * n)) & 255n));
 }
-
 const BASE = decodePoint(Uint8Array.from({ length: 32 }, (_, n) => (n === 0 ? 0x58 : 0x66)));
-
 /** Whether `signature` (64 bytes) over `message` was made with the private half of `publicKey` (32 bytes). */
 export function verifyEd25519(publicKey, message, signature) {
   if (publicKey.length !== 32 || signature.length !== 64) return false;
   const [key, r, s] = [decodePoint(publicKey), signature.subarray(0, 32), littleEndian(signature.subarray(32))];
   if (!key || s >= ORDER) return false;
   const k = littleEndian(sha512(join(r, publicKey, message))) % ORDER;
-  const [x, y, z, t] = timesPoint(k, key);
-  return hex(encodePoint(addPoints(timesPoint(s, BASE), [mod(-x), y, z, mod(-t)]))) === hex(r);
+  const [x, y, z, t] = key;
+  return hex(encodePoint(sumOfProducts(s, BASE, k, [mod(-x), y, z, mod(-t)]))) === hex(r);
 }
 
 // --- 3. Canonical JSON: RFC 8785 --------------------------------------------------------------------------------------------------
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The one canonical text of a value; throws for what has none. */
 export function jcs(value, depth = 0) {
   if (typeof value === 'string' && /[\uD800-\uDFFF]/u.test(value)) throw new TypeError('a lone surrogate');
@@ -190,7 +178,6 @@ export function jcs(value, depth = 0) {
   if (Array.isArray(value)) return `[${value.map((one) => jcs(one, depth + 1)).join(',')}]`;
   return `{${Object.keys(value).sort().map((name) => `${jcs(name)}:${jcs(value[name], depth + 1)}`).join(',')}}`;
 }
-
 /** Reads a text (or its UTF-8) that is its own canonical form, and so has only one reading: no name twice, no other spelling. */
 export function parseCanonical(text) {
   try {
@@ -207,7 +194,6 @@ export function parseCanonical(text) {
 const [ZERO, ONE, LINE_END] = [0, 1, 10].map((byte) => Uint8Array.of(byte));
 const leafHash = (text) => sha256(ZERO, utf8(text));
 const nodeHash = (left, right) => sha256(ONE, left, right);
-
 /** The roots of the full subtrees that stand side by side so far: all one needs to go on, and to tell the root. */
 class CompactRange {
   size = 0; stack = [];
@@ -222,7 +208,6 @@ class CompactRange {
     return base64(hash ?? sha256());
   }
 }
-
 /** The sizes of the largest aligned subtrees that fill [from, to), left to right. */
 function subtreesOf(from, to) {
   const sizes = [];
@@ -232,7 +217,6 @@ function subtreesOf(from, to) {
   }
   return sizes;
 }
-
 /** Walks an audit path upwards (RFC 9162, 2.1.3.2), telling `step` each sibling and its side; whether it ends at the top. */
 function climb(node, last, path, step) {
   const half = () => ([node, last] = [Math.floor(node / 2), Math.floor(last / 2)]);
@@ -245,13 +229,11 @@ function climb(node, last, path, step) {
   }
   return last === 0;
 }
-
 function isIncluded(leaf, index, size, path, root) {
   let hash = leaf;
   const isWhole = climb(index, size - 1, path, (beside, isLeft) => (hash = isLeft ? nodeHash(beside, hash) : nodeHash(hash, beside)));
   return index < size && isWhole && base64(hash) === root;
 }
-
 /** Whether the tree of `to` leaves begins with the whole tree of `from` leaves, 0 < from < to (RFC 9162, 2.1.4.2). */
 function isConsistent(from, to, rootFrom, rootTo, path) {
   let [node, last] = [from - 1, to - 1];
@@ -264,7 +246,6 @@ function isConsistent(from, to, rootFrom, rootTo, path) {
   });
   return isWhole && base64(first) === rootFrom && base64(second) === rootTo;
 }
-
 /** The map's root, from one organization's leaf and what stands beside its path; where nothing is listed, nothing stands. */
 function mapRoot(organization, size, root, siblings) {
   const place = sha256(utf8(organization));
@@ -286,7 +267,6 @@ function readKey(vkey) {
   if (typed?.length !== 33 || typed[0] !== 1 || hex(sha256(utf8(`${name}\n`), typed)).slice(0, 8) !== id) return undefined;
   return { name, id, vkey, publicKey: typed.subarray(1) };
 }
-
 /** The text of a note and which of `keys` signed it, or what is wrong. Signatures by other keys count for nothing. */
 function openNote(note, keys) {
   const end = note.lastIndexOf('\n\n');
@@ -303,7 +283,6 @@ function openNote(note, keys) {
   }
   return signers.length === 0 ? 'is not signed by a known key' : { text, signers };
 }
-
 function readCheckpoint(note, keys) {
   const opened = openNote(note, keys);
   if (typeof opened === 'string') return opened;
@@ -318,12 +297,10 @@ const DIGEST = /^[A-Za-z0-9_-]{43}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const COLUMNS = ['id', 'event', 'actorId', 'organizationId', 'outcome', 'timestamp'];
 const isAgent = (chain) => chain.startsWith('agt_');
-
 function hashOf({ chain, capability, payload }, prevHash) {
   const before = (isAgent(chain) ? `"agentId":${jcs(chain)},` : '') + (capability === null ? '' : `"capability":${jcs(capability)},`);
   return hex(sha256(utf8(`{${before}"payload":${payload}${prevHash === null ? '' : `,"prevHash":${jcs(prevHash)}`}}`)));
 }
-
 /** Hash, columns and values. Findings are [kind, end of a sentence]; `blanks` are the digests whose values are gone. */
 function checkEntry(entry, expectedPrevHash, isPartOfValues) {
   const findings = [];
@@ -345,7 +322,6 @@ function checkEntry(entry, expectedPrevHash, isPartOfValues) {
   const blanks = entry.disclosures === undefined ? [] : checkValues(entry.disclosures, commitments, isPartOfValues);
   return typeof blanks === 'string' ? result(blanks, payload) : result(undefined, payload, blanks);
 }
-
 function readPayload(text) {
   const payload = parseCanonical(text);
   if (!isObject(payload)) return 'its payload is no canonical JSON object';
@@ -356,10 +332,8 @@ function readPayload(text) {
   if (!TIME.test(texts.timestamp)) return 'its payload has a wrong timestamp';
   return isObject(metadata) && isObject(origin) ? payload : 'its metadata or origin is not an object';
 }
-
 const isMarked = (member) => isObject(member) && (Object.hasOwn(member, '~') || Object.hasOwn(member, '~members'));
 const hidesMark = (member) => isMarked(member) || (typeof member === 'object' && member !== null && Object.values(member).some(hidesMark));
-
 /** Digest → where its value belongs. Commitments stand in the members of `metadata` and `origin`, never deeper. */
 function commitmentsOf(payload) {
   const found = new Map();
@@ -376,7 +350,6 @@ function commitmentsOf(payload) {
   }
   return found;
 }
-
 /** Holds the values beside an entry against its commitments; returns the digests of those that are gone, or what is wrong. */
 function checkValues(text, commitments, isPart) {
   let values;
@@ -429,7 +402,6 @@ const SHAPES = {
   place: shapeOf('index:count size:count hashes:roots'), checkpoint: shapeOf('size:count root:root'),
   counts: shapeOf('lines:count entries:count chains:count withheld:count'),
 };
-
 /** Members as `name:shape`; `?` for what may be null, `??` for what may also be left out. Any other member is one too many. */
 function shapeOf(words) {
   const members = new Map(words.split(' ').map((word) => /^(\w+):(\w+)(\??)(\??)$/.exec(word)).map(([, name, ...rest]) => [name, rest]));
@@ -437,7 +409,6 @@ function shapeOf(words) {
     Object.hasOwn(one, name) ? (nullable && one[name] === null) || SHAPES[kind](one[name]) : Boolean(absent);
   return (one) => isObject(one) && Object.keys(one).every((name) => members.has(name)) && [...members].every((member) => fits(one, member));
 }
-
 /** Each kind of line with its rank in the order of the file. */
 const LINES = Object.fromEntries(Object.entries({
   export: [0, 'v:one what:what instance:text organizations:texts keys:texts madeAt:time from:text?? to:text?? agentId:text?? userId:text??'],
@@ -448,11 +419,9 @@ const LINES = Object.fromEntries(Object.entries({
   seam: [5, 'organizationId:text chain:text seq:count hash:hash count:count sweepEntryId:text sweepIndex:count? checkpoint:checkpoint'],
   entry: [6, 'organizationId:text index:count? chain:text seq:count id:text event:text agentId:text? actorId:text capability:text? ' +
     'outcome:text? timestamp:text payload:text disclosures:text?? prevHash:text? hash:text'],
-  gap: [6, 'from:count to:count because:because nodes:roots'],
-  inclusion: [6, 'index:count size:count hashes:roots'],
+  gap: [6, 'from:count to:count because:because nodes:roots'], inclusion: [6, 'index:count size:count hashes:roots'],
   head: [7, 'organizationId:text chain:text seq:count hash:text? closed:flag'],
-  profile: [8, 'profile:object'],
-  records: [8, 'records:object'],
+  profile: [8, 'profile:object'], records: [8, 'records:object'],
   manifest: [9, 'counts:counts sha256:hash note:text'],
 }).map(([kind, [rank, words]]) => [kind, { rank, fits: shapeOf(`kind:text ${words}`) }]));
 
@@ -479,33 +448,31 @@ class Check {
     this.counts.lines++; this.counts.bytes += bytes.length + 1;
     const line = parseCanonical(bytes);
     const known = Object.hasOwn(LINES, line?.kind ?? '') ? LINES[line.kind] : undefined;
+    // Organizations follow one another; within each, and around them, the order is fixed.
+    const opens = ['map', 'section'].includes(line?.kind) && this.rank >= LINES.section.rank && this.rank <= LINES.head.rank;
+    const follows = known?.rank > this.rank || (known?.rank === this.rank && line.kind !== 'map');
+    const isDue = (this.rank < 0) === (line?.kind === 'export') && !this.ended && (follows || opens);
+    if (this.waiting && line?.kind !== 'inclusion') this.inEntry(this.waiting, 'tree_mismatch', 'comes without its proof');
+    if (line?.kind !== 'inclusion') this.waiting = undefined;
     if (!known?.fits(line)) this.inFile('edited', 'cannot be read: it is not as the format wants it');
     else {
-      if (this.waiting && line.kind !== 'inclusion') this.inEntry(this.waiting, 'tree_mismatch', 'comes without its proof');
-      if (line.kind !== 'inclusion') this.waiting = undefined;
-      // Organizations follow one another; within each, and around them, the order is fixed.
-      const opens = ['map', 'section'].includes(line.kind) && this.rank >= LINES.section.rank && this.rank <= LINES.head.rank;
-      const fits = (this.rank < 0) === (line.kind === 'export') && !this.ended && (known.rank >= this.rank || opens);
-      if (!fits) this.inFile('reordered', `is of the kind ${line.kind}, which does not belong there`);
+      if (!isDue) this.inFile('reordered', `is of the kind ${line.kind}, which does not belong there`);
       this.rank = known.rank;
       this[line.kind]?.(line);
     }
     this.digest.update(bytes).update(LINE_END);
   }
   export(line) {
-    this.header = line;
-    this.keys = this.pinned.length > 0 ? this.pinned : line.keys.flatMap((vkey) => readKey(vkey) ?? []);
-    this.isRange = (line.from ?? line.to ?? null) !== null; this.agent = line.agentId ?? undefined;
-    this.isLog = line.what === 'log';
-    this.isWhole = this.isLog && !this.isRange && this.agent === undefined;
+    const [isLog, isRange, agent] = [line.what === 'log', (line.from ?? line.to ?? null) !== null, line.agentId ?? undefined];
+    const keys = this.pinned.length > 0 ? this.pinned : line.keys.flatMap((vkey) => readKey(vkey) ?? []);
+    Object.assign(this, { header: line, keys, isLog, isRange, agent, isWhole: isLog && !isRange && agent === undefined });
   }
   checkpoint({ note }) {
     const read = readCheckpoint(note, this.keys);
-    if (typeof read === 'string') return this.inFile('checkpoint_invalid', `holds a checkpoint that ${read}`);
-    const [instance, tree, more] = read.origin.split('/');
-    const fits = instance === this.header.instance && more === undefined && !this.checkpoints.has(tree);
-    if (fits) this.checkpoints.set(tree, read);
-    else this.inFile('checkpoint_invalid', `holds a checkpoint of ${read.origin}, which does not belong there`);
+    const [instance, tree, more] = read.origin?.split('/') ?? [];
+    const wrong = typeof read === 'string' ? read : 'does not belong there';
+    if (instance !== this.header.instance || more !== undefined || this.checkpoints.has(tree)) this.inFile('checkpoint_invalid', `holds a checkpoint that ${wrong}`);
+    else this.checkpoints.set(tree, read);
   }
   map({ organizationId: id, size, root, siblings, timestamp, platform: { index, size: leaves, hashes } }) {
     this.closeSection();
@@ -538,14 +505,12 @@ class Check {
   /** A checkpoint of this tree from an earlier check, which has to be part of its past. */
   recallOf(tree) {
     const note = this.recalled.find((one) => one.split('\n')[0] === `${this.header.instance}/${tree}`);
-    const then = note === undefined ? undefined : readCheckpoint(note, this.keys);
+    const then = note && readCheckpoint(note, this.keys);
     if (typeof then === 'string') throw new Error(`the remembered checkpoint ${then}`);
     return then && { ...then, tree };
   }
-  judgeRecall(recall) {
-    if (!recall) return;
-    const { origin, size, tree } = recall;
-    const goesOn = this.continues(tree, recall) ?? recall.goesOn;
+  judgeRecall({ origin, size, tree, root, goesOn: isPassed }) {
+    const goesOn = this.continues(tree, { size, root }) ?? isPassed;
     this.remembered.push({ origin, size, state: goesOn === undefined ? 'unproven' : goesOn ? 'continued' : 'rewritten' });
     const what = `the tree of ${tree} does not go on from the remembered one of ${size} leaves: it was rewritten, or the file is older`;
     if (goesOn === false) this.found(tree, size, null, 'checkpoint_invalid', what);
@@ -557,8 +522,8 @@ class Check {
     // One sweep cuts thousands of chains at the same checkpoint.
     const { size, root } = line.checkpoint;
     if (s.cutAt !== `${size} ${root}`) Object.assign(s, { cutAt: `${size} ${root}`, isCutProven: this.continues(s.id, line.checkpoint) });
-    const fits = s.isCutProven && line.count <= line.seq;
-    if (!fits) this.inRun(line.chain, 1, line.seq, 'deleted', 'were cut off at a checkpoint that the tree does not go on from');
+    if (s.isCutProven && line.count <= line.seq) return;
+    this.inRun(line.chain, 1, line.seq, 'deleted', 'were cut off at a checkpoint that the tree does not go on from');
   }
   entry(line) {
     const { open: s, header: { what } } = this;
@@ -630,18 +595,18 @@ class Check {
     const arrives = direction === 'in' && (chain.isNew || chain.hasLeft);
     const isOurs = isAgent(name) || name === (id === 'org_platform' ? 'sys_platform' : `sys_${id}`);
     if (!isOurs) this.inEntry(entry, 'inserted', 'stands in a chain that is not of its organization');
-    if (seq <= chain.seq && chain.hasJumped) return this.inEntry(entry, 'reordered', 'does not stand where it was appended');
-    if (seq <= chain.seq) return this.inEntry(entry, 'forked', 'stands at a position that is taken');
-    if (arrives && (fromSeq !== seq - 1 || fromHash !== prevHash)) {
-      this.inEntry(entry, 'inserted', 'claims a transfer, but does not continue the entry that it names');
-    } else if (!arrives && chain.hasLeft) {
-      this.inEntry(entry, 'inserted', 'follows the entry with which the agent left this organization');
-    } else if (!arrives && seq > chain.seq + 1 && !this.mayJump(name, chain)) {
-      this.inRun(name, chain.seq + 1, seq - 1, 'deleted', 'should stand here: something was taken out of the chain, or moved');
-      chain.hasJumped = true;
-    } else if (!arrives && seq === chain.seq + 1 && prevHash !== chain.hash && !chain.isBroken && this.counts.breaks === before) {
-      this.inEntry(entry, 'forked', 'does not continue the entry before it: one of the two is not what was appended');
-    }
+    const wrong =
+      seq <= chain.seq ? (chain.hasJumped ? ['reordered', 'does not stand where it was appended'] : ['forked', 'stands at a position that is taken'])
+      : arrives && fromSeq === seq - 1 && fromHash === prevHash ? undefined
+      : arrives ? ['inserted', 'claims a transfer, but does not continue the entry that it names']
+      : chain.hasLeft ? ['inserted', 'follows the entry with which the agent left this organization']
+      : seq > chain.seq + 1 || prevHash === chain.hash || chain.isBroken || this.counts.breaks > before ? undefined
+      : ['forked', 'does not continue the entry before it: one of the two is not what was appended'];
+    if (wrong) this.inEntry(entry, ...wrong);
+    if (seq <= chain.seq) return;
+    const hasHole = seq > chain.seq + 1 && !arrives && !chain.hasLeft && !this.mayJump(name, chain);
+    if (hasHole) this.inRun(name, chain.seq + 1, seq - 1, 'deleted', 'should stand here: something was taken out of the chain, or moved');
+    chain.hasJumped ||= hasHole;
     if (direction) this.transfer(entry, direction);
     Object.assign(chain, { seq, hash, isNew: false, hasLeft: direction === 'out', isBroken: this.counts.breaks > before, range, hidden });
   }
@@ -655,16 +620,15 @@ class Check {
   heed({ id, index }, { event, metadata }) {
     const { open: s } = this;
     const listed = (name) => (Array.isArray(metadata[name]) ? metadata[name] : []);
-    const pairs = event === 'gdpr.erasure_executed' ? listed('erased') : [];
-    for (const pair of pairs) if (s.blanks.delete(`${pair?.[0]} ${pair?.[1]}`)) this.counts.erased++;
-    if (event === 'admin.signing_key_rotated' && s.id === 'org_platform' && index !== null) this.announced = metadata.keyId;
+    if (event === 'gdpr.erasure_executed') {
+      for (const pair of listed('erased')) this.counts.erased += s.blanks.delete(`${pair?.[0]} ${pair?.[1]}`) ? 1 : 0;
+    } else if (event === 'admin.signing_key_rotated' && s.id === 'org_platform' && index !== null) this.announced = metadata.keyId;
     for (const cut of event === 'admin.audit_retention_sweep' ? listed('chains') : []) {
       const seam = s.seams.get(cut?.chain);
       if (seam?.sweepEntryId !== id || seam.sweepIndex !== index) continue;
       const { size, root } = seam.checkpoint;
       const isSame = seam.seq === cut.seq && seam.hash === cut.hash && seam.count === cut.count;
-      const isUnder = size === metadata.checkpoint?.size && root === metadata.checkpoint.root && (index ?? size) >= size;
-      seam.isConfirmed = isSame && isUnder;
+      seam.isConfirmed = isSame && size === metadata.checkpoint?.size && root === metadata.checkpoint.root && (index ?? size) >= size;
     }
   }
   head({ organizationId, chain: name, seq, hash, closed }) {
@@ -684,22 +648,21 @@ class Check {
   closeSection() {
     const { open: s } = this;
     if (!s) return;
-    for (const [name, { seq, hasHead }] of this.isLog ? s.chains : []) {
-      const isAsked = (this.agent ?? name) === name;
-      if (isAsked && !hasHead) this.inEntry({ chain: name, seq }, 'truncated', 'is the last one, but nothing says that the chain ends there');
-    }
+    const blamed = (what) => (one) => this.inEntry(one, ...what);
+    const endless = [...s.chains].filter(([name, { hasHead }]) => this.isLog && !hasHead && (this.agent ?? name) === name);
+    endless.map(([chain, { seq }]) => ({ chain, seq })).forEach(blamed(['truncated', 'is the last one, but nothing says that the chain ends there']));
+    s.blanks.forEach(blamed(['unauthorised_erasure', 'lost a value that no erasure entry accounts for']));
     for (const { chain, seq, isConfirmed } of s.seams.values()) {
       if (!isConfirmed) this.inRun(chain, 1, seq, 'deleted', 'were cut off, but no entry of a sweep accounts for it');
     }
-    for (const blank of s.blanks.values()) this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no erasure entry accounts for');
+    if (s.heads !== s.declared) this.inTree('chain_removed', s.size, `is said to have ${s.declared} chains; the heads of ${s.heads} are there`);
     if (this.isLog) this.closeTree(s, [...s.seams.values()]);
-    this.judgeRecall(s.recall);
+    if (s.recall) this.judgeRecall(s.recall);
     this.open = undefined;
   }
   closeTree(s, seams) {
     const cut = seams.reduce((sum, { count }) => sum + count, 0);
     const provenTo = seams.reduce((most, { checkpoint: { size } }) => Math.max(most, size), 0);
-    if (s.heads !== s.declared) this.inTree('chain_removed', s.size, `is said to have ${s.declared} chains; the heads of ${s.heads} are there`);
     if (this.isWhole && s.gaps.swept !== cut) this.inTree('deleted', 0, `lacks ${s.gaps.swept} leaves as swept; sweeps account for ${cut}`);
     if (s.sweptTo > provenTo) this.inTree('deleted', provenTo, 'lacks leaves as swept that no checkpoint held when they were');
     if (s.next < s.size) this.inTree('truncated', s.next, `has ${s.size} leaves by its checkpoint; the file ends before leaf ${s.next}`);
@@ -738,7 +701,8 @@ class Check {
       const kind = half.direction === 'out' ? 'truncated' : 'inserted';
       if (!this.cutChains.has(half.chain)) this.inEntry(half, kind, 'is one half of a transfer; the other half is not there');
     }
-    this.judgeRecall(this.recallOf('platform'));
+    const recall = this.recallOf('platform');
+    if (recall) this.judgeRecall(recall);
     const isAnchored = counts.unanchored === 0 && checkpoints.size > 0;
     const all = checkpoints.get('platform');
     return {
@@ -768,11 +732,9 @@ export async function* linesOf(chunks) {
   }
   if (rest.length > 0) yield join(...rest);
 }
-
 /**
- * Checks an export. `lines`: an async iterator over its lines, as bytes or texts without their ends; also those of its JSON form,
- * `{"lines":[`, one line each with a comma behind, `]}`. `keys`: verifier keys known otherwise; then only they count. `remembered`:
- * notes of checkpoints that an earlier check saw.
+ * Checks an export. `lines`: an async iterator over its lines, bytes or texts; also those of its JSON form. `keys`: verifier keys known
+ * otherwise; only they count then. `remembered`: notes of checkpoints that an earlier check saw.
  */
 export async function verify(lines, { keys = [], remembered = [], onProgress } = {}) {
   const check = Object.assign(new Check(), { pinned: keys.map((vkey) => readKey(vkey.trim())), recalled: remembered });
@@ -782,8 +744,7 @@ export async function verify(lines, { keys = [], remembered = [], onProgress } =
     const bytes = typeof line === 'string' ? utf8(line) : line;
     const isFrame = bytes.length <= 10 && ['{"lines":[', ']}'].includes(new TextDecoder().decode(bytes));
     isJson ??= isFrame;
-    if (isJson && isFrame) continue;
-    check.line(isJson && bytes.at(-1) === 0x2c ? bytes.subarray(0, -1) : bytes);
+    if (!isJson || !isFrame) check.line(isJson && bytes.at(-1) === 0x2c ? bytes.subarray(0, -1) : bytes);
     if (check.counts.lines % 2_000 === 0) await onProgress?.({ ...check.counts });
   }
   return check.end();
@@ -792,38 +753,32 @@ export async function verify(lines, { keys = [], remembered = [], onProgress } =
 // --- 10. The command line ---------------------------------------------------------------------------------------------------------
 
 const SAID = { valid: 'VALID: nothing was changed, and nothing is missing.', valid_unanchored: 'VALID SO FAR: not all of it is under a checkpoint.' };
-
-function inWords({ verdict, breaks, counts: { entries, chains, unanchored, erased, breaks: found }, checkpoint, keys, remembered }) {
-  return [
-    SAID[verdict] ?? `TAMPERED: ${found} breaks.`,
-    ...breaks.map(({ kind, detail }) => `  ${kind}: ${detail}`),
-    `${entries} entries, ${chains} chains, ${unanchored} entries younger than the checkpoint, ${erased} values erased by an entry.`,
-    checkpoint ? `Checkpoint ${checkpoint.origin}, ${checkpoint.size} leaves, ${checkpoint.root}, ${checkpoint.timestamp}` : 'No checkpoint.',
-    ...keys.map(({ vkey, pinned }) => `Key ${vkey}${pinned ? '' : ' (the file says so: compare it with the one that you were given)'}`),
-    ...remembered.map(({ origin, size, state }) => `Remembered ${origin} of ${size} leaves: ${state}`),
-  ].join('\n');
-}
-
-async function main(argv) {
+const inWords = ({ verdict, covers, breaks, counts, checkpoint, keys, remembered }) => [
+  SAID[verdict] ?? `TAMPERED: ${counts.breaks} breaks.`,
+  ...(covers === 'log' ? [] : [`The file is no whole log (${covers}): of what it does not show it says nothing.`]),
+  ...breaks.map(({ kind, detail }) => `  ${kind}: ${detail}`),
+  `${counts.entries} entries, ${counts.chains} chains, ${counts.unanchored} not under the checkpoint, ${counts.erased} values erased by order.`,
+  checkpoint ? `Checkpoint ${checkpoint.origin}, ${checkpoint.size} leaves, ${checkpoint.root}, ${checkpoint.timestamp}` : 'No checkpoint.',
+  ...keys.map(({ vkey, pinned }) => `Key ${vkey}${pinned ? '' : ' (the file says so: compare it with the one that you were given)'}`),
+  ...remembered.map(({ origin, size, state }) => `Remembered ${origin} of ${size} leaves: ${state}`),
+].join('\n');
+async function main(args) {
   const { readFileSync, writeFileSync, existsSync, createReadStream } = await import('node:fs');
-  const text = { type: 'string' };
-  const options = { key: { ...text, multiple: true, default: [] }, remember: text, json: { type: 'boolean' } };
-  const { values, positionals: [file] } = (await import('node:util')).parseArgs({ args: argv, allowPositionals: true, options });
+  const options = { key: { type: 'string', multiple: true, default: [] }, remember: { type: 'string' }, json: { type: 'boolean' } };
+  const { values, positionals: [file] } = (await import('node:util')).parseArgs({ args, allowPositionals: true, options });
   if (file === undefined) throw new Error('usage: node verify.mjs <export.jsonl[.gz]> [--key <verifier key>]… [--remember <file>] [--json]');
-  const { pipeline } = await import('node:stream');
-  const source = createReadStream(file);
-  const chunks = file.endsWith('.gz') ? pipeline(source, (await import('node:zlib')).createGunzip(), () => {}) : source;
+  const unzipped = async (source) => (await import('node:stream')).pipeline(source, (await import('node:zlib')).createGunzip(), () => {});
+  const chunks = file.endsWith('.gz') ? await unzipped(createReadStream(file)) : createReadStream(file);
   const known = values.remember && existsSync(values.remember) ? JSON.parse(readFileSync(values.remember, 'utf8')) : {};
   const result = await verify(linesOf(chunks), { keys: values.key, remembered: Object.values(known) });
   console.log(values.json ? JSON.stringify(result) : inWords(result));
-  const isUnproven = result.remembered.some(({ state, origin }) => state === 'unproven' && !origin.endsWith('/platform'));
-  if (isUnproven) console.error('The remembered checkpoint is not proven to be of the same history: ask for an export with since=<its size>.');
-  if (result.verdict === 'tampered' || isUnproven) return result.verdict === 'tampered' ? 1 : 2;
+  const unproven = result.remembered.find(({ state, origin }) => state === 'unproven' && !origin.endsWith('/platform'));
+  if (unproven) console.error(`It is not shown that the log goes on from the remembered one: ask for an export with since=${unproven.size}.`);
+  if (result.verdict === 'tampered' || unproven) return result.verdict === 'tampered' ? 1 : 2;
   for (const note of result.notes) known[note.split('\n')[0]] = note;
   if (values.remember) writeFileSync(values.remember, JSON.stringify(known, null, 2));
   return 0;
 }
-
 if (globalThis.process?.argv?.[1] && import.meta.url === (await import('node:url')).pathToFileURL(process.argv[1]).href) {
   process.exitCode = await main(process.argv.slice(2)).catch((error) => (console.error(error.message), 2));
 }
