@@ -1,8 +1,7 @@
 // npm run browser [-- --pictures <folder>]: opens the packed verifier in a headless Chromium, drops every vector on it and requires
 // the verdict and breaks that Node finds. Ends with 0 when all agree, 1 when not, 2 without a Chromium.
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createReadStream } from 'node:fs';
+import { createReadStream, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -29,8 +28,9 @@ class Chromium {
 
   constructor(folder) {
     const root = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-    const args = ['--headless', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run', `--user-data-dir=${folder}`, '--remote-debugging-pipe'];
-    this.process = spawn(browser, [...args, ...root, 'about:blank'], { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
+    const quiet = ['--headless', '--disable-gpu', '--disable-dev-shm-usage', '--no-first-run'];
+    const args = [...quiet, ...root, `--user-data-dir=${folder}`, '--remote-debugging-pipe', 'about:blank'];
+    this.process = spawn(browser, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'] });
     let text = '';
     this.process.stdio[4].setEncoding('utf8').on('data', (chunk) => {
       const messages = (text + chunk).split('\0');

@@ -13,7 +13,8 @@ export const OUTPUT = join(here, '..', 'dist', 'verifier.html');
 /** The page's own script and style run by their hashes; the verifier's text runs as a worker made of it. Nothing is fetched. */
 export function packedPage() {
   const [style, script] = [read('page.css'), read('page.js')];
-  const policy = `default-src 'none'; script-src ${hashOf(script)} blob:; worker-src blob:; style-src ${hashOf(style)}; base-uri 'none'; form-action 'none'`;
+  const allowed = `script-src ${hashOf(script)}; worker-src blob:; style-src ${hashOf(style)}`;
+  const policy = `default-src 'none'; ${allowed}; base-uri 'none'; form-action 'none'`;
   const parts = { policy, style, script, verifier: read('verify.mjs') };
   if (/<\/script|<!--/i.test(script + parts.verifier)) throw new Error('a text that would end its script element');
   return read('page.html').replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name]);

@@ -335,7 +335,7 @@ function checkValues(text, commitments, isPart) {
     const bytes = isBlank ? undefined : unbase64url(salt);
     const said = wanted.isWhole ? value : `[${jcs(steps[3])},${value}]`;
     const isSalted = bytes?.length === 16 && base64url(bytes) === salt && base64url(sha256(bytes, utf8(said))) === d;
-    if (!isBlank && !(isSalted && parseCanonical(value) !== undefined)) return `the value at ${pointer} is not the one that was committed to`;
+    if (!isBlank && !(isSalted && parseCanonical(value) !== undefined)) return `the value at ${pointer} is not the one committed to`;
   }
   const [missing] = isPart ? [] : commitments.values();
   return missing ? `a value of ${missing.place}.${missing.name} is missing` : blanks;
@@ -421,7 +421,7 @@ class Check {
   checkpoint({ note }) {
     const read = readCheckpoint(note, this.keys);
     const [instance, tree, more] = read.origin?.split('/') ?? [];
-    const fits = instance === this.header.instance && more === undefined && !this.checkpoints.has(tree);
+    const fits = isObject(read) && instance === this.header.instance && more === undefined && !this.checkpoints.has(tree);
     if (fits) this.checkpoints.set(tree, read);
     else this.inFile('checkpoint_invalid', `holds a checkpoint that ${typeof read === 'string' ? read : 'does not belong there'}`);
   }

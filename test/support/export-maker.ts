@@ -94,7 +94,7 @@ export function linesOf(log: MemoryLog, options: ExportOptions = {}): Line[] {
   const lines: Line[] = [
     {
       kind: 'export', v: 1, what, instance: INSTANCE, organizations, keys: options.keys ?? signers.map((one) => one.vkey), madeAt: MADE_AT,
-      from: range ? '2026-11-01T00:00:00.000Z' : null, to: range ? '2026-11-02T00:00:00.000Z' : null, agentId: agentId ?? null, userId: null,
+      from: range ? '2026-11-01T00:00:00.000Z' : null, to: range ? '2026-11-02T00:00:00.000Z' : null, agentId: agentId ?? null,
     },
   ];
   if (anchored.length > 0) {

@@ -73,9 +73,9 @@ export function verifierCases(): VerifierCase[] {
   good('valid-unanchored', log, { anchored: (_, leaves) => Math.max(0, leaves - 3) }, 'valid_unanchored');
   good('valid-unanchored-no-checkpoint', log, { anchored: () => 0 }, 'valid_unanchored');
 
-  bad('edited-payload', ['edited'], onEntry(third, (entry) => ({ ...entry, payload: (entry['payload'] as string).replace('rest', 'page') })));
-  bad('edited-and-rehashed', ['tree_mismatch', 'forked'],
-    onEntry(third, (entry) => rehashed({ ...entry, payload: (entry['payload'] as string).replace('rest', 'page') })));
+  const elsewhere = (entry: Line): Line => ({ ...entry, payload: (entry['payload'] as string).replace('rest', 'page') });
+  bad('edited-payload', ['edited'], onEntry(third, elsewhere));
+  bad('edited-and-rehashed', ['tree_mismatch', 'forked'], onEntry(third, (entry) => rehashed(elsewhere(entry))));
   bad('edited-value', ['edited'], onEntry(third, (entry) => disclosures(entry, (all) => all.map((one) => ({ ...one, value: '"x"' })))));
   bad('edited-values-swapped', ['edited'], onEntry(third, (entry) => disclosures(entry, (all) => {
     const [first, second, ...rest] = all;
@@ -112,12 +112,14 @@ export function verifierCases(): VerifierCase[] {
   bad('chain-removed', ['chain_removed'], without((one) => one.kind === 'entry' && one['chain'] === 'agt_2'), { anchored: () => 0 });
   bad('chain-removed-with-its-head', ['chain_removed', 'tree_mismatch'], without((one) => one['chain'] === 'agt_2'));
   bad('organization-removed', ['chain_removed'], without((one) => one['organizationId'] === 'org_b'));
-  bad('unauthorised-erasure', ['unauthorised_erasure'], without((one) => one['event'] === 'gdpr.erasure_executed'), { anchored: () => 0 }, erased().log);
+  const order = (one: Line) => one['event'] === 'gdpr.erasure_executed';
+  bad('unauthorised-erasure', ['unauthorised_erasure'], without(order), { anchored: () => 0 }, erased().log);
   bad('unauthorised-erasure-of-another-value', ['unauthorised_erasure'],
     onEntry(third, (entry) => disclosures(entry, (all) => all.map(({ d, pointer }) => ({ d, pointer, erased: true })))));
   bad('forged-erasure', ['edited'], onEntry(third, (entry) =>
     disclosures(entry, (all) => all.map((one) => ({ ...one, value: '"[erased]"' })))));
-  bad('fake-sweep', ['deleted'], (lines) => lines.map((one) => (one.kind === 'seam' ? { ...one, sweepEntryId: 'audit_none' } : one)), { cuts }, sweptLog);
+  bad('fake-sweep', ['deleted'], (lines) => lines.map((one) =>
+    one.kind === 'seam' ? { ...one, sweepEntryId: 'audit_none' } : one), { cuts }, sweptLog);
   bad('sweep-of-more', ['deleted'], (lines) => lines.map((one) =>
     one.kind === 'seam' && one['chain'] === 'agt_1' ? { ...one, seq: 3, count: 3 } : one), { cuts }, sweptLog);
   bad('sweep-beyond-its-checkpoint', ['deleted'], (lines) => lines.map((one) =>
@@ -129,7 +131,8 @@ export function verifierCases(): VerifierCase[] {
     return lines.map((one, n) => (n === entry ? { ...gap, from: index, to: index + 1, nodes: [(gap['nodes'] as string[])[0]] } : one));
   });
   const otherKey = linesOf(log, { signers: [signerOf(9)] });
-  bad('checkpoint-of-another-key', ['checkpoint_invalid'], (lines) => lines.map((one, n) => (one.kind === 'checkpoint' ? otherKey[n]! : one)));
+  bad('checkpoint-of-another-key', ['checkpoint_invalid'], (lines) => lines.map((one, n) =>
+    one.kind === 'checkpoint' ? otherKey[n]! : one));
   bad('checkpoint-without-signature', ['checkpoint_invalid'], (lines) => lines.map((one) =>
     one.kind === 'checkpoint' ? { ...one, note: (one['note'] as string).replace(/\n\n[^]*/, '\n\n') } : one));
   bad('checkpoint-missing', ['checkpoint_invalid'], without((one) => one.kind === 'checkpoint'));
@@ -139,7 +142,8 @@ export function verifierCases(): VerifierCase[] {
   cases.push({
     name: 'retired-key', lines: exportOf(rotated.log, { signers: [older] }), verdict: 'tampered', kinds: ['checkpoint_invalid'],
   });
-  bad('person-without-proof', ['tree_mismatch'], without((one) => one.kind === 'inclusion'), { what: 'person', shows: ({ seq }) => seq % 3 === 0 });
+  const person: ExportOptions = { what: 'person', shows: ({ seq }) => seq % 3 === 0 };
+  bad('person-without-proof', ['tree_mismatch'], without((one) => one.kind === 'inclusion'), person);
   const whole = exportOf(log);
   const file = (name: string, kinds: string[], lines: readonly string[]) => cases.push({ name, lines, verdict: 'tampered', kinds });
   file('file-cut-off', ['truncated'], whole.slice(0, -1));

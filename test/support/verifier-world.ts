@@ -30,7 +30,8 @@ export class World {
   call(organization: string, agent: string, n: number): void {
     const place = { chain: agentChain(organization, agent), agentId: agent, capability: 'email.send' };
     const input = { to: `person-${n}@example.org`, amount: n, 'a/b~c': [n, null] };
-    this.add({ ...place, type: 'execution.started', metadata: { executionId: `exec_${n}`, definition: 'd', input, reasons: [] } }, n % 3 === 0);
+    const metadata = { executionId: `exec_${n}`, definition: 'd', input, reasons: [] };
+    this.add({ ...place, type: 'execution.started', metadata }, n % 3 === 0);
     this.add({ ...place, type: 'hitl.rejected', metadata: { hitlId: `hitl_${n}`, comment: `not on day ${n}` } });
   }
 
@@ -55,7 +56,8 @@ export class World {
   }
 
   erase(organization: string, pairs: readonly [string, string][]): StoredEntry {
-    return this.add({ chain: organizationChain(organization), type: 'gdpr.erasure_executed', metadata: { userId: 'usr_bob', erased: pairs } });
+    const metadata = { userId: 'usr_bob', erased: pairs };
+    return this.add({ chain: organizationChain(organization), type: 'gdpr.erasure_executed', metadata });
   }
 
   /** Announces a signing key. */
