@@ -7,6 +7,7 @@ RUN npm ci --include=dev --omit=optional
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
 COPY migrations ./migrations
+COPY verifier ./verifier
 COPY scripts ./scripts
 COPY bin ./bin
 RUN node scripts/build.mjs

@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url';
 
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-const SOURCES = ['src', 'migrations', 'bench', 'demo', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
+const VERIFIER = ['verify.mjs', 'pack.mjs', 'page.html', 'page.css', 'page.js'].map((name) => join('verifier', name));
+const SOURCES = ['src', 'migrations', 'bench', 'demo', ...VERIFIER, 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'];
 const MAIN = join(root, 'dist', 'src', 'main.js');
 const STAMP = join(root, 'dist', 'build-stamp.json');
 const LOCK = join(root, 'dist', 'prepare.lock');
@@ -101,7 +102,16 @@ function build(say, state) {
   });
   if (tsc.status !== 0) throw new PrepareError('The build failed; the compiler\'s messages are above.');
   for (const folder of ['src', 'migrations', 'bench', 'demo']) removeOrphans(join(root, 'dist', folder));
+  packVerifier();
   writeStamp(state);
+}
+
+/** The stand-alone verifier as one page: dist/verifier.html. */
+function packVerifier() {
+  const script = join(root, 'verifier', 'pack.mjs');
+  if (!existsSync(script)) return;
+  const packed = spawnSync(process.execPath, [script], { cwd: root, stdio: ['ignore', 2, 2] });
+  if (packed.status !== 0) throw new PrepareError('The verifier could not be packed; the messages are above.');
 }
 
 /** Outputs whose source is gone would still be found, a migration for example. */

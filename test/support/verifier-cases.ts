@@ -1,0 +1,155 @@
+import type { Disclosure } from '../../src/domain/audit/commitments.js';
+import { entryHash, preimage } from '../../src/domain/audit/hash.js';
+import { exportOf, linesOf, seal, signerOf, SIGNER, type ExportOptions, type Line } from './export-maker.js';
+import type { MemoryLog } from './memory-log.js';
+import { world, type World } from './verifier-world.js';
+
+// Exports with one thing done to each, and what a verifier has to say. The manifest is made anew after the deed, as by a service
+// whose database was tampered with: only the entries themselves, and what was signed before, can tell.
+
+export interface VerifierCase {
+  readonly name: string;
+  readonly lines: readonly string[];
+  readonly verdict: 'valid' | 'valid_unanchored' | 'tampered';
+  /** Kinds of breaks that have to be among those found. */
+  readonly kinds: readonly string[];
+}
+
+type Deed = (lines: Line[]) => Line[];
+
+/** Changes the entry that `which` picks. */
+export const onEntry = (which: (entry: Line, n: number) => boolean, change: (entry: Line) => Line | undefined): Deed => (lines) => {
+  const entries = lines.filter((one) => one.kind === 'entry');
+  const picked = entries.find((entry) => which(entry, entries.indexOf(entry)));
+  if (!picked) throw new Error('no entry is picked');
+  return lines.flatMap((one) => (one === picked ? (change(one) ?? []) : one));
+};
+
+export function rehashed(entry: Line): Line {
+  const text = (name: string) => (entry[name] ?? undefined) as string | undefined;
+  const parts = { agentId: text('agentId'), capability: text('capability'), payload: text('payload')!, prevHash: text('prevHash') };
+  return { ...entry, hash: entryHash(preimage(parts)) };
+}
+
+const third = (entry: Line) => entry['chain'] === 'agt_2' && entry['seq'] === 3;
+const without = (which: (line: Line) => boolean): Deed => (lines) => lines.filter((one) => !which(one));
+const disclosures = (entry: Line, change: (all: Disclosure[]) => Disclosure[]): Line => ({
+  ...entry, disclosures: JSON.stringify(change(JSON.parse(entry['disclosures'] as string) as Disclosure[])),
+});
+
+function erased(): World {
+  const made = world();
+  const entry = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
+  made.erase('org_a', made.blank(entry, '/metadata/comment'));
+  return made;
+}
+
+function swept() {
+  const made = world();
+  const cuts = made.sweep('org_a', 14, { agt_1: 4, agt_2: 2, sys_org_a: 2 });
+  made.call('org_a', 'agt_1', 50);
+  return { log: made.log, cuts };
+}
+
+export function verifierCases(): VerifierCase[] {
+  const cases: VerifierCase[] = [];
+  const { log } = world();
+  const good = (name: string, from: MemoryLog, options: ExportOptions = {}, verdict: VerifierCase['verdict'] = 'valid') =>
+    cases.push({ name, lines: exportOf(from, options), verdict, kinds: [] });
+  const bad = (name: string, kinds: string[], deed: Deed, options: ExportOptions = {}, from = log) =>
+    cases.push({ name, lines: seal(deed(linesOf(from, options))), verdict: 'tampered', kinds });
+
+  good('valid', log);
+  good('valid-erased', erased().log);
+  const { cuts, log: sweptLog } = swept();
+  good('valid-swept', sweptLog, { cuts });
+  good('valid-range', erased().log, { range: [4, 11] });
+  good('valid-agent', erased().log, { agentId: 'agt_2', organizations: ['org_a'] });
+  good('valid-person', log, { what: 'person', shows: ({ seq }) => seq % 3 === 0 });
+  const [older, newer] = [SIGNER, signerOf(8)];
+  const rotated = world();
+  rotated.rotate(newer.vkey);
+  good('valid-rotated', rotated.log, { signers: [older, newer] });
+  good('valid-unanchored', log, { anchored: (_, leaves) => Math.max(0, leaves - 3) }, 'valid_unanchored');
+  good('valid-unanchored-no-checkpoint', log, { anchored: () => 0 }, 'valid_unanchored');
+
+  const elsewhere = (entry: Line): Line => ({ ...entry, payload: (entry['payload'] as string).replace('rest', 'page') });
+  bad('edited-payload', ['edited'], onEntry(third, elsewhere));
+  bad('edited-and-rehashed', ['tree_mismatch', 'forked'], onEntry(third, (entry) => rehashed(elsewhere(entry))));
+  bad('edited-value', ['edited'], onEntry(third, (entry) => disclosures(entry, (all) => all.map((one) => ({ ...one, value: '"x"' })))));
+  bad('edited-values-swapped', ['edited'], onEntry(third, (entry) => disclosures(entry, (all) => {
+    const [first, second, ...rest] = all;
+    return [{ ...first!, value: second!.value!, salt: second!.salt! }, { ...second!, value: first!.value!, salt: first!.salt! }, ...rest];
+  })));
+  bad('edited-capability', ['edited'], onEntry(third, (entry) => ({ ...entry, capability: 'web.post' })));
+  bad('column-mismatch', ['column_mismatch'], onEntry(third, (entry) => ({ ...entry, actorId: 'usr_z' })));
+  bad('column-mismatch-previous', ['column_mismatch'], onEntry(third, (entry) => ({ ...entry, prevHash: '0'.repeat(64) })));
+  bad('deleted', ['deleted'], onEntry(third, () => undefined));
+  bad('deleted-from-the-queue', ['deleted'], onEntry(third, () => undefined), { anchored: () => 0 });
+  bad('inserted', ['tree_mismatch'], (lines) => {
+    const at = lines.findIndex((one) => one.kind === 'entry' && third(one));
+    return [...lines.slice(0, at), rehashed({ ...lines[at]!, capability: 'web.post' }), ...lines.slice(at)];
+  });
+  bad('inserted-beyond-the-head', ['inserted'], (lines) => lines.map((one) =>
+    one.kind === 'head' && one['chain'] === 'agt_2' ? { ...one, seq: (one['seq'] as number) - 1 } : one));
+  bad('reordered', ['reordered'], (lines) => {
+    const [first, second] = lines.filter((one) => one.kind === 'entry' && one['chain'] === 'agt_2');
+    return lines.map((one) => (one === first ? second! : one === second ? first! : one));
+  }, { anchored: () => 0 });
+  bad('forked', ['forked'], (lines) => {
+    const at = lines.findIndex((one) => one.kind === 'entry' && third(one));
+    return [...lines.slice(0, at), rehashed({ ...lines[at]!, capability: 'web.post' }), ...lines.slice(at)];
+  }, { anchored: () => 0 });
+  const last = log.entries.findLast((one) => one.chain === 'agt_4')!;
+  bad('truncated', ['truncated'], without((one) => one['id'] === last.id), { anchored: () => 0 });
+  bad('truncated-with-its-head', ['truncated'], (lines) => {
+    const of = (one: Line) => one['organizationId'] === 'org_b';
+    const tail = lines.filter((one) => one.kind === 'entry' && of(one)).at(-1)!;
+    const before = lines.findLast((one) => one.kind === 'entry' && one['chain'] === tail['chain'] && one !== tail && of(one))!;
+    return lines.filter((one) => one !== tail).map((one) =>
+      one.kind === 'head' && of(one) && one['chain'] === tail['chain'] ? { ...one, seq: before['seq'], hash: before['hash'] } : one);
+  });
+  bad('chain-removed', ['chain_removed'], without((one) => one.kind === 'entry' && one['chain'] === 'agt_2'), { anchored: () => 0 });
+  bad('chain-removed-with-its-head', ['chain_removed', 'tree_mismatch'], without((one) => one['chain'] === 'agt_2'));
+  bad('organization-removed', ['chain_removed'], without((one) => one['organizationId'] === 'org_b'));
+  const order = (one: Line) => one['event'] === 'gdpr.erasure_executed';
+  bad('unauthorised-erasure', ['unauthorised_erasure'], without(order), { anchored: () => 0 }, erased().log);
+  bad('unauthorised-erasure-of-another-value', ['unauthorised_erasure'],
+    onEntry(third, (entry) => disclosures(entry, (all) => all.map(({ d, pointer }) => ({ d, pointer, erased: true })))));
+  bad('forged-erasure', ['edited'], onEntry(third, (entry) =>
+    disclosures(entry, (all) => all.map((one) => ({ ...one, value: '"[erased]"' })))));
+  bad('fake-sweep', ['deleted'], (lines) => lines.map((one) =>
+    one.kind === 'seam' ? { ...one, sweepEntryId: 'audit_none' } : one), { cuts }, sweptLog);
+  bad('sweep-of-more', ['deleted'], (lines) => lines.map((one) =>
+    one.kind === 'seam' && one['chain'] === 'agt_1' ? { ...one, seq: 3, count: 3 } : one), { cuts }, sweptLog);
+  bad('sweep-beyond-its-checkpoint', ['deleted'], (lines) => lines.map((one) =>
+    one.kind === 'seam' ? { ...one, checkpoint: { ...(one['checkpoint'] as object), size: 5 } } : one), { cuts }, sweptLog);
+  bad('gap-without-reason', ['deleted'], (lines) => {
+    const entry = lines.findIndex((one) => one.kind === 'entry' && one['chain'] === 'agt_2');
+    const index = lines[entry]!['index'] as number;
+    const gap = linesOf(log, { agentId: 'agt_1', organizations: ['org_a'] }).find((one) => one.kind === 'gap')!;
+    return lines.map((one, n) => (n === entry ? { ...gap, from: index, to: index + 1, nodes: [(gap['nodes'] as string[])[0]] } : one));
+  });
+  const otherKey = linesOf(log, { signers: [signerOf(9)] });
+  bad('checkpoint-of-another-key', ['checkpoint_invalid'], (lines) => lines.map((one, n) =>
+    one.kind === 'checkpoint' ? otherKey[n]! : one));
+  bad('checkpoint-without-signature', ['checkpoint_invalid'], (lines) => lines.map((one) =>
+    one.kind === 'checkpoint' ? { ...one, note: (one['note'] as string).replace(/\n\n[^]*/, '\n\n') } : one));
+  bad('checkpoint-missing', ['checkpoint_invalid'], without((one) => one.kind === 'checkpoint'));
+  bad('map-missing', ['checkpoint_invalid'], without((one) => one.kind === 'map'));
+  bad('map-of-another-organization', ['checkpoint_invalid'], (lines) => lines.map((one) =>
+    one.kind === 'map' ? { ...one, siblings: (one['siblings'] as unknown[]).slice(1) } : one));
+  cases.push({
+    name: 'retired-key', lines: exportOf(rotated.log, { signers: [older] }), verdict: 'tampered', kinds: ['checkpoint_invalid'],
+  });
+  const person: ExportOptions = { what: 'person', shows: ({ seq }) => seq % 3 === 0 };
+  bad('person-without-proof', ['tree_mismatch'], without((one) => one.kind === 'inclusion'), person);
+  const whole = exportOf(log);
+  const file = (name: string, kinds: string[], lines: readonly string[]) => cases.push({ name, lines, verdict: 'tampered', kinds });
+  file('file-cut-off', ['truncated'], whole.slice(0, -1));
+  file('file-changed', ['edited'], whole.map((one) => (one.includes('"kind":"export"') ? one.replace('06:00:00', '06:00:01') : one)));
+  file('file-not-canonical', ['edited'], whole.map((one, n) => (n === 9 ? one.replace('{', '{ ') : one)));
+  file('file-with-doubled-name', ['edited'], whole.map((one, n) => (n === 9 ? one.replace('{', '{"actorId":"root",') : one)));
+  return cases;
+}
+

@@ -1,0 +1,22 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { verify as Verify } from '../../verifier/verify.mjs';
+import { verifierCases } from './verifier-cases.js';
+
+// Writes the committed vectors of the stand-alone verifier. Salts are random, so each run makes other bytes: only when the format
+// changes. npx tsc -p tsconfig.proofs.json && node dist/proofs/test/support/write-verifier-vectors.js
+
+const folder = join(process.cwd(), 'verifier', 'vectors');
+const { verify } = (await import(pathToFileURL(join(process.cwd(), 'verifier', 'verify.mjs')).href)) as { verify: typeof Verify };
+mkdirSync(folder, { recursive: true });
+const expected: Record<string, object> = {};
+for (const { name, lines, verdict, kinds } of verifierCases()) {
+  const result = await verify(lines);
+  const missed = kinds.filter((kind) => !result.breaks.some((one) => one.kind === kind));
+  if (result.verdict !== verdict || missed.length > 0) throw new Error(`${name}: ${result.verdict}, without ${missed.join()}`);
+  writeFileSync(join(folder, `${name}.jsonl`), `${lines.join('\n')}\n`);
+  const breaks = result.breaks.map(({ chain, position, entryId, kind }) => ({ chain, position, entryId, kind }));
+  expected[`${name}.jsonl`] = { verdict, entries: result.counts.entries, breaks };
+}
+writeFileSync(join(folder, 'expected.json'), `${JSON.stringify(expected, null, 1)}\n`);

@@ -1,0 +1,699 @@
+// Checks an export of a Countersign audit log and believes nothing that the file does not prove. This file is the whole checker: no
+// package, no network, none of the service's code. README.md has the format and the rules. To read it top to bottom: 1 hashes,
+// 2 signatures, 3 canonical JSON, 4 trees, 5 signed notes, 6 an entry by itself, 7 the shapes of lines, 8 chains and trees while the
+// lines go by, 9 reading, 10 the command line. Of what has gone by only each chain's end is kept, the roots of full subtrees, and
+// blanked values that no erasure accounts for yet: memory does not grow with the log.
+//   node verify.mjs <export.jsonl[.gz]> [--key <verifier key>]… [--remember <file>] [--json]
+// --- 1. Hashes: SHA-256 and SHA-512 (FIPS 180-4) ----------------------------------------------------------------------------------
+const [encoder, decoder] = [new TextEncoder(), new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })];
+const utf8 = (text) => encoder.encode(text);
+const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+const base64 = (bytes) => btoa(String.fromCharCode(...bytes));
+const base64url = (bytes) => base64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+const unbase64url = (text) => unbase64(text.replaceAll('-', '+').replaceAll('_', '/') + '='.repeat((4 - (text.length % 4)) % 4));
+const join = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
+const attempt = (work) => { try { return work(); } catch { return undefined; } };
+/** Only the one spelling that `base64` would write; anything else is undefined. */
+function unbase64(text) {
+  const bytes = attempt(() => Uint8Array.from(atob(text), (character) => character.charCodeAt(0)));
+  return bytes && base64(bytes) === text ? bytes : undefined;
+}
+/** The constants are the first bits of the fractions of the square and cube roots of the first primes. */
+const PRIMES = [];
+for (let n = 2; PRIMES.length < 80; n++) if (PRIMES.every((prime) => n % prime !== 0)) PRIMES.push(n);
+function rootFraction(prime, degree) {
+  let low = 0n;
+  for (let bit = 1n << 71n; bit > 0n; bit >>= 1n) if ((low + bit) ** degree <= BigInt(prime) << (64n * degree)) low += bit;
+  return BigInt.asUintN(64, low);
+}
+const [K512, H512] = [PRIMES.map((prime) => rootFraction(prime, 3n)), PRIMES.slice(0, 8).map((prime) => rootFraction(prime, 2n))];
+const [K256, H256] = [K512, H512].map((words) => Int32Array.from(words, (word) => Number(BigInt.asIntN(32, word >> 32n))));
+const w = new Int32Array(64);
+/** 0x80, zeros, and the length in bits, so that whole blocks come out. */
+function padding(length, block) {
+  const bytes = new DataView(new ArrayBuffer(block - ((length + block / 8) % block) + block / 8));
+  bytes.setUint8(0, 0x80);
+  bytes.setBigUint64(bytes.byteLength - 8, BigInt(length) * 8n);
+  return new Uint8Array(bytes.buffer);
+}
+/** SHA-256 over bytes that come piece by piece. */
+class Sha256 {
+  state = H256.slice(); block = new Uint8Array(64); length = 0;
+  update(bytes) {
+    for (let at = 0, taken; at < bytes.length; at += taken, this.length += taken) {
+      const filled = this.length % 64;
+      taken = Math.min(64 - filled, bytes.length - at);
+      if (taken < 64) this.block.set(bytes.subarray(at, at + taken), filled);
+      if (taken === 64) this.compress(bytes, at);
+      else if (filled + taken === 64) this.compress(this.block, 0);
+    }
+    return this;
+  }
+  /** Of what came so far; more may come. */
+  digest() {
+    const end = Object.assign(new Sha256(), { state: this.state.slice(), block: this.block.slice(), length: this.length });
+    end.update(padding(this.length, 64));
+    return Uint8Array.from({ length: 32 }, (_, n) => end.state[n >> 2] >>> (24 - 8 * (n & 3)));
+  }
+  compress(bytes, start) {
+    for (let t = 0, at = start; t < 16; t++) w[t] = (bytes[at++] << 24) | (bytes[at++] << 16) | (bytes[at++] << 8) | bytes[at++];
+    for (let t = 16; t < 64; t++) {
+      const x = w[t - 15], y = w[t - 2];
+      const s0 = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
+      const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
+      w[t] = w[t - 16] + s0 + w[t - 7] + s1;
+    }
+    let [a, b, c, d, e, f, g, h] = this.state;
+    for (let t = 0; t < 64; t++) {
+      const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
+      const t1 = (h + s1 + ((e & f) ^ (~e & g)) + K256[t] + w[t]) | 0;
+      const s0 = ((a >>> 2) | (a << 30)) ^ ((a >>> 13) | (a << 19)) ^ ((a >>> 22) | (a << 10));
+      const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+      h = g; g = f; f = e; e = (d + t1) | 0; d = c; c = b; b = a; a = (t1 + t2) | 0;
+    }
+    const s = this.state;
+    s[0] += a; s[1] += b; s[2] += c; s[3] += d; s[4] += e; s[5] += f; s[6] += g; s[7] += h;
+  }
+}
+export const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), new Sha256()).digest();
+/** SHA-512 in plain big integers: only signatures need it, and a file has few. */
+export function sha512(bytes) {
+  const view = new DataView(join(bytes, padding(bytes.length, 128)).buffer);
+  const u64 = (word) => BigInt.asUintN(64, word);
+  const mix = (x, ...turns) => turns.reduce((mixed, n) => mixed ^ (x >> n) ^ u64(x << (64n - n)), 0n);
+  let state = H512;
+  for (let at = 0; at < view.byteLength; at += 128) {
+    const words = Array.from({ length: 16 }, (_, t) => view.getBigUint64(at + t * 8));
+    const next = (x, y, t) => words[t - 16] + (mix(x, 1n, 8n) ^ (x >> 7n)) + words[t - 7] + (mix(y, 19n, 61n) ^ (y >> 6n));
+    for (let t = 16; t < 80; t++) words.push(u64(next(words[t - 15], words[t - 2], t)));
+    let [a, b, c, d, e, f, g, h] = state;
+    for (let t = 0; t < 80; t++) {
+      const t1 = h + mix(e, 14n, 18n, 41n) + ((e & f) ^ (u64(~e) & g)) + K512[t] + words[t];
+      const t2 = mix(a, 28n, 34n, 39n) + ((a & b) ^ (a & c) ^ (b & c));
+      [a, b, c, d, e, f, g, h] = [u64(t1 + t2), a, b, c, u64(d + t1), e, f, g];
+    }
+    state = [a, b, c, d, e, f, g, h].map((word, n) => u64(word + state[n]));
+  }
+  return Uint8Array.from({ length: 64 }, (_, n) => Number((state[n >> 3] >> BigInt(56 - 8 * (n & 7))) & 255n));
+}
+// --- 2. Signatures: Ed25519, RFC 8032 section 5.1 ---------------------------------------------------------------------------------
+const P = 2n ** 255n - 19n;
+const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
+const mod = (x) => ((x % P) + P) % P;
+function power(base, exponent) {
+  let result = 1n;
+  for (let b = mod(base), e = exponent; e > 0n; e >>= 1n, b = (b * b) % P) if (e & 1n) result = (result * b) % P;
+  return result;
+}
+const D = mod(-121665n * power(121666n, P - 2n));
+/** Points are (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z (section 5.1.4). */
+function addPoints([x1, y1, z1, t1], [x2, y2, z2, t2]) {
+  const [a, b, c, d] = [(y1 - x1) * (y2 - x2), (y1 + x1) * (y2 + x2), 2n * D * t1 * t2, 2n * z1 * z2].map(mod);
+  const [e, f, g, h] = [b - a, d - c, d + c, b + a];
+  return [e * f, g * h, f * g, e * h].map(mod);
+}
+/** a·A + b·B: both scalars are walked through together, from their highest bits. */
+function sumOfProducts(a, A, b, B) {
+  const table = [[0n, 1n, 1n, 0n], A, B, addPoints(A, B)];
+  let sum = table[0];
+  for (let bit = 255n; bit >= 0n; bit--) {
+    sum = addPoints(addPoints(sum, sum), table[Number((a >> bit) & 1n) + 2 * Number((b >> bit) & 1n)]);
+  }
+  return sum;
+}
+const littleEndian = (bytes) => BigInt(`0x${hex(bytes.slice().reverse())}`);
+function decodePoint(bytes) {
+  const encoded = littleEndian(bytes);
+  const [sign, y] = [encoded >> 255n, BigInt.asUintN(255, encoded)];
+  const [u, v] = [mod(y * y - 1n), mod(D * y * y + 1n)];
+  let x = mod(u * power(v, 3n) * power(u * power(v, 7n), (P - 5n) / 8n));
+  if (mod(v * x * x) !== u) x = mod(x * power(2n, (P - 1n) / 4n));
+  if (y >= P || mod(v * x * x) !== u || (x === 0n && sign === 1n)) return undefined;
+  if ((x & 1n) !== sign) x = P - x;
+  return [x, y, 1n, mod(x * y)];
+}
+function encodePoint([x, y, z]) {
+  const inverse = power(z, P - 2n);
+  const encoded = mod(y * inverse) | ((mod(x * inverse) & 1n) << 255n);
+  return Uint8Array.from({ length: 32 }, (_, n) => Number((encoded >> BigInt(8 * n)) & 255n));
+}
+const BASE = decodePoint(Uint8Array.from({ length: 32 }, (_, n) => (n === 0 ? 0x58 : 0x66)));
+/** Whether `signature` (64 bytes) over `message` was made with the private half of `publicKey` (32 bytes). */
+export function verifyEd25519(publicKey, message, signature) {
+  if (publicKey.length !== 32 || signature.length !== 64) return false;
+  const [key, r, s] = [decodePoint(publicKey), signature.subarray(0, 32), littleEndian(signature.subarray(32))];
+  if (!key || s >= ORDER) return false;
+  const k = littleEndian(sha512(join(r, publicKey, message))) % ORDER;
+  return hex(encodePoint(sumOfProducts(s, BASE, k, [mod(-key[0]), key[1], key[2], mod(-key[3])]))) === hex(r);
+}
+// --- 3. Canonical JSON: RFC 8785 --------------------------------------------------------------------------------------------------
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The one canonical text of a value; throws for what has none. */
+export function jcs(value, depth = 0) {
+  const isDeep = depth > 255 && typeof value === 'object' && value !== null;
+  const isBad = typeof value === 'string' ? /[\uD800-\uDFFF]/u.test(value) : typeof value === 'number' && !Number.isFinite(value);
+  if (isBad || isDeep) throw new TypeError('no canonical form: a lone surrogate, no number, or too deep');
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((one) => jcs(one, depth + 1)).join(',')}]`;
+  return `{${Object.keys(value).sort().map((name) => `${jcs(name)}:${jcs(value[name], depth + 1)}`).join(',')}}`;
+}
+/** Reads a text (or its UTF-8) that is its own canonical form, and so has only one reading: no name twice, no other spelling. */
+export const parseCanonical = (text) => attempt(() => {
+  const source = typeof text === 'string' ? text : decoder.decode(text);
+  const value = JSON.parse(source);
+  return jcs(value) === source ? value : undefined;
+});
+// --- 4. Trees: RFC 6962 for leaves in a row, a sparse map of depth 256 for the organizations --------------------------------------
+const [ZERO, ONE, LINE_END] = [0, 1, 10].map((byte) => Uint8Array.of(byte));
+const leafHash = (text) => sha256(ZERO, utf8(text));
+const nodeHash = (left, right) => sha256(ONE, left, right);
+/** The roots of the full subtrees that stand side by side so far: all one needs to go on, and to tell the root. */
+class CompactRange {
+  size = 0; stack = [];
+  push(hash, leaves = 1) {
+    const node = { hash, leaves };
+    this.size += leaves;
+    for (; this.stack.at(-1)?.leaves === node.leaves; node.leaves *= 2) node.hash = nodeHash(this.stack.pop().hash, node.hash);
+    this.stack.push(node);
+  }
+  root() {
+    const left = this.stack.map((one) => one.hash);
+    return base64(left.length === 0 ? sha256() : left.reduceRight((right, hash) => nodeHash(hash, right)));
+  }
+}
+/** The sizes of the largest aligned subtrees that fill [from, to), left to right. */
+function subtreesOf(from, to) {
+  let size = 1;
+  while (from % (size * 2) === 0 && from + size * 2 <= to) size *= 2;
+  return from < to ? [size, ...subtreesOf(from + size, to)] : [];
+}
+/** Walks an audit path upwards (RFC 9162, 2.1.3.2), telling `step` each sibling and its side; whether it ends at the top. */
+function climb(node, last, path, step) {
+  const half = () => ([node, last] = [Math.floor(node / 2), Math.floor(last / 2)]);
+  for (const sibling of path) {
+    if (last === 0) return false;
+    const isLeft = node % 2 === 1 || node === last;
+    step(unbase64(sibling), isLeft);
+    while (isLeft && node % 2 === 0 && node !== 0) half();
+    half();
+  }
+  return last === 0;
+}
+function isIncluded(leaf, index, size, path, root) {
+  let hash = leaf;
+  const isWhole = climb(index, size - 1, path, (beside, isLeft) => (hash = isLeft ? nodeHash(beside, hash) : nodeHash(hash, beside)));
+  return index < size && isWhole && base64(hash) === root;
+}
+/** Whether the tree of `to` leaves begins with the whole tree of `from` leaves, 0 < from < to (RFC 9162, 2.1.4.2). */
+function isConsistent(from, to, rootFrom, rootTo, path) {
+  let [node, last] = [from - 1, to - 1];
+  while (node % 2 === 1) [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
+  const [start, ...rest] = node === 0 ? [rootFrom, ...path] : path;
+  let [first, second] = [start, start].map((one) => unbase64(one ?? ''));
+  const isWhole = climb(node, last, rest, (beside, isLeft) => {
+    if (isLeft) first = nodeHash(beside, first);
+    second = isLeft ? nodeHash(beside, second) : nodeHash(second, beside);
+  });
+  return isWhole && base64(first) === rootFrom && base64(second) === rootTo;
+}
+/** The map's root, from one organization's leaf and what stands beside its path; where nothing is listed, nothing stands. */
+function mapRoot(organization, size, root, siblings) {
+  const place = sha256(utf8(organization));
+  let hash = leafHash(jcs({ organization, root, size }));
+  for (let depth = 255; depth >= 0; depth--) {
+    const sibling = unbase64(siblings.find((one) => one[0] === depth)?.[1] ?? `${'A'.repeat(43)}=`);
+    hash = (place[depth >> 3] >> (7 - (depth & 7))) & 1 ? nodeHash(sibling, hash) : nodeHash(hash, sibling);
+  }
+  return base64(hash);
+}
+// --- 5. Signed notes: C2SP signed-note and tlog-checkpoint ------------------------------------------------------------------------
+/** Reads a verifier key, `<name>+<key id>+<base64 of 0x01 and 32 bytes>`; undefined for anything else. */
+function readKey(vkey) {
+  const [, name, id, encoded] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(vkey) ?? [];
+  const typed = unbase64(encoded ?? '');
+  if (typed?.length !== 33 || typed[0] !== 1 || hex(sha256(utf8(`${name}\n`), typed)).slice(0, 8) !== id) return undefined;
+  return { name, id, vkey, publicKey: typed.subarray(1) };
+}
+/** The text of a note and which of `keys` signed it, or what is wrong. Signatures by other keys count for nothing. */
+function openNote(note, keys) {
+  const end = note.lastIndexOf('\n\n');
+  const text = note.slice(0, end + 1);
+  if (end < 0 || !note.endsWith('\n') || /[^\n\P{Cc}]/u.test(note)) return 'is no signed note';
+  const signers = [];
+  for (const line of note.slice(end + 2, -1).split('\n')) {
+    const [, name, encoded] = /^\u2014 (\S+) (\S+)$/.exec(line) ?? [];
+    const bytes = unbase64(encoded ?? '');
+    if (!bytes || bytes.length < 5) return 'has a malformed signature';
+    const key = keys.find((one) => one.name === name && one.id === hex(bytes.subarray(0, 4)));
+    if (key && !verifyEd25519(key.publicKey, utf8(text), bytes.subarray(4))) return `has a false signature of ${name}`;
+    if (key) signers.push(key.vkey);
+  }
+  return signers.length === 0 ? 'is not signed by a known key' : { text, signers };
+}
+function readCheckpoint(note, keys) {
+  const opened = openNote(note, keys);
+  if (typeof opened === 'string') return opened;
+  const [origin, size, root, ...rest] = opened.text.split('\n');
+  if (!/^(0|[1-9]\d{0,14})$/.test(size) || unbase64(root ?? '')?.length !== 32 || rest.length === 0) return 'is no checkpoint';
+  return { origin, size: Number(size), root, note, signers: opened.signers };
+}
+// --- 6. An entry by itself --------------------------------------------------------------------------------------------------------
+const DIGEST = /^[A-Za-z0-9_-]{43}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const COLUMNS = ['id', 'event', 'actorId', 'organizationId', 'outcome', 'timestamp'];
+const isAgent = (chain) => chain.startsWith('agt_');
+function hashOf({ chain, capability, payload }, prevHash) {
+  const before = (isAgent(chain) ? `"agentId":${jcs(chain)},` : '') + (capability === null ? '' : `"capability":${jcs(capability)},`);
+  return hex(sha256(utf8(`{${before}"payload":${payload}${prevHash === null ? '' : `,"prevHash":${jcs(prevHash)}`}}`)));
+}
+/** Hash, columns and values. Findings are [kind, end of a sentence]; `blanks` are the digests whose values are gone. */
+function checkEntry(entry, expectedPrevHash, isPartOfValues) {
+  const findings = [];
+  const column = (name) => findings.push(['column_mismatch', `has a changed column: ${name} is not what was hashed`]);
+  const edited = (what) => findings.push(['edited', `was changed after it was written: ${what}`]);
+  if (entry.agentId !== (isAgent(entry.chain) ? entry.chain : null)) column('agentId');
+  const isHashed = (prevHash) => prevHash !== undefined && hashOf(entry, prevHash) === entry.hash;
+  if (!isHashed(entry.prevHash) && isHashed(expectedPrevHash)) column('prevHash');
+  else if (!isHashed(entry.prevHash)) edited('its hash no longer fits its content');
+  const payload = readPayload(entry.payload);
+  const commitments = typeof payload === 'string' ? payload : commitmentsOf(payload);
+  if (typeof payload !== 'string') COLUMNS.filter((name) => (entry[name] ?? undefined) !== payload[name]).forEach(column);
+  const areShown = typeof commitments !== 'string' && entry.disclosures !== undefined;
+  const blanks = areShown ? checkValues(entry.disclosures, commitments, isPartOfValues) : commitments;
+  if (typeof blanks === 'string') edited(blanks);
+  return { findings, payload, blanks: Array.isArray(blanks) ? blanks : [] };
+}
+function readPayload(text) {
+  const payload = parseCanonical(text);
+  if (!isObject(payload)) return 'its payload is no canonical JSON object';
+  const { origin = {}, outcome = '', metadata, v, ...texts } = payload;
+  const names = `${v},${Object.keys(texts).sort().join()}`;
+  if (names !== '1,actorId,event,id,organizationId,timestamp') return 'its payload has another version, or other members than version 1';
+  if (![outcome, ...Object.values(texts)].every((one) => typeof one === 'string')) return 'a member of its payload is no text';
+  return TIME.test(texts.timestamp) && isObject(metadata) && isObject(origin) ? payload : 'its payload has a member of another kind';
+}
+const isMarked = (member) => isObject(member) && (Object.hasOwn(member, '~') || Object.hasOwn(member, '~members'));
+const hidesMark = (member) => isMarked(member) || (typeof member === 'object' && member !== null && Object.values(member).some(hidesMark));
+/** Digest → where its value belongs. Commitments stand in the members of `metadata` and `origin`, never deeper. */
+function commitmentsOf(payload) {
+  const found = new Map();
+  const members = ['metadata', 'origin'].flatMap((place) => Object.entries(payload[place] ?? {}).map((member) => [place, ...member]));
+  for (const [place, name, member] of members) {
+    if (!isMarked(member) && hidesMark(member)) return `a commitment stands too deep in ${place}.${name}`;
+    if (!isMarked(member)) continue;
+    const isWhole = Object.hasOwn(member, '~');
+    const digests = isWhole ? [member['~']] : member['~members'];
+    const fits = Object.keys(member).length === 1 && Array.isArray(digests) &&
+      digests.every((one, n) => typeof one === 'string' && DIGEST.test(one) && (n === 0 || one > digests[n - 1]) && !found.has(one));
+    if (!fits) return `${place}.${name} is no well-formed commitment, or one that stands elsewhere`;
+    for (const digest of digests) found.set(digest, { place, name, isWhole });
+  }
+  return found;
+}
+/** Holds the values beside an entry against its commitments; returns the digests of those that are gone, or what is wrong. */
+function checkValues(text, commitments, isPart) {
+  const values = attempt(() => JSON.parse(text));
+  // A text with doubled names or spaces could be read in two ways.
+  if (!Array.isArray(values) || JSON.stringify(values) !== text) return 'its disclosures are not in their stored form';
+  const blanks = [];
+  let previous = '';
+  for (const one of values) {
+    const { d, pointer, salt, value, erased } = one ?? {};
+    const isBlank = erased === true && salt === undefined;
+    const names = isObject(one) ? Object.keys(one).sort().join() : '';
+    const areTexts = [d, pointer, salt ?? '', value ?? ''].every((member) => typeof member === 'string');
+    if (names !== (isBlank ? 'd,erased,pointer' : 'd,pointer,salt,value') || !areTexts) return 'a disclosure is malformed';
+    if (pointer < previous) return 'its disclosures are out of order';
+    previous = pointer;
+    const wanted = commitments.get(d);
+    if (!commitments.delete(d)) return `the value at ${pointer} answers to no commitment of the entry`;
+    const steps = pointer.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
+    const isThere = steps[0] === '' && steps[1] === wanted.place && steps[2] === wanted.name && steps.length === (wanted.isWhole ? 3 : 4);
+    if (!isThere || /~(?![01])|[\uD800-\uDFFF]/u.test(pointer)) return `the value at ${pointer} stands in the wrong place`;
+    if (isBlank) blanks.push(d);
+    // Any other length than 16 would let salt and text be cut apart elsewhere and still give the digest.
+    const bytes = isBlank ? undefined : unbase64url(salt);
+    const said = wanted.isWhole ? value : `[${jcs(steps[3])},${value}]`;
+    const isSalted = bytes?.length === 16 && base64url(bytes) === salt && base64url(sha256(bytes, utf8(said))) === d;
+    if (!isBlank && !(isSalted && parseCanonical(value) !== undefined)) return `the value at ${pointer} is not the one committed to`;
+  }
+  const [missing] = isPart ? [] : commitments.values();
+  return missing ? `a value of ${missing.place}.${missing.name} is missing` : blanks;
+}
+// --- 7. The shapes of lines -------------------------------------------------------------------------------------------------------
+const isText = (one) => typeof one === 'string';
+const isCount = (one) => Number.isSafeInteger(one) && one >= 0;
+const isRoot = (one) => isText(one) && unbase64(one)?.length === 32;
+const isSibling = (one) => Array.isArray(one) && one.length === 2 && isCount(one[0]) && one[0] < 256 && isRoot(one[1]);
+const SHAPES = {
+  text: isText, count: isCount, root: isRoot, object: isObject, flag: (one) => typeof one === 'boolean', one: (one) => one === 1,
+  time: (one) => isText(one) && TIME.test(one), hash: (one) => isText(one) && /^[0-9a-f]{64}$/.test(one),
+  texts: (one) => Array.isArray(one) && one.every(isText), roots: (one) => Array.isArray(one) && one.every(isRoot),
+  siblings: (one) => Array.isArray(one) && one.every((pair, n) => isSibling(pair) && (n === 0 || pair[0] > one[n - 1][0])),
+  what: (one) => ['log', 'person', 'archive'].includes(one), because: (one) => ['swept', 'range', 'hidden'].includes(one),
+  place: shapeOf('index:count size:count hashes:roots'), checkpoint: shapeOf('size:count root:root'),
+  counts: shapeOf('lines:count entries:count chains:count withheld:count'),
+};
+/** Members as `name:shape`; `?` for what may be null, `??` for what may also be left out. Any other member is one too many. */
+function shapeOf(words) {
+  const members = new Map(words.split(' ').map((word) => /^(\w+):(\w+)(\??)(\??)$/.exec(word)).map(([, name, ...rest]) => [name, rest]));
+  const fits = (one, [name, [kind, nullable, absent]]) =>
+    Object.hasOwn(one, name) ? (nullable && one[name] === null) || SHAPES[kind](one[name]) : Boolean(absent);
+  return (one) => isObject(one) && Object.keys(one).every((name) => members.has(name)) && [...members].every((member) => fits(one, member));
+}
+/** Each kind of line with its rank in the order of the file. */
+const LINES = {};
+for (const [rank, kind, ...members] of `
+  0 export v:one what:what instance:text organizations:texts keys:texts madeAt:time from:text?? to:text?? agentId:text?? userId:text??
+  1 checkpoint note:text
+  2 map organizationId:text size:count root:root siblings:siblings timestamp:time platform:place
+  3 section organizationId:text size:count chains:count
+  4 consistency organizationId:text from:count to:count hashes:roots
+  5 seam organizationId:text chain:text seq:count hash:hash count:count sweepEntryId:text sweepIndex:count? checkpoint:checkpoint
+  6 entry organizationId:text index:count? chain:text seq:count id:text event:text agentId:text? actorId:text capability:text? \
+outcome:text? timestamp:text payload:text disclosures:text?? prevHash:text? hash:text
+  6 gap from:count to:count because:because nodes:roots
+  6 inclusion index:count size:count hashes:roots
+  7 head organizationId:text chain:text seq:count hash:text? closed:flag
+  8 profile profile:object
+  8 records records:object
+  9 manifest counts:counts sha256:hash note:text`.trim().split('\n').map((line) => line.trim().split(' '))) {
+  LINES[kind] = { rank: Number(rank), fits: shapeOf(`kind:text ${members.join(' ')}`) };
+}
+// --- 8. Chains and trees while the lines go by ------------------------------------------------------------------------------------
+/** One file being checked. `open` is the section, of one organization, whose lines are going by. */
+class Check {
+  breaks = []; keys = []; remembered = []; rank = -1; header = { organizations: [] }; digest = new Sha256();
+  checkpoints = new Map(); consistencies = new Map(); transfers = new Map(); cutChains = new Set();
+  counts = { lines: 0, bytes: 0, organizations: 0, chains: 0, entries: 0, unanchored: 0, erased: 0, withheld: 0, breaks: 0 };
+  found(chain, position, entryId, kind, detail) {
+    this.counts.breaks++;
+    if (this.breaks.length < 1_000) this.breaks.push({ chain, position, entryId, kind, detail });
+  }
+  inFile = (kind, what) => this.found('file', this.counts.lines, null, kind, `line ${this.counts.lines} of the file ${what}`);
+  inTree = (kind, position, what) => this.found(this.open.id, position, null, kind, `the tree of ${this.open.id} ${what}`);
+  inEntry = ({ chain, seq, id }, kind, what) => this.found(chain, seq, id ?? null, kind, `entry ${seq} of chain ${chain} ${what}`);
+  inRun = (chain, from, to, kind, what) => this.found(chain, from, null, kind, `entries ${from} to ${to} of chain ${chain} ${what}`);
+  line(bytes) {
+    this.counts.lines++; this.counts.bytes += bytes.length + 1;
+    const line = parseCanonical(bytes);
+    const known = Object.hasOwn(LINES, line?.kind ?? '') ? LINES[line.kind] : undefined;
+    // Organizations follow one another; within each, and around them, the order is fixed.
+    const opens = ['map', 'section'].includes(line?.kind) && this.rank >= LINES.section.rank && this.rank <= LINES.head.rank;
+    const follows = known?.rank > this.rank || (known?.rank === this.rank && line.kind !== 'map');
+    const isOurs = this.open && this.open.id === (line?.organizationId ?? this.open.id);
+    const isInside = isOurs || known?.rank < LINES.seam.rank || known?.rank > LINES.head.rank;
+    const isDue = (this.rank < 0) === (line?.kind === 'export') && !this.ended && (follows || opens) && isInside;
+    if (this.waiting && line?.kind !== 'inclusion') this.inEntry(this.waiting, 'tree_mismatch', 'comes without its proof');
+    if (line?.kind !== 'inclusion') this.waiting = undefined;
+    const isRead = known?.fits(line);
+    if (!isRead) this.inFile('edited', 'cannot be read: it is not as the format wants it');
+    else if (!isDue) this.inFile('reordered', `is of the kind ${line.kind}, which does not belong there`);
+    this.rank = known?.rank ?? this.rank;
+    if (isRead && isInside) this[line.kind]?.(line, this.open);
+    this.digest.update(bytes).update(LINE_END);
+  }
+  export(line) {
+    const [isLog, isRange, agent] = [line.what === 'log', (line.from ?? line.to ?? null) !== null, line.agentId ?? undefined];
+    if (this.pinned.length === 0) this.keys = line.keys.flatMap((vkey) => readKey(vkey) ?? []);
+    Object.assign(this, { header: line, isLog, isRange, agent, isWhole: isLog && !isRange && agent === undefined });
+  }
+  checkpoint({ note }) {
+    const read = readCheckpoint(note, this.keys);
+    const [instance, tree, more] = read.origin?.split('/') ?? [];
+    const fits = isObject(read) && instance === this.header.instance && more === undefined && !this.checkpoints.has(tree);
+    if (fits) this.checkpoints.set(tree, read);
+    else this.inFile('checkpoint_invalid', `holds a checkpoint that ${typeof read === 'string' ? read : 'does not belong there'}`);
+  }
+  map({ organizationId: id, size, root, siblings, timestamp, platform: { index, size: leaves, hashes } }) {
+    this.closeSection();
+    const [own, all] = [this.checkpoints.get(id), this.checkpoints.get('platform')];
+    const leaf = leafHash(jcs({ map: mapRoot(id, size, root, siblings), timestamp }));
+    const isCarried = own?.size === size && own.root === root && all?.size === leaves && isIncluded(leaf, index, leaves, hashes, all.root);
+    if (isCarried) this.mapped = { id, timestamp };
+    else this.found(id, size, null, 'checkpoint_invalid', `the platform's checkpoint does not carry the tree of ${id} that is shown`);
+  }
+  section({ organizationId: id, size, chains: declared }) {
+    this.closeSection();
+    const own = this.checkpoints.get(id);
+    const lists = { chains: new Map(), seams: new Map(), blanks: new Map(), gaps: { swept: 0, range: 0, hidden: 0 } };
+    this.open = { id, size, own, declared, ...lists, heads: 0, tree: new CompactRange(), next: 0, isSound: true };
+    this.open.recall = this.recallOf(id);
+    if (this.header.organizations[this.counts.organizations++] !== id) this.inTree('chain_removed', 0, 'is not the one announced here');
+    if (size !== (own?.size ?? 0)) this.inTree('checkpoint_invalid', size, 'is shown without a signed checkpoint of its size');
+    else if (own && this.mapped?.id !== id) this.inTree('checkpoint_invalid', size, 'is not shown to be under a platform checkpoint');
+  }
+  consistency = (line) => void this.consistencies.set(`${line.organizationId} ${line.from}`, line);
+  /** Whether the tree of this file goes on from an older checkpoint of it; undefined where the file does not say. */
+  continues(tree, { size, root }) {
+    const now = this.checkpoints.get(tree) ?? { size: 0 };
+    if (size === 0 || size > now.size) return size === 0;
+    if (size === now.size) return root === now.root;
+    const proof = this.consistencies.get(`${tree} ${size}`);
+    return proof?.to === now.size ? isConsistent(size, now.size, root, now.root, proof.hashes) : undefined;
+  }
+  /** A checkpoint of this tree from an earlier check, which has to be part of its past. */
+  recallOf(tree) {
+    const note = this.recalled.find((one) => one.startsWith(`${this.header.instance}/${tree}\n`));
+    const then = note && readCheckpoint(note, this.keys);
+    if (typeof then === 'string') throw new Error(`the remembered checkpoint ${then}`);
+    return then && { ...then, tree };
+  }
+  judge(recall) {
+    if (!recall) return;
+    const { origin, size, tree } = recall;
+    const goesOn = this.continues(tree, recall) ?? recall.goesOn;
+    this.remembered.push({ origin, size, state: goesOn === undefined ? 'unproven' : goesOn ? 'continued' : 'rewritten' });
+    const what = 'does not go on from the remembered one: it was rewritten, or the file is older';
+    if (goesOn === false) this.found(tree, size, null, 'checkpoint_invalid', `the tree of ${tree} ${what}`);
+  }
+  seam(line, s) {
+    if (s.seams.has(line.chain)) return this.inFile('deleted', 'is a second cut of the same chain');
+    s.seams.set(line.chain, line); this.cutChains.add(line.chain);
+    // One sweep cuts thousands of chains at the same checkpoint.
+    const { size, root } = line.checkpoint;
+    if (s.cutAt !== `${size} ${root}`) Object.assign(s, { cutAt: `${size} ${root}`, isCutProven: this.continues(s.id, line.checkpoint) });
+    if (s.isCutProven && line.count <= line.seq) return;
+    this.inRun(line.chain, 1, line.seq, 'deleted', 'were cut off at a checkpoint that the tree does not go on from');
+  }
+  entry(line, s) {
+    this.counts.entries++;
+    const [before, chain, { what }] = [this.counts.breaks, this.chainOf(line.chain), this.header];
+    // In a part, erasures and sweeps from elsewhere in the tree follow at the end, each with its proof.
+    const isApart = this.isLog && !this.isWhole && line.index !== null && line.index < s.next;
+    const checked = checkEntry(line, !isApart && line.seq === chain.seq + 1 ? chain.hash : undefined, what === 'person');
+    for (const [kind, said] of checked.findings) this.inEntry(line, kind, said);
+    if (line.disclosures === undefined && what !== 'archive') this.inEntry(line, 'edited', 'is shown without its disclosures');
+    this.grow(line, s, isApart);
+    if (!isApart) this.follow(line, checked.payload?.event === 'agent.transferred' ? checked.payload.metadata : {}, chain, before);
+    for (const d of checked.blanks) s.blanks.set(`${line.hash} ${d}`, { chain: line.chain, seq: line.seq, id: line.id });
+    if (this.counts.breaks === before) this.heed(line, checked.payload, s);
+  }
+  grow(entry, s, isApart) {
+    const { index, chain, hash, seq } = entry;
+    if (index === null) return void this.counts.unanchored++;
+    const leaf = leafHash(jcs({ chain, hash, seq }));
+    if (!this.isLog || isApart) return void (this.waiting = { ...entry, leaf });
+    if (index < s.next || index >= s.size) this.inEntry(entry, 'tree_mismatch', `does not stand at place ${index} of its tree`);
+    if (index > s.next) this.inTree('tree_mismatch', s.next, `has leaves ${s.next} to ${index - 1}, which the file does not hold`);
+    s.isSound &&= index === s.next; s.next = Math.max(s.next, index + 1);
+    this.push(leaf, 1);
+  }
+  push(node, leaves) {
+    const { tree, recall } = this.open;
+    tree.push(node, leaves);
+    if (recall?.size === tree.size) recall.goesOn = tree.root() === recall.root;
+  }
+  inclusion({ index, size, hashes }, s) {
+    const { waiting } = this;
+    this.waiting = undefined;
+    if (!waiting) return this.inFile('inserted', 'proves no entry');
+    const fits = index === waiting.index && size === s.own?.size && isIncluded(waiting.leaf, index, size, hashes, s.own.root);
+    if (!fits) this.inEntry(waiting, 'tree_mismatch', 'is not proven to stand in the tree of its organization');
+  }
+  gap({ from, to, because, nodes }, s) {
+    const fits = this.isLog && from === s.next && to > from && to <= s.size && subtreesOf(from, to).length === nodes.length;
+    if (!fits) return this.inFile('tree_mismatch', 'is a gap that does not fit its tree');
+    const reasons = { swept: s.seams.size > 0, hidden: this.agent !== undefined, range: this.isRange && (from === 0 || to === s.size) };
+    if (!reasons[because]) this.inTree('deleted', from, `has leaves ${from} to ${to - 1}, hidden for no reason that the file gives`);
+    subtreesOf(from, to).forEach((leaves, n) => this.push(unbase64(nodes[n]), leaves));
+    Object.assign(s, { next: to, sweptTo: because === 'swept' ? to : s.sweptTo }).gaps[because] += to - from;
+  }
+  chainOf(name) {
+    const { chains, seams } = this.open;
+    if (!chains.has(name)) chains.set(name, { seq: 0, hash: null, ...seams.get(name), isNew: true, range: 0, hidden: 0 });
+    return chains.get(name);
+  }
+  /** Whether entries of a chain may lie in what the file, being a part, does not show. */
+  mayJump(name, chain) {
+    const { gaps: { range, hidden } } = this.open;
+    const mayHide = range > chain.range || (hidden > chain.hidden && name !== this.agent);
+    return this.isLog ? mayHide : this.header.what === 'person' || chain.isNew;
+  }
+  follow(entry, { direction, fromSeq, fromHash }, chain, before) {
+    const [{ chain: name, seq, prevHash, hash }, { id, gaps: { range, hidden } }] = [entry, this.open];
+    const arrives = direction === 'in' && (chain.isNew || chain.hasLeft);
+    const isOurs = isAgent(name) || name === (id === 'org_platform' ? 'sys_platform' : `sys_${id}`);
+    const wrong = !isOurs ? ['inserted', 'stands in a chain that is not of its organization']
+      : seq <= chain.seq && chain.hasJumped ? ['reordered', 'does not stand where it was appended']
+      : seq <= chain.seq ? ['forked', 'stands at a position that is taken']
+      : arrives && fromSeq === seq - 1 && fromHash === prevHash ? undefined
+      : arrives ? ['inserted', 'claims a transfer, but does not continue the entry that it names']
+      : chain.hasLeft ? ['inserted', 'follows the entry with which the agent left this organization']
+      : seq > chain.seq + 1 || prevHash === chain.hash || chain.isBroken || this.counts.breaks > before ? undefined
+      : ['forked', 'does not continue the entry before it: one of the two is not what was appended'];
+    if (wrong) this.inEntry(entry, ...wrong);
+    if (seq <= chain.seq) return;
+    const hasHole = seq > chain.seq + 1 && !arrives && !chain.hasLeft && !this.mayJump(name, chain);
+    if (hasHole) this.inRun(name, chain.seq + 1, seq - 1, 'deleted', 'should stand here: something was taken out of the chain, or moved');
+    chain.hasJumped ||= hasHole;
+    Object.assign(chain, { seq, hash, isNew: false, hasLeft: direction === 'out', isBroken: this.counts.breaks > before, range, hidden });
+    if (!direction) return;
+    // The two halves of a transfer stand in two organizations and name the same position and hash.
+    const key = direction === 'out' ? `${name} ${seq} ${hash}` : `${name} ${seq - 1} ${prevHash}`;
+    if (![undefined, direction].includes(this.transfers.get(key)?.direction)) this.transfers.delete(key);
+    else this.transfers.set(key, { chain: name, seq, id: entry.id, direction });
+  }
+  heed({ id, index }, { event, metadata }, s) {
+    const listed = (name) => (Array.isArray(metadata[name]) ? metadata[name] : []);
+    const erased = event === 'gdpr.erasure_executed' ? listed('erased') : [];
+    for (const pair of erased) this.counts.erased += s.blanks.delete(`${pair?.[0]} ${pair?.[1]}`) ? 1 : 0;
+    if (event === 'admin.signing_key_rotated' && s.id === 'org_platform' && index !== null) this.announced = metadata.keyId;
+    for (const cut of event === 'admin.audit_retention_sweep' ? listed('chains') : []) {
+      const seam = s.seams.get(cut?.chain);
+      if (seam?.sweepEntryId !== id || seam.sweepIndex !== index) continue;
+      const { size, root } = seam.checkpoint;
+      const isSame = seam.seq === cut.seq && seam.hash === cut.hash && seam.count === cut.count;
+      seam.isConfirmed = isSame && size === metadata.checkpoint?.size && root === metadata.checkpoint.root && (index ?? size) >= size;
+    }
+  }
+  head({ chain: name, seq, hash, closed }, s) {
+    const chain = this.chainOf(name);
+    const last = { chain: name, seq: chain.seq };
+    if (chain.hasHead) this.inFile('inserted', `is a second head of chain ${name}`);
+    chain.hasHead = true; s.heads++; this.counts.chains++;
+    if (seq > chain.seq && this.mayJump(name, chain)) return;
+    if (seq > chain.seq && chain.seq === 0) this.inRun(name, 1, seq, 'chain_removed', 'should stand here: the whole chain is gone');
+    else if (seq > chain.seq) this.inRun(name, chain.seq + 1, seq, 'truncated', 'should stand here: the end of the chain was cut off');
+    else if (seq < chain.seq) this.inEntry(last, 'inserted', `stands beyond the head of the chain, which ends at ${seq}`);
+    else if (hash !== chain.hash && !chain.isBroken) this.inEntry(last, 'edited', 'is not the one that the head of the chain names');
+    else if (!chain.isNew && closed !== chain.hasLeft) this.inEntry(last, 'edited', 'does not fit its head, which is open or closed');
+  }
+  closeSection() {
+    const { open: s, isLog } = this;
+    if (!s) return;
+    const seams = [...s.seams.values()];
+    const swept = seams.reduce((sum, { count }) => sum + count, 0);
+    const provenTo = seams.reduce((most, { checkpoint: { size } }) => Math.max(most, size), 0);
+    const endless = isLog ? [...s.chains].filter(([name, { hasHead }]) => !hasHead && (this.agent ?? name) === name) : [];
+    for (const [chain, { seq }] of endless) this.inEntry({ chain, seq }, 'truncated', 'is the last one, but no head says so');
+    const unsaid = seams.filter(({ isConfirmed }) => !isConfirmed);
+    for (const { chain, seq } of unsaid) this.inRun(chain, 1, seq, 'deleted', 'were cut off, but no entry of a sweep accounts for it');
+    for (const blank of s.blanks.values()) this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no erasure entry accounts for');
+    if (s.heads !== s.declared) this.inTree('chain_removed', s.size, `should have ${s.declared} chains; the heads of ${s.heads} are there`);
+    if (this.isWhole && s.gaps.swept !== swept) this.inTree('deleted', 0, `lacks ${s.gaps.swept} leaves as swept; sweeps say ${swept}`);
+    if (s.sweptTo > provenTo) this.inTree('deleted', provenTo, 'lacks leaves as swept that no checkpoint held when they were');
+    if (isLog && s.next < s.size) this.inTree('truncated', s.next, `has ${s.size} leaves; the file ends before leaf ${s.next}`);
+    const isOther = isLog && s.next === s.size && s.isSound && s.own && s.tree.root() !== s.own.root;
+    if (isOther) this.inTree('tree_mismatch', s.size, 'does not come to the root that was signed: what is shown is not what was appended');
+    this.judge(s.recall);
+    this.open = undefined;
+  }
+  manifest({ counts, sha256: said, note }) {
+    this.closeSection();
+    this.ended = true;
+    const { lines, entries, chains } = this.counts;
+    const digest = this.digest.digest();
+    if (hex(digest) !== said) return this.inFile('edited', 'gives another digest than the lines before it have: the file was changed');
+    Object.assign(this.counts, { withheld: counts.withheld });
+    const isCounted = counts.lines === lines - 1 && counts.entries === entries && counts.chains === chains;
+    if (!isCounted) this.inFile('edited', 'counts other lines than there are');
+    const opened = openNote(note, this.keys);
+    const wanted = `${this.header.instance}/export\n${entries}\n${base64(digest)}\n${this.header.madeAt}\n`;
+    if (typeof opened === 'string') this.inFile('checkpoint_invalid', `holds a note that ${opened}`);
+    else if (opened.text !== wanted) this.inFile('checkpoint_invalid', 'holds a note about another file');
+  }
+  end() {
+    const { counts, checkpoints, header, keys, pinned } = this;
+    if (!this.ended) this.inFile('truncated', 'is the last one, and no manifest: the end of the file was cut off');
+    this.closeSection();
+    const unseen = header.organizations.slice(counts.organizations);
+    for (const id of unseen) this.found(id, 0, null, 'chain_removed', `${id} is announced, but the file holds nothing of it`);
+    const newest = readKey(this.announced ?? '');
+    const retired = newest ? [...checkpoints.values()].filter(({ note }) => typeof openNote(note, [newest]) === 'string') : [];
+    const what = 'is not signed by the key that the log announced last';
+    for (const { origin, size } of retired) this.found(origin, size, null, 'checkpoint_invalid', `the checkpoint of ${origin} ${what}`);
+    // Only who sees every organization can ask for both halves of a transfer; a swept half is gone rightly.
+    const halves = this.isWhole && header.organizations.includes('org_platform') ? [...this.transfers.values()] : [];
+    const kinds = { out: 'truncated', in: 'inserted' };
+    const single = halves.filter(({ chain }) => !this.cutChains.has(chain));
+    for (const half of single) this.inEntry(half, kinds[half.direction] ?? 'inserted', 'is one half of a transfer without the other');
+    this.judge(this.recallOf('platform'));
+    const isAnchored = counts.unanchored === 0 && checkpoints.size > 0;
+    const { origin, size, root, signers = [] } = checkpoints.get('platform') ?? {};
+    return {
+      verdict: counts.breaks > 0 ? 'tampered' : isAnchored ? 'valid' : 'valid_unanchored', breaks: this.breaks, counts,
+      covers: this.isWhole ? 'log' : this.isLog ? 'part' : header.what ?? 'nothing',
+      checkpoint: origin === undefined ? null : { origin, size, root, timestamp: this.mapped?.timestamp ?? null },
+      keys: keys.map(({ vkey }) => ({ vkey, pinned: pinned.length > 0, signed: signers.includes(vkey) })),
+      remembered: this.remembered, notes: [...checkpoints.values()].map((one) => one.note),
+    };
+  }
+}
+// --- 9. Reading -------------------------------------------------------------------------------------------------------------------
+export async function* linesOf(chunks) {
+  let rest = [];
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let to = chunk.indexOf(10); to >= 0; from = to + 1, to = chunk.indexOf(10, from), rest = []) {
+      yield rest.length === 0 ? chunk.subarray(from, to) : join(...rest, chunk.subarray(from, to));
+    }
+    if (from < chunk.length) rest.push(chunk.slice(from));
+  }
+  if (rest.length > 0) yield join(...rest);
+}
+/** `lines`: bytes or texts, also of the JSON form. `keys`: pinned; only they count then. `remembered`: notes of earlier checkpoints. */
+export async function verify(lines, { keys = [], remembered = [], onProgress } = {}) {
+  const pinned = keys.map((vkey) => readKey(vkey.trim()));
+  if (pinned.includes(undefined)) throw new Error('a key is no verifier key: <name>+<8 hex digits>+<base64>');
+  const check = Object.assign(new Check(), { pinned, keys: pinned, recalled: remembered });
+  let isJson;
+  for await (const line of lines) {
+    const bytes = typeof line === 'string' ? utf8(line) : line;
+    const isFrame = bytes.length <= 10 && ['{"lines":[', ']}'].includes(new TextDecoder().decode(bytes));
+    isJson ??= isFrame;
+    if (!isJson || !isFrame) check.line(isJson && bytes.at(-1) === 0x2c ? bytes.subarray(0, -1) : bytes);
+    if (check.counts.lines % 2_000 === 0) await onProgress?.({ ...check.counts });
+  }
+  return check.end();
+}
+// --- 10. The command line ---------------------------------------------------------------------------------------------------------
+const SAID = { valid: 'VALID: nothing was changed or left out', valid_unanchored: 'VALID SO FAR: not all is under a checkpoint' };
+const inWords = ({ verdict, covers, breaks, counts, checkpoint, keys, remembered }) => [
+  `${SAID[verdict] ?? `TAMPERED: ${counts.breaks} breaks`}${covers === 'log' ? '.' : ` (${covers}: of the rest the file says nothing).`}`,
+  ...breaks.map(({ kind, detail }) => `  ${kind}: ${detail}`),
+  `${counts.entries} entries, ${counts.chains} chains, ${counts.unanchored} not under a checkpoint, ${counts.erased} values erased.`,
+  checkpoint ? `Checkpoint ${checkpoint.origin}, ${checkpoint.size} leaves, ${checkpoint.root}, ${checkpoint.timestamp}` : 'No checkpoint.',
+  ...keys.map(({ vkey, pinned }) => `Key ${vkey}${pinned ? '' : ' (the file says so: compare it with the one that you were given)'}`),
+  ...remembered.map(({ origin, size, state }) => `Remembered ${origin} of ${size} leaves: ${state}`),
+].join('\n');
+async function main(args) {
+  const { readFileSync, writeFileSync, existsSync, openSync, createReadStream } = await import('node:fs');
+  const options = { key: { type: 'string', multiple: true, default: [] }, remember: { type: 'string' }, json: { type: 'boolean' } };
+  const { values, positionals: [file] } = (await import('node:util')).parseArgs({ args, allowPositionals: true, options });
+  if (file === undefined) throw new Error('usage: node verify.mjs <export.jsonl[.gz]> [--key <key>]… [--remember <file>] [--json]');
+  const stored = createReadStream(file, { fd: openSync(file) });
+  const chunks = file.endsWith('.gz') ? stored.pipe((await import('node:zlib')).createGunzip()) : stored;
+  const known = values.remember && existsSync(values.remember) ? JSON.parse(readFileSync(values.remember, 'utf8')) : {};
+  const result = await verify(linesOf(chunks), { keys: values.key, remembered: Object.values(known) });
+  console.log(values.json ? JSON.stringify(result) : inWords(result));
+  const unproven = result.remembered.find(({ state, origin }) => state === 'unproven' && !origin.endsWith('/platform'));
+  if (unproven) console.error(`The remembered history is not shown to go on: ask for an export with since=${unproven.size}.`);
+  if (result.verdict === 'tampered' || unproven) return result.verdict === 'tampered' ? 1 : 2;
+  for (const note of result.notes) known[note.split('\n')[0]] = note;
+  if (values.remember) writeFileSync(values.remember, JSON.stringify(known, null, 2));
+  return 0;
+}
+if (globalThis.process?.argv?.[1] && import.meta.url === (await import('node:url')).pathToFileURL(process.argv[1]).href) {
+  process.exitCode = await main(process.argv.slice(2)).catch((error) => (console.error(error.message), 2));
+}
