@@ -7,6 +7,7 @@ export type StoredState = Readonly<Record<string, string>>;
 const NOT_OURS: Readonly<Record<string, string>> = {
   audit_entries: `where event not like 'auth.%'`,
   audit_heads: `where organization_id <> 'org_platform'`,
+  audit_subjects: `where event not like 'auth.%'`,
   audit_tree_queue: `where organization_id <> 'org_platform'`,
 };
 
