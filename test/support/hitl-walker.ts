@@ -175,7 +175,8 @@ export class Walker {
     const minutes = request.remindersLeft.map(({ minutesBefore }) => minutesBefore);
     await house.server.sql(
       `update hitl_requests set expires_at = clock_timestamp() + make_interval(mins => $2),
-         remind_at = clock_timestamp() - interval '1 second' where id = $1`, [id, due === 'all' ? Math.min(...minutes) : Math.max(...minutes)]);
+         remind_at = clock_timestamp() - interval '1 second' where id = $1`,
+      [id, due === 'all' ? Math.min(...minutes) : Math.max(...minutes)]);
     await until(`request ${id} was not reminded`, async () =>
       (await house.server.sql('select 1 from hitl_requests where id = $1 and remind_at <= clock_timestamp()', [id])).length === 0);
     const moved = remind(request, due);
