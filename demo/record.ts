@@ -77,8 +77,9 @@ export async function tamper(stage: Stage, tampering: Tampering, number: number)
   const target = await entryOf(root, agentId, order);
   const less = Math.round(order.amount / 10);
   stage.say(`… wants what was approved to have been EUR ${less}, not ${order.amount}. Past the server, by SQL,`
-    + ' as the owner of the tables:', 'dim');
+    + ' as the owner of the tables, who can put aside the trigger that refuses it:', 'dim');
   stage.line();
+  stage.line('ALTER TABLE audit_entries DISABLE TRIGGER USER;');
   stage.line(`UPDATE audit_entries SET disclosures = replace(disclosures, '${order.amount}', '${less}')`);
   stage.line(`WHERE id = '${target.id}';`);
   await change(databaseUrl, target.id, order.amount, less);
@@ -110,8 +111,10 @@ async function change(databaseUrl: string, id: string, amount: number, less: num
   client.on('error', () => undefined);
   await client.connect();
   try {
+    await client.query('ALTER TABLE audit_entries DISABLE TRIGGER USER');
     const sql = 'UPDATE audit_entries SET disclosures = replace(disclosures, $2, $3) WHERE id = $1';
     const { rowCount } = await client.query(sql, [id, String(amount), String(less)]);
+    await client.query('ALTER TABLE audit_entries ENABLE TRIGGER USER');
     if (rowCount !== 1) throw new DemoStopped(`The update changed ${rowCount} rows.`, 1);
   } finally {
     await client.end();

@@ -143,7 +143,8 @@ describe('edited by SQL', () => {
     await approvedThen(one, async () => {
       await server.sql('update executions set hitl_request_id = $2 where id = $1', [two.execution, one.id]);
       await server.sql(`insert into outbox (organization_id, kind, payload)
-        select organization_id, 'execution.run', json_build_object('agentId', agent_id, 'executionId', id)
+        select organization_id, 'execution.run', json_build_object(
+          'agentId', agent_id, 'executionId', id, 'hitlRequestId', hitl_request_id, 'capability', capability)
         from executions where id = $1`, [two.execution]);
     });
     expect(await executionBecomes(server, one.execution, 'executed')).toMatchObject({ status: 'executed' });
@@ -158,7 +159,8 @@ describe('edited by SQL', () => {
     await executionBecomes(server, request.execution, 'executed');
     for (let again = 0; again < 3; again++) {
       await server.sql(`insert into outbox (organization_id, kind, payload)
-        select organization_id, 'execution.run', json_build_object('agentId', agent_id, 'executionId', id)
+        select organization_id, 'execution.run', json_build_object(
+          'agentId', agent_id, 'executionId', id, 'hitlRequestId', hitl_request_id, 'capability', capability)
         from executions where id = $1`, [request.execution]);
     }
     const waiting = async (): Promise<number> => (await server.sql(`select 1 from outbox where kind = 'execution.run'`)).length;

@@ -25,7 +25,7 @@ export async function govern(model: Model, world: World, command: Rule, window?:
       const expected = grant(model, nth, capability, terms);
       const difference = differs('grant', expected, await root.post(`/api/v1/agents/${id}/capabilities`, body));
       // What was not held when the token was made, it does not hold.
-      if (difference === undefined && expected.status === 201 && agent.active) await renewToken(world, nth);
+      if (difference === undefined && expected.status === 201 && agent.active) await renewToken(model, world, nth);
       return difference;
     }
     case 'revoke': {
@@ -55,14 +55,16 @@ export async function govern(model: Model, world: World, command: Rule, window?:
       const difference = differs('activate', { status: 200 }, await root.post(`/api/v1/agents/${id}/activate`));
       if (difference !== undefined) return difference;
       // Activation ends every older token.
-      await renewToken(world, nth);
+      await renewToken(model, world, nth);
       return undefined;
     }
   }
 }
 
 /** Of what they hold and are now. */
-async function renewToken({ agents, root, house }: World, nth: number): Promise<void> {
+async function renewToken(model: Model, { agents, root, house }: World, nth: number): Promise<void> {
+  const { grants } = model.agents[nth]!;
+  model.agents[nth]!.inToken = new Set([...grants].flatMap(([capability, { held }]) => (held ? [capability] : [])));
   const token = (await root.post(`/api/v1/agents/${agents[nth]!.id}/token`)).expect(200).text('token');
   agents[nth] = { ...agents[nth]!, token, client: asAgent(house.server, token) };
 }

@@ -36,6 +36,8 @@ export interface ModelTerms {
 export interface ModelAgent {
   active: boolean;
   stopped: boolean;
+  /** What the agent held when its token was made. */
+  inToken: ReadonlySet<string>;
   /** By capability; `held` is false once it was revoked. */
   readonly grants: Map<string, ModelTerms & { held: boolean }>;
 }
@@ -119,6 +121,7 @@ export function ask(model: Model, { agent: nth, capability, by, onBehalfOf, dang
   const grant = agent.grants.get(capability)!;
   // At the gate a stop is told first; elsewhere the credential of an agent that was switched off is refused before anything is asked.
   if (by !== 'gate' && !agent.active) return refused(403, 'AGENT_INACTIVE');
+  if (!agent.inToken.has(capability)) return refused(403, grant.held ? 'CAPABILITY_NOT_IN_TOKEN' : 'CAPABILITY_NOT_GRANTED');
   if (agent.stopped) return refused(403, 'STOPPED');
   if (!agent.active) return refused(403, 'AGENT_INACTIVE');
   if (!grant.held) return refused(403, 'CAPABILITY_NOT_GRANTED');

@@ -198,7 +198,7 @@ function answerMisfit({ status, code }: Answer, reply: Reply, { id, ...row }: St
 
 function fresh({ action, quorum }: Lane, { danger }: Race): { model: Model; request: ModelRequest } {
   const terms = { mode: 'propose', action, held: true, ...(quorum === undefined ? {} : { quorum }) } as const;
-  const agent = { active: true, stopped: false, grants: new Map([[CAPABILITY, terms]]) };
+  const agent = { active: true, stopped: false, inToken: new Set([CAPABILITY]), grants: new Map([[CAPABILITY, terms]]) };
   const model: Model = { agents: [agent, agent], requests: [], maxPending: 1, strict: false };
   return { model, request: ask(model, { agent: 0, capability: CAPABILITY, by: 'gate', danger }).request! };
 }
