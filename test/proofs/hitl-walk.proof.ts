@@ -117,7 +117,8 @@ function freshModel(first: ModelTerms): Model {
   const of = (capability: string): ModelTerms =>
     (capability === 'phone.call' && first.action === 'approve' ? { ...first, action: 'reject' } : first);
   const agent = () => ({
-    active: true, stopped: false, inToken: new Set<string>(CAPABILITIES), grants: new Map(CAPABILITIES.map((name) => [name, { ...of(name), held: true }])),
+    active: true, stopped: false, inToken: new Set<string>(CAPABILITIES),
+    grants: new Map(CAPABILITIES.map((name) => [name, { ...of(name), held: true }])),
   });
   return { agents: [agent(), agent()], requests: [], maxPending: MAX_PENDING, strict: false };
 }
