@@ -80,7 +80,7 @@ const outboxIsEmpty = () => eventually(async () =>
 
 test.each([
   ['with its claim', 'take_hold_v1', 'update outbox o set'],
-  ['about to begin, with the agent\'s head', 'lifted_at > $3', undefined],
+  ['about to begin, with the agent\'s head', 'lifted_at > q.decided_at', undefined],
 ])('frozen %s: the other begins it, and the first begins nothing when it goes on', async (_name, statement, after) => {
   const request = await asked('crm.push');
   const { held, release } = line.hold(statement, after);
