@@ -1,12 +1,14 @@
 import { Global, Module } from '@nestjs/common';
 import { Hold } from './hold.js';
 import { PersonalDataHolders } from './personal-data.js';
+import { PersonalRows } from './personal-rows.store.js';
+import { PlatformPersonalData } from './platform-personal-data.store.js';
 import { ReadinessFacts } from './readiness-facts.js';
 import { RecordKeepers } from './record-keepers.js';
 
-const shared = [Hold, PersonalDataHolders, ReadinessFacts, RecordKeepers];
+const shared = [Hold, PersonalDataHolders, PersonalRows, ReadinessFacts, RecordKeepers];
 
 /** Where modules and the audit log meet without knowing each other. */
 @Global()
-@Module({ providers: shared, exports: shared })
+@Module({ providers: [...shared, PlatformPersonalData], exports: shared })
 export class AuditPortsModule {}
