@@ -9,6 +9,8 @@ import {
 
 /** Rows of one call at most: each is searched in memory. */
 const ROWS_MAX = 500;
+/** Rows of which one statement asks whose they are. */
+const LOOK = 20_000;
 /** What they may take up in the tables, compressed as they are there. */
 const BYTES_MAX = 4_000_000;
 /** How often, and how long apart, heads are tried that somebody holds: their works take milliseconds. */
@@ -154,39 +156,39 @@ export class PersonalRows {
     );
   }
 
-  /** As many rows as there may be at once, by number and by what they take up; one at least, whatever it takes up. */
+  /**
+   * As many rows as there may be at once, by number and by what they take up; one at least, whatever it takes up. Without texts
+   * nothing is searched: only what is theirs is read, of so many rows that one statement bears.
+   */
   private async read(
     tx: Tx, table: PersonalTable, { organizationId, userId, texts }: ErasureTarget, limit: number, after: Key = [],
   ): Promise<{ rows: PersonalRow[]; next?: Key }> {
-    const names = Object.keys(table.key);
+    const keys = columnsOf(Object.keys(table.key));
     const sizes = readColumns(table).map(([name]) => `coalesce(pg_column_size(t.${name}), 0)`).join(' + ');
-    const order = `(order by ${columnsOf(names)} rows unbounded preceding)`;
-    const parameters: unknown[] = [organizationId, limit, ...after];
-    const conditions = [within(table)];
-    if (after.length > 0) conditions.push(`(${columnsOf(names)}) > (${names.map((name, i) => `$${i + 3}::text::${table.key[name]}`).join(', ')})`);
-    // Without texts nothing is searched: only what is theirs is read.
+    const order = `(order by ${keys} rows unbounded preceding)`;
+    const parameters: unknown[] = [organizationId, limit, texts.length > 0 ? limit : LOOK, ...after];
+    const behind = after.length > 0 ? `and ${isBehind(table, 4)}` : '';
+    let wanted = `so_far < ${BYTES_MAX}`;
     if (texts.length === 0) {
       parameters.push(userId);
-      conditions.push(`(${ownersIn(table).map((owner) => `${sourceOf(table, owner)} = $${parameters.length}`).join(' or ')})`);
+      wanted = ownersIn(table).map((owner) => `${owner} = $${parameters.length}`).join(' or ') + ' or place = $3';
     }
     const found = await tx.query<PersonalRow>(
-      `select ${outputs(table).join(', ')} from (
+      `select ${outputs(table).join(', ')}, place::integer from (
          select ${selected(table)}, sum(${sizes}) over ${order} as so_far, row_number() over ${order} as place
-         from ${table.from} t where ${conditions.join(' and ')} order by ${columnsOf(names)} limit $2) t
-       where place = 1 or so_far < ${BYTES_MAX} order by place`,
+         from ${table.from} t where ${within(table)} ${behind} order by ${keys} limit $3) t
+       where place = 1 or ${wanted} order by place limit $2`,
       parameters,
     );
     const last = found.at(-1);
-    // A short batch may be one whose rows are large, so only an empty one, or one that was not cut, is the end.
-    const rest = last && (found.length === limit || (await this.isMore(tx, table, organizationId, keyOf(table, last))));
-    return { rows: found, ...(rest ? { next: keyOf(table, last) } : {}) };
+    const isCut = last && (found.length === limit || (texts.length > 0 && await this.isMore(tx, table, organizationId, keyOf(table, last))));
+    return { rows: found, ...(last && (isCut || last['place'] === LOOK) ? { next: keyOf(table, last) } : {}) };
   }
 
+  /** A short batch may be one whose rows are large. */
   private async isMore(tx: Tx, table: PersonalTable, organizationId: string, after: Key): Promise<boolean> {
-    const names = Object.keys(table.key);
-    const behind = names.map((name, i) => `$${i + 2}::text::${table.key[name]}`).join(', ');
     const rows = await tx.query(
-      `select 1 as one from ${table.from} t where ${within(table)} and (${columnsOf(names)}) > (${behind}) limit 1`, [organizationId, ...after],
+      `select 1 as one from ${table.from} t where ${within(table)} and ${isBehind(table, 2)} limit 1`, [organizationId, ...after],
     );
     return rows.length > 0;
   }
@@ -214,6 +216,12 @@ function within({ of = 't.organization_id = $1' }: PersonalTable): string {
 
 function columnsOf(names: readonly string[]): string {
   return names.map((name) => `t.${name}`).join(', ');
+}
+
+/** Behind a key whose parts are the parameters from `first` on. */
+function isBehind({ key }: PersonalTable, first: number): string {
+  const values = Object.values(key).map((type, i) => `$${first + i}::text::${type}`);
+  return `(${columnsOf(Object.keys(key))}) > (${values.join(', ')})`;
 }
 
 function unnested({ key }: PersonalTable): string {
