@@ -152,7 +152,7 @@ test('policy is never rewritten: it is reported until somebody has changed it', 
   expect((await agent.client.post('/api/v1/execute', { capability: 'email.send', input: { to: 'else' } })).expect(200).body)
     .toMatchObject({ status: 'executed' });
 
-  await server.sql('update capability_grants set revoked_at = clock_timestamp(), revoked_by = $2 where agent_id = $1', [agent.id, 'root']);
+  await server.sql(`update capability_grants set revoked_at = clock_timestamp(), revoked_by = 'root' where agent_id = $1`, [agent.id]);
   expect(await erase(to)).toEqual({ grants: 1 });
   const [grant] = await server.sql('select conditions from capability_grants where agent_id = $1', [agent.id]);
   expect(grant).toEqual({ conditions: [{ when: '[erased]', hitlMode: 'propose' }] });
@@ -166,7 +166,8 @@ test('agents are decided by the tags that are left', async () => {
   (await execute()).expect(200);
   expect(await erase(name)).toMatchObject({ agents: 1 });
   (await execute()).expect(202);
-  expect((await root.get(`/api/v1/agents/${agent.id}`)).expect(200).at('agent')).toMatchObject({ name: '[erased]', tags: ['kept', '[erased]'] });
+  expect((await root.get(`/api/v1/agents/${agent.id}`)).expect(200).at('agent'))
+    .toMatchObject({ name: '[erased]', tags: ['kept', '[erased]'] });
 });
 
 test('a person is told what is theirs, and of nobody else; erased, they are nobody', async () => {
@@ -179,7 +180,9 @@ test('a person is told what is theirs, and of nobody else; erased, they are nobo
   }
   const known = await eraser.about(organizationId, person.id);
   expect(known).toMatchObject({
-    organizations: { account: { id: person.id, email: person.email, name: 'Klothilde Vogelsang', role: 'admin' }, keys: [{ id: person.keyId }] },
+    organizations: {
+      account: { id: person.id, email: person.email, name: 'Klothilde Vogelsang', role: 'admin' }, keys: [{ id: person.keyId }],
+    },
     hitl: { decided: [{ outcome: 'rejected', note: 'mine' }], edited: [], votes: [] },
     teams: { memberships: [] }, executions: { settled: [], requested: [] }, platform: {},
   });

@@ -80,7 +80,9 @@ const LIKE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   agents: { risk_level: 'high', status: 'active' },
   capability_grants: { agent_id: 'agt_1', team_id: null, conditions: [], limits: [], reminders: [], revoked_at: '2026-01-01' },
   executions: { status: 'failed', settlement: SETTLED },
-  hitl_requests: { hitl_mode: 'propose', status: 'cancelled', runs: 'service', separation_of_duties: 'standard', reminders: [], quorum: null },
+  hitl_requests: {
+    hitl_mode: 'propose', status: 'cancelled', runs: 'service', separation_of_duties: 'standard', reminders: [], quorum: null,
+  },
   outbox: { kind: 'notification.send' },
   rate_quotas: { subject: `address:${ADDRESS}` },
 };
@@ -116,7 +118,8 @@ function writtenAs(type: string, table: string, name: string): unknown {
 
 async function seed(table: string, named: Readonly<Record<string, ColumnClass>>, row: number): Promise<void> {
   const own = columns.filter((column) => column.table === table);
-  const values = own.map((column) => [column, valueOf(column, named[column.name], row)] as const).filter(([, value]) => value !== undefined);
+  const values = own.map((column) => [column, valueOf(column, named[column.name], row)] as const)
+    .filter(([, value]) => value !== undefined);
   const key = own.filter(({ inKey }) => inKey).map(({ name }) => name);
   const names = values.map(([{ name }]) => name);
   await database.sql(
@@ -132,7 +135,8 @@ const textOf = async (table: string) =>
 describe('erasing a person leaves nothing of them', () => {
   beforeAll(async () => {
     await database.sql('insert into audit_heads (organization_id, chain) values ($1, $2)', [organizationId, `sys_${organizationId}`]);
-    await database.sql(`insert into audit_heads (organization_id, chain) select $1, 'agents_' || n from generate_series(1, 9) n`, [organizationId]);
+    await database.sql(
+      `insert into audit_heads (organization_id, chain) select $1, 'agents_' || n from generate_series(1, 9) n`, [organizationId]);
   });
 
   test('in any column of any table, however small the steps', async () => {
@@ -149,7 +153,9 @@ describe('erasing a person leaves nothing of them', () => {
     const { counts, calls } = await eraser.erase(what, 3);
     expect(calls).toBeGreaterThan(20);
     for (const [table] of holding) expect(`${table}: ${await textOf(table)}`).not.toMatch(FOUND);
-    expect(counts).toMatchObject({ profiles: 1, agents: ROWS, executions: ROWS, requests: ROWS, votes: ROWS, answers: ROWS, effects: ROWS });
+    expect(counts).toMatchObject({
+      profiles: 1, agents: ROWS, executions: ROWS, requests: ROWS, votes: ROWS, answers: ROWS, effects: ROWS,
+    });
     expect(Object.keys(counts).filter((kind) => kind.startsWith('left'))).toEqual([]);
     // Doing it again changes nothing.
     expect((await eraser.erase(what)).counts).toEqual({});

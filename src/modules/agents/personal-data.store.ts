@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { agentChain } from '../../domain/audit/chain.js';
 import type { JsonObject } from '../../domain/json.js';
-import { type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders } from '../../platform/audit/personal-data.js';
+import {
+  type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
+} from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
 import { classesOf, code, digest, free, id, secret } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { organizationChain } from '../../domain/audit/chain.js';
 import type { JsonObject } from '../../domain/json.js';
-import { type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders } from '../../platform/audit/personal-data.js';
+import {
+  type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
+} from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
 import { classesOf, code, digest, free, id, policy } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
@@ -22,8 +24,8 @@ const TABLES: readonly Erasable[] = [
   {
     kind: 'grants', from: 'capability_grants', key: { id: 'text' },
     columns: {
-      organization_id: id, id, agent_id: id, team_id: id, capability: code, hitl_mode: code, timeout_action: code, conditions: policy(),
-      limits: policy(), quorum: code, reminders: code, granted_by: id, revoked_by: id,
+      organization_id: id, id, agent_id: id, team_id: id, capability: code, hitl_mode: code, timeout_action: code,
+      conditions: policy(), limits: policy(), quorum: code, reminders: code, granted_by: id, revoked_by: id,
     },
     also: { is_revoked: 't.revoked_at is not null' },
     inForce: (row) => row['is_revoked'] !== true,
@@ -50,9 +52,10 @@ export class CapabilitiesPersonalData implements PersonalData {
 
   async about(tx: Tx, userId: string): Promise<JsonObject> {
     const [known] = await tx.query<{ grants: JsonObject[] }>(
-      `select (select coalesce(json_agg(json_build_object('id', g.id, 'capability', g.capability, 'granted', g.granted_by = u.id,
-             'grantedAt', g.granted_at, 'revoked', coalesce(g.revoked_by = u.id, false), 'revokedAt', g.revoked_at) order by g.id), '[]')
-          from capability_grants g where g.organization_id = u.organization_id and (g.granted_by = u.id or g.revoked_by = u.id)) as grants
+      `select (select coalesce(json_agg(json_build_object('id', g.id, 'capability', g.capability, 'granted', g.granted_by = u.id, 'grantedAt',
+             g.granted_at, 'revoked', coalesce(g.revoked_by = u.id, false), 'revokedAt', g.revoked_at) order by g.id), '[]')
+          from capability_grants g
+          where g.organization_id = u.organization_id and (g.granted_by = u.id or g.revoked_by = u.id)) as grants
        from users u where u.id = $1`,
       [userId],
     );

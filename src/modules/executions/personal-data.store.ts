@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '../../domain/json.js';
-import { type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders } from '../../platform/audit/personal-data.js';
+import {
+  type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
+} from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
 import { classesOf, code, digest, free, id, type PersonalRow } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
@@ -12,9 +14,9 @@ const EXECUTIONS: Erasable = {
   kind: 'executions', from: 'executions', key: { id: 'text' },
   columns: {
     organization_id: id, id, agent_id: id, capability: code, action: free(), status: code, effective_mode: code, runtime: code,
-    input: free('canonical'), context: free('canonical'), reasons: free('json'), definition: digest, grant_id: id, hitl_request_id: id,
-    requested_by: id, reason: code, output: free('canonical'), error: free('json'), audit_id: id, traceparent: id, report: free('json'),
-    settlement: free('json', { owner: 'settled_by', member: 'note' }), edit: free('json'),
+    input: free('canonical'), context: free('canonical'), reasons: free('json'), definition: digest, grant_id: id,
+    hitl_request_id: id, requested_by: id, reason: code, output: free('canonical'), error: free('json'), audit_id: id,
+    traceparent: id, report: free('json'), settlement: free('json', { owner: 'settled_by', member: 'note' }), edit: free('json'),
   },
   also: { status: 't.status', settled_by: `t.settlement ->> 'by'` },
   stands,

@@ -43,10 +43,11 @@ import { VoteStore } from './vote.store.js';
     OrganizationsModule],
   controllers: [HitlStatsController, HitlEventsController, HitlController, CancelExecutionController],
   providers: [
-    ApproveRequestService, CancelErasedService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService, DueRequestsQuery,
+    ApproveRequestService, CancelErasedService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService,
+    DueRequestsQuery,
     EditRequestService, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk,
-    HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlPersonalData, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService,
-    LicenceService, MoveRequestService, RemindService, Sweeper, SweepService, TimeOutService, VoteStore,
+    HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlPersonalData, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery,
+    JudgeDecisionService, LicenceService, MoveRequestService, RemindService, Sweeper, SweepService, TimeOutService, VoteStore,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

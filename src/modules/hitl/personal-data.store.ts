@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { agentChain } from '../../domain/audit/chain.js';
 import { type HitlStatus, isOpen } from '../../domain/hitl/transition.js';
 import type { JsonObject } from '../../domain/json.js';
-import { type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders } from '../../platform/audit/personal-data.js';
+import {
+  type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
+} from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows, type Touched } from '../../platform/audit/personal-rows.store.js';
 import { classesOf, code, digest, free, id, type PersonalRow, secret } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
@@ -21,8 +23,8 @@ export class HitlPersonalData implements PersonalData {
   private readonly requests: Erasable = {
     kind: 'requests', from: 'hitl_requests', key: { id: 'text' },
     columns: {
-      organization_id: id, id, agent_id: id, agent_name: free(), capability: code, action: free(), hitl_mode: code, status: code, runs: code,
-      input: free('canonical'), context: free('canonical'),
+      organization_id: id, id, agent_id: id, agent_name: free(), capability: code, action: free(), hitl_mode: code, status: code,
+      runs: code, input: free('canonical'), context: free('canonical'),
       // The digest would tell the input to whoever guesses it and knows the nonce.
       nonce: { ...secret, form: 'text', goesWith: ['input', 'requested_input', 'action'] },
       definition: digest, digest, reasons: free('json'), grant_id: id, execution_id: id, created_by: id, timeout_action: code,
@@ -54,8 +56,8 @@ export class HitlPersonalData implements PersonalData {
   readonly tables = {
     ...classesOf(this.erasable),
     hitl_events: {
-      organization_id: id.class, event: code.class, request_id: id.class, agent_id: id.class, capability: code.class, status: code.class,
-      escalated_to: id.class, execution_id: id.class, execution_status: code.class,
+      organization_id: id.class, event: code.class, request_id: id.class, agent_id: id.class, capability: code.class,
+      status: code.class, escalated_to: id.class, execution_id: id.class, execution_status: code.class,
     },
   };
 
@@ -75,7 +77,8 @@ export class HitlPersonalData implements PersonalData {
     for (let after: string | null = ''; after !== null;) {
       const [look]: Look[] = await tx.query<Look>(
         `with looked_at as materialized (
-           select q.id, q.capability, q.decision_outcome, q.decided_by, q.decided_at, q.note, q.edited_by, q.edited_at from hitl_requests q
+           select q.id, q.capability, q.decision_outcome, q.decided_by, q.decided_at, q.note, q.edited_by, q.edited_at
+           from hitl_requests q
            where q.organization_id = (select u.organization_id from users u where u.id = $1) and q.id > $2 order by q.id limit $3)
          select (select max(id) from looked_at) as last,
            (select coalesce(json_agg(json_build_object('id', id, 'capability', capability, 'outcome', decision_outcome, 'at', decided_at,
@@ -90,7 +93,8 @@ export class HitlPersonalData implements PersonalData {
     }
     const votes = await tx.query<{ vote: JsonObject }>(
       `select json_build_object('id', v.request_id, 'version', v.version, 'at', v.voted_at, 'note', v.note) as vote from hitl_votes v
-       where v.organization_id = (select u.organization_id from users u where u.id = $1) and v.voter = $1 order by v.request_id, v.version`,
+       where v.organization_id = (select u.organization_id from users u where u.id = $1) and v.voter = $1
+       order by v.request_id, v.version`,
       [userId],
     );
     return { decided, edited, votes: votes.map(({ vote }) => vote) };

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { organizationChain } from '../../domain/audit/chain.js';
 import type { JsonObject } from '../../domain/json.js';
-import { type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders } from '../../platform/audit/personal-data.js';
+import {
+  type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
+} from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
 import { classesOf, code, digest, free, id, personal, secret } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
@@ -19,7 +21,8 @@ export class OrganizationsPersonalData implements PersonalData {
       kind: 'profiles', from: 'users', key: { id: 'text' }, head,
       columns: {
         organization_id: id, id, email: personal('id', { becomes: null }), email_folded: personal('id', { becomes: null }),
-        name: personal('id', { becomes: null }), avatar_url: personal('id', { becomes: null }), role: code, status: code, vouched_by: id,
+        name: personal('id', { becomes: null }), avatar_url: personal('id', { becomes: null }), role: code, status: code,
+        vouched_by: id,
       },
       ends: `status = 'erased', ended_at = coalesce(t.ended_at, clock_timestamp()), updated_at = clock_timestamp()`,
       // Whoever is nobody any more holds nothing that lets them in.
@@ -31,7 +34,8 @@ export class OrganizationsPersonalData implements PersonalData {
     {
       kind: 'keys', from: 'personal_keys', key: { id: 'text' },
       columns: {
-        organization_id: id, id, user_id: id, name: free('text', { owner: 'user_id' }), key_hash: secret, created_by: id, revoked_by: id,
+        organization_id: id, id, user_id: id, name: free('text', { owner: 'user_id' }), key_hash: secret, created_by: id,
+        revoked_by: id,
       },
     },
     {
@@ -67,10 +71,10 @@ export class OrganizationsPersonalData implements PersonalData {
 
   async about(tx: Tx, userId: string): Promise<JsonObject> {
     const [known] = await tx.query<{ account: JsonObject; keys: JsonObject[]; stops: JsonObject[] }>(
-      `select json_build_object('id', u.id, 'organizationId', u.organization_id, 'email', u.email, 'name', u.name, 'avatarUrl', u.avatar_url,
-           'role', u.role, 'status', u.status, 'createdAt', u.created_at, 'endedAt', u.ended_at) as account,
-         (select coalesce(json_agg(json_build_object('id', k.id, 'name', k.name, 'createdAt', k.created_at, 'expiresAt', k.expires_at,
-             'revokedAt', k.revoked_at) order by k.id), '[]')
+      `select json_build_object('id', u.id, 'organizationId', u.organization_id, 'email', u.email, 'name', u.name,
+           'avatarUrl', u.avatar_url, 'role', u.role, 'status', u.status, 'createdAt', u.created_at, 'endedAt', u.ended_at) as account,
+         (select coalesce(json_agg(json_build_object('id', k.id, 'name', k.name, 'createdAt', k.created_at,
+             'expiresAt', k.expires_at, 'revokedAt', k.revoked_at) order by k.id), '[]')
           from personal_keys k where k.organization_id = u.organization_id and k.user_id = u.id) as keys,
          (select coalesce(json_agg(json_build_object('id', s.id, 'reason', s.reason, 'madeAt', s.made_at) order by s.id), '[]')
           from stops s where s.organization_id = u.organization_id and s.made_by = u.id) as stops

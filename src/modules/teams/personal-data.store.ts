@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { organizationChain } from '../../domain/audit/chain.js';
 import type { JsonObject } from '../../domain/json.js';
-import { type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders } from '../../platform/audit/personal-data.js';
+import {
+  type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
+} from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
 import { classesOf, code, free, id } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
@@ -32,8 +34,8 @@ export class TeamsPersonalData implements PersonalData {
 
   async about(tx: Tx, userId: string): Promise<JsonObject> {
     const [known] = await tx.query<{ memberships: JsonObject[] }>(
-      `select coalesce(json_agg(json_build_object('teamId', m.team_id, 'team', t.name, 'role', m.role, 'since', m.since) order by m.team_id), '[]')
-         as memberships
+      `select coalesce(json_agg(json_build_object('teamId', m.team_id, 'team', t.name, 'role', m.role, 'since', m.since)
+         order by m.team_id), '[]') as memberships
        from users u
        join team_members m on m.organization_id = u.organization_id and m.user_id = u.id
        join teams t on t.organization_id = m.organization_id and t.id = m.team_id

@@ -4,7 +4,8 @@ import { textFinder } from '../../domain/audit/erase-disclosures.js';
 import type { Tx } from '../database/tx.js';
 import type { ErasedSoFar, ErasureTarget } from './personal-data.js';
 import {
-  type Changes, changesOf, holdsInPolicy, isSearched, isTheirs, ownersIn, type PersonalRow, type PersonalTable, readColumns, type Wanted,
+  type Changes, changesOf, holdsInPolicy, isSearched, isTheirs, ownersIn, type PersonalRow, type PersonalTable, readColumns,
+  type Wanted,
 } from './personal-table.js';
 
 /** Rows of one call at most: each is searched in memory. */
@@ -92,7 +93,9 @@ export class PersonalRows {
   }
 
   /** Those before the first whose head somebody holds, also after a while. */
-  private async withHeads(tx: Tx, table: Erasable, { organizationId }: ErasureTarget, touched: readonly Touched[]): Promise<Touched[]> {
+  private async withHeads(
+    tx: Tx, table: Erasable, { organizationId }: ErasureTarget, touched: readonly Touched[],
+  ): Promise<Touched[]> {
     const heads = touched.map(({ row }) => table.head?.(organizationId, row));
     let busy: ChainRef[] = [];
     for (let tries = 0; tries < TRIES; tries++) {
@@ -111,7 +114,8 @@ export class PersonalRows {
     if (keys.length === 0) return { counts: {}, changed: [] };
     const names = Object.keys(table.key);
     const rows = await tx.query<PersonalRow>(
-      `select ${selected(table)} from ${table.from} t where ${within(table)} and (${columnsOf(names)}) in (select * from ${unnested(table)})
+      `select ${selected(table)} from ${table.from} t
+       where ${within(table)} and (${columnsOf(names)}) in (select * from ${unnested(table)})
        order by ${columnsOf(names)} for update of t`,
       [what.organizationId, ...names.map((_, i) => keys.map((key) => key[i]))],
     );
@@ -133,8 +137,9 @@ export class PersonalRows {
     const types = [...Object.entries(table.key), ...written.map(([name, { form }]) => [name, TYPES[form!]] as const)];
     const keys = Object.keys(table.key);
     // One text for a table, whichever of its columns are changed: what is put together for an occasion is not kept prepared.
+    const sets = written.map(([name]) => `${name} = case when '${name}' = any (n.changed) then n.${name} else t.${name} end`);
     await tx.query(
-      `update ${table.from} t set ${written.map(([name]) => `${name} = case when '${name}' = any (n.changed) then n.${name} else t.${name} end`).join(', ')}
+      `update ${table.from} t set ${sets.join(', ')}
        from json_to_recordset($2) as n(changed text[], ${types.map(([name, type]) => `${name} ${type}`).join(', ')})
        where ${within(table)} and ${keys.map((name) => `t.${name} = n.${name}`).join(' and ')}`,
       [
@@ -181,8 +186,10 @@ export class PersonalRows {
       parameters,
     );
     const last = found.at(-1);
-    const isCut = last && (found.length === limit || (texts.length > 0 && await this.isMore(tx, table, organizationId, keyOf(table, last))));
-    return { rows: found, ...(last && (isCut || last['place'] === LOOK) ? { next: keyOf(table, last) } : {}) };
+    if (!last) return { rows: found };
+    const next = keyOf(table, last);
+    const goesOn = found.length === limit || (texts.length > 0 ? await this.isMore(tx, table, organizationId, next) : last['place'] === LOOK);
+    return { rows: found, ...(goesOn ? { next } : {}) };
   }
 
   /** A short batch may be one whose rows are large. */
@@ -234,8 +241,8 @@ function sourceOf({ also }: PersonalTable, name: string): string {
 
 /** Each name once: keys, what is read, owners, and what else is asked. */
 function outputs(table: PersonalTable): string[] {
-  const names = [...Object.keys(table.key), ...readColumns(table).map(([name]) => name), ...ownersIn(table), ...Object.keys(table.also ?? {})];
-  return [...new Set(names)];
+  const read = readColumns(table).map(([name]) => name);
+  return [...new Set([...Object.keys(table.key), ...read, ...ownersIn(table), ...Object.keys(table.also ?? {})])];
 }
 
 function selected(table: PersonalTable): string {
@@ -253,6 +260,6 @@ function leftOf({ kind }: PersonalTable, count: number): Counts {
 /** Together, without zeros. */
 function added(...all: readonly Counts[]): Counts {
   const sums: Record<string, number> = {};
-  for (const counts of all) for (const [kind, count] of Object.entries(counts)) if (count > 0) sums[kind] = (sums[kind] ?? 0) + count;
+  for (const [kind, count] of all.flatMap((counts) => Object.entries(counts))) if (count > 0) sums[kind] = (sums[kind] ?? 0) + count;
   return sums;
 }
