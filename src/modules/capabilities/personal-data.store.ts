@@ -52,8 +52,9 @@ export class CapabilitiesPersonalData implements PersonalData {
 
   async about(tx: Tx, userId: string): Promise<JsonObject> {
     const [known] = await tx.query<{ grants: JsonObject[] }>(
-      `select (select coalesce(json_agg(json_build_object('id', g.id, 'capability', g.capability, 'granted', g.granted_by = u.id, 'grantedAt',
-             g.granted_at, 'revoked', coalesce(g.revoked_by = u.id, false), 'revokedAt', g.revoked_at) order by g.id), '[]')
+      `select
+         (select coalesce(json_agg(json_build_object('id', g.id, 'capability', g.capability, 'granted', g.granted_by = u.id,
+             'grantedAt', g.granted_at, 'revoked', coalesce(g.revoked_by = u.id, false), 'revokedAt', g.revoked_at) order by g.id), '[]')
           from capability_grants g
           where g.organization_id = u.organization_id and (g.granted_by = u.id or g.revoked_by = u.id)) as grants
        from users u where u.id = $1`,

@@ -188,8 +188,8 @@ export class PersonalRows {
     const last = found.at(-1);
     if (!last) return { rows: found };
     const next = keyOf(table, last);
-    const goesOn = found.length === limit || (texts.length > 0 ? await this.isMore(tx, table, organizationId, next) : last['place'] === LOOK);
-    return { rows: found, ...(goesOn ? { next } : {}) };
+    const isCut = async () => (texts.length > 0 ? this.isMore(tx, table, organizationId, next) : last['place'] === LOOK);
+    return { rows: found, ...(found.length === limit || (await isCut()) ? { next } : {}) };
   }
 
   /** A short batch may be one whose rows are large. */
