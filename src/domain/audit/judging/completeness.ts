@@ -4,12 +4,11 @@ import { isAgentChain, organizationChain } from '../chain.js';
 import type { RecordKind, RecordRow } from '../record-row.js';
 import type { StoredEntry } from '../stored-entry.js';
 import { type OpenEntry, openEntry } from './open-entry.js';
+import { OVERLAP_MS } from './overlap.js';
 import { differences, type FactKind, factsOfRow, keyOfFact, type Place, type RecordFact, type ToldFact } from './record-fact.js';
 import { bucketOf, RecordSums } from './record-sums.js';
 import { RECORD_EVENTS, ToldRecords } from './told-records.js';
 
-/** Replicas' clocks, and what a commit takes, in milliseconds: two times within it may have had either order. */
-export const OVERLAP_MS = 10_000;
 /** Groups of things that differ and are named; of each of the rest only that it differs is told. */
 const GROUPS_NAMED = 1_000;
 
@@ -29,8 +28,13 @@ export interface CompletenessFound {
   readonly breaksFound: number;
 }
 
-/** When each chain was last cut by a sweep, in milliseconds; undefined where none has. */
-export type SweptAt = (organizationId: string, chain: string) => number | undefined;
+/** What sweeps have said of themselves in the log. */
+export interface KnownSweeps {
+  /** When the chain was last cut, in milliseconds; undefined where it was not. */
+  sweptAt(organizationId: string, chain: string): number | undefined;
+  /** Whether any chain of the organization was cut. */
+  hasSwept(organizationId: string): boolean;
+}
 
 /**
  * Whether rows and entries agree, both ways. Entries are followed chain by chain; what is told of each thing is only summed up, and so
@@ -42,7 +46,6 @@ export class Completeness {
   private readonly chains = new Chains((chain) => this.begin(chain));
   /** Of each chain that begins after a cut: the time of its first entry. */
   private readonly cuts = new Map<string, number>();
-  private readonly cutOrganizations = new Set<string>();
   /** Told in a chain that was cut, so near the cut that only the row itself can be compared; and its grants. */
   private readonly nearCuts = new Map<string, ToldFact>();
   private readonly found: Break[] = [];
@@ -53,7 +56,7 @@ export class Completeness {
   /** @param ofOneAgent only one agent's chain is read, so what its organization's chain says of it is not there */
   constructor(
     key: Uint8Array,
-    private readonly sweptAt: SweptAt,
+    private readonly sweeps: KnownSweeps,
     private readonly ofOneAgent: boolean,
   ) {
     this.sums = new RecordSums(key);
@@ -75,19 +78,15 @@ export class Completeness {
 
   private begin(first: StoredEntry): ToldRecords {
     const isCut = this.isCut(first);
-    if (isCut) {
-      this.cuts.set(chainKey(first.organizationId, first.chain), Date.parse(first.timestamp));
-      this.cutOrganizations.add(first.organizationId);
-    }
+    if (isCut) this.cuts.set(chainKey(first.organizationId, first.chain), Date.parse(first.timestamp));
     return new ToldRecords(first.organizationId, isAgentChain(first.chain) ? first.chain : null, isCut, {
       told: (fact) => this.add(fact),
       contradiction: (place, detail) => this.found.push({ ...place, kind: 'incomplete', detail }),
     });
   }
 
-  /** A segment that begins with an agent's arrival begins above 1 as well. */
-  private isCut({ organizationId, chain, seq, event }: StoredEntry): boolean {
-    return seq > 1 && (event !== 'agent.transferred' || this.sweptAt(organizationId, chain) !== undefined);
+  private isCut({ organizationId, chain, seq }: StoredEntry): boolean {
+    return seq > 1 && this.sweeps.sweptAt(organizationId, chain) !== undefined;
   }
 
   private add(told: ToldFact): void {
@@ -114,7 +113,7 @@ export class Completeness {
    */
   private comparedBy({ kind, organizationId, agentId, entryId }: RecordFact): 'sum' | 'row' | 'nothing' {
     if (kind === 'report' || kind === 'settlement') {
-      return this.ofOneAgent || this.cutOrganizations.has(organizationId) ? 'nothing' : 'sum';
+      return this.ofOneAgent || this.sweeps.hasSwept(organizationId) ? 'nothing' : 'sum';
     }
     const chain = agentId ?? organizationChain(organizationId).chain;
     const cut = this.cuts.get(chainKey(organizationId, chain)) ?? this.goneAt(organizationId, chain);
@@ -125,7 +124,7 @@ export class Completeness {
 
   /** Of a chain of which nothing is left. */
   private goneAt(organizationId: string, chain: string): number | undefined {
-    return this.chains.hasSeen(organizationId, chain) ? undefined : this.sweptAt(organizationId, chain);
+    return this.chains.hasSeen(organizationId, chain) ? undefined : this.sweeps.sweptAt(organizationId, chain);
   }
 
   private *factsIn(kind: RecordKind, rows: readonly RecordRow[]): Generator<RecordFact> {
