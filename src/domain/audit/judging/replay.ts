@@ -61,7 +61,11 @@ export class Replay {
     if (!opened) return;
     this.look(this.chain, opened.at);
     const again = this.chain.replayed.entry(opened);
-    if (again) this.count(again(), { stored, at: opened.at, again });
+    if (!again) return;
+    const verdict = again();
+    if (verdict.kind !== 'wrong') this.count(verdict);
+    else if (this.suspected.length < LISTED) this.suspected.push({ stored, at: opened.at, again, detail: verdict.detail });
+    else this.unlisted++;
   }
 
   end(): ReplayFound {
@@ -74,11 +78,9 @@ export class Replay {
     return { right: this.right, wrong, notReplayable: this.notReplayable, breaks };
   }
 
-  private count(verdict: ReplayVerdict, judged: Omit<Wrong, 'detail'>): void {
+  private count(verdict: Exclude<ReplayVerdict, { kind: 'wrong' }>): void {
     if (verdict.kind === 'right') this.right++;
-    else if (verdict.kind === 'not_replayable') this.notReplayable[verdict.because] = (this.notReplayable[verdict.because] ?? 0) + 1;
-    else if (this.suspected.length < LISTED) this.suspected.push({ ...judged, detail: verdict.detail });
-    else this.unlisted++;
+    else this.notReplayable[verdict.because] = (this.notReplayable[verdict.because] ?? 0) + 1;
   }
 
   /** Where clocks stepped back meanwhile, times say less: it is asked again with that much more room. */
@@ -89,7 +91,7 @@ export class Replay {
     const to = Math.max(at, ...moments.map((one) => one.to)) + OVERLAP_MS;
     const verdict = again({ from, to });
     if (verdict.kind === 'wrong') return verdict.detail;
-    this.count(verdict, { stored: undefined as never, at, again });
+    this.count(verdict);
     return undefined;
   }
 
