@@ -34,7 +34,8 @@ afterAll(async () => {
 const verified = (agentId?: string): Promise<Verification> => readingLog(server.database.url, async (source, run) =>
   verification(source, agentId, undefined, await judgesOf(run, source, KEEPERS, { organizations: 'all', agentId })));
 
-const judged = ({ judged: found }: Verification) => found as { completeness: { checked: number; breaks: number }; replay: { wrong: number } };
+const judged = ({ judged: found }: Verification) =>
+  found as { completeness: { checked: number; breaks: number }; replay: { wrong: number } };
 
 test('a story in which everything happens is complete, and the gate was right in all of it', async () => {
   const outcome = await verified();
@@ -95,7 +96,8 @@ describe('what a superuser does to the rows is found, and named', () => {
     ['another capability', `update hitl_requests set capability = 'email:send' where id = ${request}`, /has capability email:send/],
     ['a rejected one made approved', `update hitl_requests set status = 'approved' where status = 'rejected'`,
       /has status approved, its entries say rejected/],
-    ['another version of its grant', `update executions set grant_version = 9 where id = ${execution}`, /has grantVersion 9, its entries say 1/],
+    ['another version of its grant', `update executions set grant_version = 9 where id = ${execution}`,
+      /has grantVersion 9, its entries say 1/],
     ['a grant that blocks no more', `update capability_grants set hitl_mode = 'auto' where id = ${grant}`,
       /^grant grt_\w+ has hitlMode auto, its entries say block/],
     ['a condition taken out', `update capability_grants set conditions = '[]' where agent_id = '%' and capability = 'web.search'`,

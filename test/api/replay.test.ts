@@ -184,7 +184,8 @@ const CASES: readonly Case[] = [
     (await ran(await held('email.send', { hitlMode: 'propose', quorum: { approvals: 2 } }), story.admin.id))[1]!,
   /2 people have to approve, and the log knows of 1/],
   ['glass broken by an admin', async () =>
-    (await ran(await held('email.send', { hitlMode: 'propose', quorum: { approvals: 2 } }), story.admin.id, 'propose', { breakGlass: true }))[1]!,
+    (await ran(await held('email.send', { hitlMode: 'propose', quorum: { approvals: 2 } }), story.admin.id, 'propose',
+      { breakGlass: true }))[1]!,
   /is no owner/],
   ['another digest than what stood', async () =>
     (await ran(await held('email.send', { hitlMode: 'propose' }), story.admin.id, 'propose', { digest: 'other' }))[1]!,

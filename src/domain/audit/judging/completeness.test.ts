@@ -15,7 +15,8 @@ const AGENT = newId('agt');
 const BEGIN = Date.parse('2026-05-01T12:00:00.000Z');
 
 const fact = (n: number, status: string): RecordFact => ({
-  kind: 'execution', organizationId: ORGANIZATION, id: `exec_${n}`, agentId: AGENT, capability: 'web.search', status, entryId: null, members: {},
+  kind: 'execution', organizationId: ORGANIZATION, id: `exec_${n}`, agentId: AGENT, capability: 'web.search', status, entryId: null,
+  members: {},
 });
 
 describe('sums of facts', () => {

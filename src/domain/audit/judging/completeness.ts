@@ -206,7 +206,8 @@ function incomplete({ chain, position, entryId }: Place, detail: string): Break 
 
 function withoutRow(told: ToldFact): Break {
   const { chain, position } = told.place;
-  return incomplete(told.place, `${named(told)} is gone: entry ${position} of chain ${chain} tells of it (${told.status}), and no row shows it`);
+  const where = `entry ${position} of chain ${chain}`;
+  return incomplete(told.place, `${named(told)} is gone: ${where} tells of it (${told.status}), and no row shows it`);
 }
 
 function withoutEntry(fact: RecordFact): Break {

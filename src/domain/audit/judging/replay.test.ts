@@ -79,7 +79,8 @@ class Told {
   }
 }
 
-const granted = (more: object) => ({ grantId: 'grt_1', version: 1, capability: 'web.search', hitlMode: 'auto', timeoutAction: 'reject', ...more });
+const granted = (more: object) =>
+  ({ grantId: 'grt_1', version: 1, capability: 'web.search', hitlMode: 'auto', timeoutAction: 'reject', ...more });
 const stampOf = (second: number, actorId: string) =>
   ({ id: newId('audit', BEGIN + second * 1_000), actorId, timestamp: new Date(BEGIN + second * 1_000) });
 const when = (source: string, hitlMode = 'propose') => ({ conditions: [{ when: source, hitlMode }] });
@@ -98,7 +99,8 @@ describe('what an erased value leaves', () => {
   });
 
   it('a mode that no condition explains is wrong all the same', () => {
-    const told = new Told().grant(1, { hitlMode: 'block', ...when('input.a == 1') }).begin(2, { input: { a: 1 } }).erase('/metadata/input/a');
+    const told = new Told().grant(1, { hitlMode: 'block', ...when('input.a == 1') });
+    told.begin(2, { input: { a: 1 } }).erase('/metadata/input/a');
     expect(told.replayed()).toMatchObject({ right: 0, wrong: ['the gate blocks it'] });
   });
 
@@ -127,7 +129,8 @@ describe('chains that commit side by side', () => {
     ['well before', 1, false], ['just before', 98, true], ['just after', 102, true], ['well after', 200, true],
   ])('a definition changed %s: the old one', (_, second, isRight) => {
     const { right, wrong } = changed(second, SCHEMA)(new Told().grant(1)).begin(100).replayed();
-    expect({ right, wrong }).toEqual(isRight ? { right: 1, wrong: [] } : { right: 0, wrong: ['the capability was not defined as it says'] });
+    const found = isRight ? { right: 1, wrong: [] } : { right: 0, wrong: ['the capability was not defined as it says'] };
+    expect({ right, wrong }).toEqual(found);
   });
 
   it('a clock that steps back makes nobody wrong', () => {

@@ -180,7 +180,9 @@ export class ReplayedChain {
     return (moment) => regate(asked, said, this.shared, moment);
   }
 
-  private approved(request: RequestView, { stored, metadata }: OpenEntry, at: number, change: (to: Partial<RequestView>) => void): Replayed {
+  private approved(
+    request: RequestView, { stored, metadata }: OpenEntry, at: number, change: (to: Partial<RequestView>) => void,
+  ): Replayed {
     const { organizationId, actorId, seq } = stored;
     const { agent, shared } = this;
     const gate = { ...this.standing(request.capability), organizationId, agentId: stored.chain, capability: request.capability, at,
@@ -243,7 +245,8 @@ function satisfies(decision: GateDecision, { mode, approval }: RequestView): boo
 function whyNotApproved(request: RequestView | undefined, { stored, metadata }: OpenEntry, executionId: string): string | undefined {
   if (!request?.approval) return `${executionId} began, and no approval stands before it`;
   if (request.approval.entryId !== text(metadata, 'decisionId')) return `the decision it names is not that of ${request.id}`;
-  if (request.executionId !== executionId || request.capability !== stored.capability) return `${request.id} was approved for something else`;
+  const isSame = request.executionId === executionId && request.capability === stored.capability;
+  if (!isSame) return `${request.id} was approved for something else`;
   const definition = text(metadata, 'definition');
   return request.definition === undefined || request.definition === definition
     ? undefined

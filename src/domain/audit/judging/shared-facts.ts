@@ -149,7 +149,8 @@ export class SharedFacts implements KnownSweeps {
     switch (stored.event) {
       case 'capability.defined':
       case 'capability.definition_updated':
-        return timelineOf(facts.definitions, stored.capability ?? '', catalogueDefinition(stored.capability ?? '')).set(at, definitionOf(opened));
+        return timelineOf(facts.definitions, stored.capability ?? '', catalogueDefinition(stored.capability ?? ''))
+          .set(at, definitionOf(opened));
       case 'capability.definition_removed':
         return timelineOf(facts.definitions, stored.capability ?? '', undefined).set(at, undefined);
       case 'capability.granted':

@@ -27,7 +27,9 @@ export async function judgesOf(
   const shared = new SharedFacts();
   for await (const batch of sharedEntries(run, organizations, 'audit_shared_facts')) for (const entry of batch) shared.add(entry);
   const selection: Selection = agentId === undefined ? {} : { chain: agentId };
-  const parts: Selection[] = organizations === 'all' ? [selection] : organizations.map((organizationId) => ({ ...selection, organizationId }));
+  const parts: Selection[] = organizations === 'all'
+    ? [selection]
+    : organizations.map((organizationId) => ({ ...selection, organizationId }));
   const rows = async function* () {
     for (const keeper of keepers) {
       for (const part of parts) for await (const batch of keeper.rows(run, part)) yield { kind: keeper.kind, rows: batch };
