@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip } from 'node:zlib';
 import type { Request, Response } from 'express';
@@ -5,11 +6,18 @@ import { formatOf, type FileFormat } from './export.dto.js';
 
 /** Texts are joined to pieces of about this size, in characters: each piece on its way costs as much as another. */
 const PIECE = 64 * 1024;
-/** Who takes nothing for so long is cut off: a snapshot waits for them, which keeps the database from tidying up. */
-const STALLED_MS = 60_000;
-const LOOK_EVERY_MS = 5_000;
-/** And nobody is waited for longer than this. */
-const LONGEST_MS = 60 * 60_000;
+
+/** How long a reader is waited for, in milliseconds. */
+export interface Patience {
+  /** Who takes nothing for so long is cut off: a snapshot waits for them, which keeps the database from tidying up. */
+  readonly stalledMs: number;
+  /** And nobody is waited for longer than this. */
+  readonly longestMs: number;
+}
+
+const PATIENCE: Patience = { stalledMs: 60_000, longestMs: 60 * 60_000 };
+/** The longest pause is looked for this many times within it. */
+const LOOKS = 12;
 
 const TYPES = { jsonl: 'application/x-ndjson', json: 'application/json', csv: 'text/csv' } as const;
 
@@ -37,11 +45,13 @@ export function announce(request: Request, response: Response, { name, format }:
  *
  * @throws Error when it could not be sent to its end
  */
-export async function send(response: Response, texts: AsyncIterable<string>, download: Download): Promise<void> {
+export async function send(
+  response: ServerResponse, texts: AsyncIterable<string>, download: Download, patience: Patience = PATIENCE,
+): Promise<void> {
   const isCompressed = formatOf(download.format).isCompressed || response.getHeader('Content-Encoding') === 'gzip';
   const stall = new AbortController();
   const signal = AbortSignal.any([download.signal, stall.signal]);
-  const ending = watchProgress(response, (reason) => stall.abort(new Error(reason)));
+  const ending = watchProgress(response, patience, (reason) => stall.abort(new Error(reason)));
   try {
     // Quickly rather than tightly: the processor is shared with the calls.
     if (isCompressed) await pipeline(pieces(texts), createGzip({ level: constants.Z_BEST_SPEED }), response, { signal });
@@ -66,7 +76,9 @@ async function* pieces(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
 }
 
 /** Calls back once the client has taken nothing of what waits for it for too long. @returns how to end the watch */
-function watchProgress(response: Response, onStall: (reason: string) => void): () => void {
+function watchProgress(
+  response: ServerResponse, { stalledMs, longestMs }: Patience, onStall: (reason: string) => void,
+): () => void {
   const begun = performance.now();
   let last = begun;
   let taken = 0;
@@ -77,8 +89,8 @@ function watchProgress(response: Response, onStall: (reason: string) => void): (
     const gone = (socket?.bytesWritten ?? 0) - (socket?.writableLength ?? 0);
     if (!waits || gone !== taken) last = now;
     taken = gone;
-    if (now - last >= STALLED_MS) onStall('the reader takes nothing any more');
-    else if (now - begun >= LONGEST_MS) onStall('it takes too long');
-  }, LOOK_EVERY_MS).unref();
+    if (now - last >= stalledMs) onStall('the reader takes nothing any more');
+    else if (now - begun >= longestMs) onStall('it takes too long');
+  }, stalledMs / LOOKS).unref();
   return () => clearInterval(timer);
 }
