@@ -9,6 +9,8 @@ import { ROOT_KEY } from '../support/test-run.js';
 
 jest.setTimeout(180_000);
 
+type Query = Readonly<Record<string, string | number>>;
+
 const EXPORT = '/api/v1/audit/export';
 
 let server: TestServer;
@@ -102,8 +104,9 @@ describe('the log of an organization', () => {
     const times = (await server.sql<{ timestamp: string }>(
       'select "timestamp" from audit_entries where organization_id = $1 order by id', [home])).map((one) => one.timestamp);
     const middle = { from: times[3]!, to: times[8]! };
-    for (const query of [{ agent_id: agent.id }, middle, { from: times[5]! }, { to: times[5]! }, { ...middle, agent_id: agent.id },
-      { from: '2090-01-01' }, { since: Number(older!.size) }]) {
+    const parts: Query[] = [{ agent_id: agent.id }, middle, { from: times[5]! }, { to: times[5]! }, { ...middle, agent_id: agent.id },
+      { from: '2090-01-01' }, { since: Number(older!.size) }];
+    for (const query of parts) {
       const file = await download(server, admin.key, EXPORT, query);
       const result = await verifyBytes(file.bytes, [vkey]);
       expect([query, result.breaks]).toEqual([query, []]);
@@ -120,7 +123,8 @@ describe('the log of an organization', () => {
 describe('who may export what', () => {
   test('an administrator sees nothing of another organization', async () => {
     expect(organizationsOf(await download(server, stranger.key, EXPORT))).toEqual([elsewhere]);
-    for (const query of [{ organization_id: home }, { agent_id: agent.id }, { agent_id: 'agt_nothing' }]) {
+    const foreign: Query[] = [{ organization_id: home }, { agent_id: agent.id }, { agent_id: 'agt_nothing' }];
+    for (const query of foreign) {
       const refused = await download(server, stranger.key, EXPORT, query);
       expect(refused.status).toBe(404);
       expect(JSON.parse(refused.bytes.toString())).toMatchObject({ code: 'NOT_FOUND' });
@@ -148,7 +152,8 @@ describe('who may export what', () => {
     await member.client.get(EXPORT).then((reply) => reply.expect(403));
     await agent.client.get(EXPORT).then((reply) => reply.expect(403));
     await anonymous(server).get(EXPORT).then((reply) => reply.expect(401));
-    for (const query of [{ from: 'yesterday' }, { format: 'xml' }, { since: '-1' }, { since: '1e400' }]) {
+    const wrong: Query[] = [{ from: 'yesterday' }, { format: 'xml' }, { since: '-1' }, { since: '1e400' }];
+    for (const query of wrong) {
       await admin.client.get(EXPORT, { query }).then((reply) => reply.expect(400));
     }
     expect(await countOf(home)).toBe(before);
