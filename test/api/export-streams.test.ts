@@ -29,7 +29,10 @@ const admins: BuiltPerson[] = [];
 
 // A log that is larger than any buffer on the way, appended as the service appends.
 beforeAll(async () => {
-  server = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '1' } });
+  // A heap that is smaller than the file: whatever is kept of what has gone by would end the server.
+  server = await startServer({
+    env: { AUDIT_CHECKPOINT_SECONDS: '1', NODE_OPTIONS: '--max-old-space-size=144 --max-semi-space-size=8' },
+  });
   folder = mkdtempSync(join(tmpdir(), 'exports-'));
   for (let n = 0; n < 4; n++) admins.push(await aPerson(server, 'admin'));
   const organizationId = await firstOrganization(server);
@@ -85,9 +88,8 @@ describe('an export of 100,000 entries', () => {
     const file = join(folder, 'large.jsonl');
     await pipeline(await begin(admins[0]!.key), createWriteStream(file));
     clearInterval(watch);
-    // Many times what the server may grow by.
-    expect(statSync(file).size).toBeGreaterThan(150 * MEGABYTE);
-    expect(most - before).toBeLessThan(100);
+    expect(statSync(file).size).toBeGreaterThan(180 * MEGABYTE);
+    expect(most - before).toBeLessThan(120);
     const result = await verifyFile(file, [vkey]);
     expect(result).toMatchObject({ exitCode: 0, breaks: [], verdict: 'valid' });
     expect(result.counts.entries).toBeGreaterThanOrEqual(ENTRIES);
@@ -153,7 +155,8 @@ describe('countersign audit export', () => {
     const [entry] = await server.sql<{ actor_id: string; payload: string }>(
       `select actor_id, payload from audit_entries where organization_id = 'org_platform' and event = 'admin.audit_exported'
        order by id desc limit 1`);
-    expect([entry!.actor_id, JSON.parse(entry!.payload)]).toMatchObject(['system', { origin: { via: 'cli' }, metadata: { format: 'json' } }]);
+    expect(entry!.actor_id).toBe('system');
+    expect(JSON.parse(entry!.payload)).toMatchObject({ origin: { via: 'cli' }, metadata: { format: 'json' } });
   });
 
   test('says what it lacks, and leaves what was there as it was', async () => {

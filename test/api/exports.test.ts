@@ -42,7 +42,8 @@ afterAll(() => server?.stop());
 const entriesOf = (file: Downloaded) => file.lines().filter((one) => one.kind === 'entry');
 const organizationsOf = (file: Downloaded) => [...new Set(entriesOf(file).map((one) => one['organizationId']))].sort();
 const countOf = async (organizationId: string) => {
-  const [row] = await server.sql<{ n: number }>('select count(*)::integer as n from audit_entries where organization_id = $1', [organizationId]);
+  const [row] = await server.sql<{ n: number }>(
+    'select count(*)::integer as n from audit_entries where organization_id = $1', [organizationId]);
   return row!.n;
 };
 

@@ -67,7 +67,9 @@ describe("a person's export", () => {
   test('holds entries that are about them, and what these say of them', async () => {
     const text = textOf(await download(server, people['bob']!.key, pathOf(people['bob']!.id), { format: 'jsonl' }));
     for (const own of ['bob@people.example', 'Bobby Lovelace', '"event":"execution.']) expect(text).toContain(own);
-    for (const foreign of ['ada@', 'Ada says', '203.0.113.7', 'cleo', 'Cleo']) expect([foreign, text.includes(foreign)]).toEqual([foreign, false]);
+    for (const foreign of ['ada@', 'Ada says', '203.0.113.7', 'cleo', 'Cleo']) {
+      expect([foreign, text.includes(foreign)]).toEqual([foreign, false]);
+    }
   });
 
   test.each(['json', 'json.gz', 'jsonl'])('is sound as %s; a changed byte of it is found', async (format) => {

@@ -78,16 +78,18 @@ function csvText(one: ExportLine): string {
   if (one.kind === 'records') return `#records ${cell(jcs(one.records))}${CSV_END}`;
   if (one.kind !== 'entry') return '';
   const { metadata, origin } = readEntry(entryOf(one), WITHHELD);
-  const row: Record<string, unknown> = { ...one, metadata: jcs(metadata), origin: origin && jcs(origin) };
+  const row: Record<string, Cell> = { ...one, metadata: jcs(metadata), origin: origin && jcs(origin) };
   return `${CSV_COLUMNS.map((name) => cell(row[name])).join(',')}${CSV_END}`;
 }
 
 /** How a value reads that stands in the log and not in the file. */
 const WITHHELD = '[withheld]';
 
+type Cell = string | number | null | undefined;
+
 /** RFC 4180. A spreadsheet takes what begins with one of these signs for a formula. */
-function cell(value: unknown): string {
-  const text = value === undefined || value === null ? '' : String(value);
+function cell(value: Cell): string {
+  const text = String(value ?? '');
   const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

@@ -61,6 +61,11 @@ export class ExportDesk {
    */
   async serve(call: ExportCall, prepare: (source: ExportSource, snapshot: LogSnapshot) => Promise<Prepared>): Promise<void> {
     const { request, response, caller, format } = call;
+    if (request.method === 'HEAD') {
+      // Says what there would be; nothing is shown, so nothing is recorded.
+      announce(request, response, { name: 'countersign-export', format });
+      return void response.end();
+    }
     const { cut, giveBack } = this.take(caller);
     const held = this.callers.hold(caller, () => cut.abort(new Error('the credential does not hold any more')), shownCredentials(request));
     let snapshot: LogSnapshot | undefined;
