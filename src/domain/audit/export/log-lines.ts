@@ -23,7 +23,7 @@ export interface ExportSelection {
 }
 
 /** Entries that are in memory at once: one may have as many bytes as a request. */
-const ENTRIES_AT_ONCE = 250;
+const ENTRIES_AT_ONCE = 100;
 
 /**
  * An export of the log, every line but the manifest. What was tampered with is written as it is: to judge it is for whoever

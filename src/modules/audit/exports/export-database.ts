@@ -10,6 +10,7 @@ import { createDataSource } from '../../../platform/database/data-source.js';
 import { IdempotencyKeys } from '../../../platform/database/idempotency.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { OutboxBell } from '../../../platform/outbox/outbox-bell.js';
+import { verifierKeys } from '../trees/checkpoint.query.js';
 import { organizationsWithLog } from './exported-organizations.query.js';
 import { sqlExportSource } from './export-source.query.js';
 import { recordExport } from './record-export.js';
@@ -37,8 +38,8 @@ export async function exportDatabase(
 ): Promise<void> {
   const { run, close } = await openSnapshot(databaseUrl, 'countersign audit export');
   try {
-    const source = await sqlExportSource(run);
-    const known = await source.keys();
+    const source = await sqlExportSource(run, seed);
+    const known = (await verifierKeys(run)).map((one) => one.verifierKey);
     if (known.length > 0 && !known.includes(verifierKey(source.instance, seed))) {
       throw new StartRefused('AUDIT_SIGNING_KEY is not a key of this installation: nobody would believe the file');
     }

@@ -71,7 +71,7 @@ export class ExportDesk {
     let snapshot: LogSnapshot | undefined;
     try {
       snapshot = await openSnapshot(this.config.databaseUrl, 'countersign export');
-      const source = await sqlExportSource(snapshot.run);
+      const source = await sqlExportSource(snapshot.run, this.config.auditSigningKey);
       const { name, tally, lines } = await prepare(source, snapshot);
       if (response.closed || cut.signal.aborted) return void response.destroy();
       const key = signingKey(source.instance, this.config.auditSigningKey);

@@ -1,4 +1,5 @@
 import type { EntryPlace, ExportedHead, ExportSource, PersonsEntry } from '../../../domain/audit/export/export-source.js';
+import { verifierKey } from '../../../domain/audit/note.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { ENTRY_COLUMNS, type EntryRow, numbered, type Row } from '../log-source.query.js';
@@ -11,17 +12,21 @@ import { windowOf } from './export-window.query.js';
 const ROWS = 1_000;
 const ENTRIES = 100;
 
-/** @param run statements of a transaction that stands still */
-export async function sqlExportSource(run: ReadStatement): Promise<ExportSource> {
+/**
+ * @param run statements of a transaction that stands still
+ * @param seed base64 of the Ed25519 seed that will sign the file: before the first checkpoint the database knows no key
+ */
+export async function sqlExportSource(run: ReadStatement, seed: string): Promise<ExportSource> {
   let cursors = 0;
   const rows = <T>(sql: string, parameters: readonly unknown[], atOnce = ROWS): AsyncGenerator<T[]> =>
     fetched<T>(run, `export_${++cursors}`, sql, parameters, atOnce);
   const entries = async function* (sql: string, parameters: readonly unknown[]): AsyncGenerator<StoredEntry[]> {
     for await (const batch of rows<EntryRow>(sql, parameters, ENTRIES)) yield batch.map(numbered);
   };
+  const instance = await instanceName(run);
   return {
-    instance: await instanceName(run),
-    keys: async () => (await verifierKeys(run)).map(({ verifierKey }) => verifierKey),
+    instance,
+    keys: async () => [...new Set([...(await verifierKeys(run)).map((one) => one.verifierKey), verifierKey(instance, seed)])],
     checkpoint: (tree) => newestCheckpoint(run, tree),
     checkpointOfSize: (tree, size) => checkpointOfSize(run, tree, size),
     map: (organizationId) => mapLine(run, organizationId),

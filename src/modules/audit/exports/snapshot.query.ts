@@ -10,10 +10,10 @@ export interface LogSnapshot {
 const CONNECT_MS = 5_000;
 
 /**
- * Limits in place of those of ordinary calls, in milliseconds. The idle one stands above what a reader is waited for: it ends what a
- * frozen server left open, so that no snapshot keeps old rows alive for ever.
+ * Limits in place of those of ordinary calls, in milliseconds. The idle one stands above the time that a slow reader takes for what is
+ * read at once: it ends what a frozen server left open, so that no snapshot keeps old rows alive for ever.
  */
-const LIMITS = '-c timezone=UTC -c statement_timeout=60000 -c lock_timeout=4000 -c idle_in_transaction_session_timeout=120000';
+const LIMITS = '-c timezone=UTC -c statement_timeout=60000 -c lock_timeout=4000 -c idle_in_transaction_session_timeout=600000';
 
 /**
  * Opens a reading of one moment. Past the pool: a slow reader holds a connection for minutes, which no call may have to wait for.
