@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import type { Logger } from 'pino';
@@ -22,6 +23,9 @@ import { openSnapshot, type LogSnapshot } from './snapshot.query.js';
 const AT_ONCE = 4;
 const OF_ONE_CALLER = 2;
 const RETRY_SECONDS = 30;
+/** Most files are made in less: whoever comes meanwhile waits for a place, for so long. */
+const PATIENCE_MS = 5_000;
+const LOOK_EVERY_MS = 50;
 
 export interface Prepared {
   readonly name: string;
@@ -66,7 +70,8 @@ export class ExportDesk {
       announce(request, response, { name: 'countersign-export', format });
       return void response.end();
     }
-    const { cut, giveBack } = this.take(caller);
+    const { cut, giveBack } = await this.take(caller);
+    if (response.closed) return giveBack();
     const held = this.callers.hold(caller, () => cut.abort(new Error('the credential does not hold any more')), shownCredentials(request));
     let snapshot: LogSnapshot | undefined;
     try {
@@ -89,23 +94,33 @@ export class ExportDesk {
     }
   }
 
-  private take({ actorId }: Caller): { cut: AbortController; giveBack: () => void } {
-    if (this.waiters.isClosing) throw new Problem('UNAVAILABLE', 'The server is about to end.');
-    const headers = { 'Retry-After': String(RETRY_SECONDS) };
-    const own = this.open.get(actorId) ?? new Set<AbortController>();
-    if (own.size >= OF_ONE_CALLER) {
-      throw new Problem('RATE_LIMITED', `You have ${own.size} exports under way here. Let one end first.`, { headers });
-    }
-    if (this.all().length >= AT_ONCE) {
-      throw new Problem('UNAVAILABLE', 'As many exports are under way here as may be. Try again in a moment.', { headers });
+  private async take({ actorId }: Caller): Promise<{ cut: AbortController; giveBack: () => void }> {
+    const deadline = performance.now() + PATIENCE_MS;
+    for (;;) {
+      if (this.waiters.isClosing) throw new Problem('UNAVAILABLE', 'The server is about to end.');
+      const refusal = this.whyNot(actorId);
+      if (!refusal) break;
+      if (performance.now() >= deadline) throw refusal;
+      await pause(LOOK_EVERY_MS);
     }
     const cut = new AbortController();
+    const own = this.open.get(actorId) ?? new Set<AbortController>();
     this.open.set(actorId, own.add(cut));
     const giveBack = () => {
       own.delete(cut);
       if (own.size === 0) this.open.delete(actorId);
     };
     return { cut, giveBack };
+  }
+
+  private whyNot(actorId: string): Problem | undefined {
+    const headers = { 'Retry-After': String(RETRY_SECONDS) };
+    const own = this.open.get(actorId)?.size ?? 0;
+    if (own >= OF_ONE_CALLER) {
+      return new Problem('RATE_LIMITED', `You have ${own} exports under way here. Let one end first.`, { headers });
+    }
+    if (this.all().length < AT_ONCE) return undefined;
+    return new Problem('UNAVAILABLE', 'As many exports are under way here as may be. Try again in a moment.', { headers });
   }
 
   private all(): AbortController[] {
