@@ -5,6 +5,7 @@ import { grantRecords } from '../modules/capabilities/grant-records.query.js';
 import { executionRecords } from '../modules/executions/execution-records.query.js';
 import { requestRecords } from '../modules/hitl/hitl-records.query.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
+import { exportCommand } from './audit-export.command.js';
 import { databaseOf } from './database-address.js';
 import { readingLog } from './log-connection.query.js';
 import { reason } from './reason.js';
@@ -37,6 +38,7 @@ export function auditCommand(): Command {
     .action(async (options: VerifyOptions) => {
       process.exitCode = await verify(options, withEnvironmentFile(process.env));
     });
+  audit.addCommand(exportCommand());
   return audit;
 }
 

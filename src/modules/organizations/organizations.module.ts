@@ -30,6 +30,6 @@ import { UsersQuery } from './users.query.js';
     PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource, StopStore,
     StopsQuery, OrganizationsPersonalData,
   ],
-  exports: [OrganizationsQuery, ActiveUsersQuery, StopStore, StopsQuery],
+  exports: [OrganizationsQuery, ActiveUsersQuery, UsersQuery, StopStore, StopsQuery],
 })
 export class OrganizationsModule {}
