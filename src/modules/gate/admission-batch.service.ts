@@ -240,6 +240,7 @@ function questionOf(item: AdmissionItem, facts: Facts, before: Before) {
   return {
     agent: facts.agent!,
     stops: facts.stops,
+    ...(facts.unanchored ? { unanchored: true } : {}),
     ...(facts.usage ? { used: before.usedWith(facts.grant!, facts.usage.used) } : {}),
     ...(facts.definition ? { definition: facts.definition } : {}),
     ...(facts.grant ? { grant: facts.grant } : {}),

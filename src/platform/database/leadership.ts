@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { Hold } from '../audit/hold.js';
 import type { RunStatement } from '../auth/credential-source.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
 import { LOGGER } from '../logging/token.js';
@@ -54,12 +55,14 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
   constructor(
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly hold: Hold,
   ) {
     super();
   }
 
   get isLeader(): boolean {
-    return this.leads && !this.stopping;
+    // A database that is held is nobody's to lead: nothing is integrated, signed or published of it.
+    return this.leads && !this.stopping && this.hold.because === undefined;
   }
 
   run<Result>(work: (run: RunStatement) => Promise<Result>): Promise<Result> {
