@@ -173,8 +173,6 @@ export type VariableName = keyof Environment;
 export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
   'INTERNAL_API_KEY',
   'AUDIT_CHECKPOINT_SECONDS',
-  'AUDIT_ANCHORS',
-  'AUDIT_UNANCHORED_MAX_SECONDS',
   'AUDIT_RETENTION_DAYS',
   'AUDIT_ARCHIVE',
   'RECORDS_RETENTION_DAYS',

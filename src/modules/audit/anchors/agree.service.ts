@@ -25,6 +25,8 @@ export class AgreeService extends Anchors {
   /** Anchors that have not answered since they were last to be asked. */
   private readonly unasked = new Set<Anchor>();
   private readonly contradictions = new Map<Anchor, string>();
+  /** Anchors of which it was said that they do not answer. */
+  private readonly silent = new Set<Anchor>();
 
   constructor(
     @Inject(ANCHORS) private readonly anchors: readonly Anchor[],
@@ -89,9 +91,11 @@ export class AgreeService extends Anchors {
   private async ask(instance: string, anchor: Anchor): Promise<void> {
     const found = await compare(this.run, instance, anchor);
     if (found.kind === 'silent') {
-      this.logger.warn({ err: found.error, anchor: anchor.name }, 'an anchor cannot be compared with the database; it is asked again');
+      if (!this.silent.has(anchor)) this.logger.warn({ err: found.error, anchor: anchor.name }, 'an anchor does not answer; it is asked again');
+      this.silent.add(anchor);
       return;
     }
+    this.silent.delete(anchor);
     this.unasked.delete(anchor);
     if (found.kind === 'contradicts') {
       const text = contradictionText(found);

@@ -1,6 +1,7 @@
 import { platformChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/chain.js';
 import type { Anchored } from '../../../platform/audit/anchor.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { rootAt } from './platform-tree.query.js';
 
 /** How far anchoring has come, and whether something speaks against serving. */
 export interface AnchorState {
@@ -12,8 +13,6 @@ export interface AnchorState {
   readonly recoveredAt?: Date;
   /** The newest checkpoint of the platform's tree. */
   readonly newest?: { readonly size: number; readonly root: string };
-  /** The root of the checkpoint of the size that was asked about, if there is one. */
-  readonly rootThen?: string;
   /** Rises with every commit that appends; by it one knows that there are entries which no checkpoint has yet. */
   readonly commits: number;
   /** When the oldest checkpoint was made that the anchors do not have. */
@@ -29,7 +28,6 @@ interface Row {
   recovered_at: Date | null;
   size: string | null;
   root: string | null;
-  root_then: string | null;
   commits: string;
   unanchored_since: Date | null;
   replicas: number;
@@ -39,12 +37,10 @@ interface Row {
  * In one statement by keys, since every server asks it every second.
  *
  * @param anchored up to which size all anchors have the tree
- * @param then a size at which it was seen
  */
-export async function anchorState(run: ReadStatement, anchored: number, then: number | undefined): Promise<AnchorState> {
+export async function anchorState(run: ReadStatement, anchored: number): Promise<AnchorState> {
   const [row] = (await run(
     `select i.name as instance, clock_timestamp() as now, i.held_because, i.recovered_at, newest.size, newest.root,
-       (select c.root from audit_checkpoints c where c.organization_id = 'platform' and c.size = $2) as root_then,
        coalesce(pg_sequence_last_value(pg_get_serial_sequence('audit_tree_queue', 'id')::regclass), 0) as commits,
        (select c.made_at from audit_checkpoints c where c.organization_id = 'platform' and c.size > $1
         order by c.size limit 1) as unanchored_since,
@@ -52,7 +48,7 @@ export async function anchorState(run: ReadStatement, anchored: number, then: nu
         where datname = current_database() and application_name = 'countersign leader') as replicas
      from instance i left join lateral (
        select c.size, c.root from audit_checkpoints c where c.organization_id = 'platform' order by c.size desc limit 1) newest on true`,
-    [anchored, then ?? null],
+    [anchored],
   )) as Row[];
   if (!row) throw new Error('this database was never set up');
   return {
@@ -63,9 +59,26 @@ export async function anchorState(run: ReadStatement, anchored: number, then: nu
     ...(row.held_because === null ? {} : { heldBecause: row.held_because }),
     ...(row.recovered_at === null ? {} : { recoveredAt: row.recovered_at }),
     ...(row.size === null || row.root === null ? {} : { newest: { size: Number(row.size), root: row.root } }),
-    ...(row.root_then === null ? {} : { rootThen: row.root_then }),
     ...(row.unanchored_since === null ? {} : { unanchoredSince: row.unanchored_since }),
   };
+}
+
+/** A checkpoint of the platform's tree that this process has seen in the database. */
+export interface Seen {
+  readonly size: number;
+  readonly root: string;
+}
+
+/** Whether this is a database that has it: one that was put back has a smaller tree, one that went on from there another root. */
+export async function stillHas(run: ReadStatement, { size, root }: Seen): Promise<boolean> {
+  const [row] = (await run(
+    `select (select c.root from audit_checkpoints c where c.organization_id = 'platform' and c.size = $1) as root,
+       (select t.size from audit_trees t where t.organization_id = 'platform') as size`,
+    [size],
+  )) as { root: string | null; size: string | null }[];
+  if (typeof row?.root === 'string') return row.root === root;
+  // Old checkpoints are thinned out; the tree that they were of is not.
+  return Number(row?.size ?? 0) >= size && (await rootAt(run, size)) === root;
 }
 
 /** What was given up by recoveries: each names the checkpoint that an anchor had and this database has not. */

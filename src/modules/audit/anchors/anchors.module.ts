@@ -8,6 +8,7 @@ import { Anchors } from './anchors.js';
 import { anchorsOf } from './anchors-of.js';
 import { AnchorsReadiness } from './anchors.readiness.js';
 import { PublishService } from './publish.service.js';
+import { UnanchoredAge } from './unanchored-age.js';
 import { WatchService } from './watch.service.js';
 
 /** Where checkpoints are kept outside of the database, and what follows when they disagree with it. */
@@ -18,7 +19,7 @@ import { WatchService } from './watch.service.js';
       inject: [CONFIG, OutboundGuard],
       useFactory: (config: CompleteConfig, outbound: OutboundGuard): Anchor[] => anchorsOf(config, outbound),
     },
-    AgreeService, AnchorsReadiness, PublishService, WatchService,
+    AgreeService, AnchorsReadiness, PublishService, UnanchoredAge, WatchService,
     { provide: Anchors, useExisting: AgreeService },
   ],
   exports: [Anchors],

@@ -3,6 +3,7 @@ import { Hold } from '../../../platform/audit/hold.js';
 import { type ReadinessFact, ReadinessFacts } from '../../../platform/audit/readiness-facts.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Problem } from '../../../platform/http/problem.js';
+import { UnanchoredAge } from './unanchored-age.js';
 import { WatchService } from './watch.service.js';
 
 /** Without a limit of the operator's: longer than an anchor is away in passing. */
@@ -16,6 +17,7 @@ export class AnchorsReadiness implements ReadinessFact {
   constructor(
     facts: ReadinessFacts,
     private readonly hold: Hold,
+    private readonly age: UnanchoredAge,
     private readonly watch: WatchService,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {
@@ -25,7 +27,7 @@ export class AnchorsReadiness implements ReadinessFact {
   look(): Promise<Record<string, number | string>> {
     const { because } = this.hold;
     if (because !== undefined) throw new Problem('UNAVAILABLE', because);
-    const { unanchoredSeconds } = this.watch;
+    const unanchoredSeconds = this.age.seconds;
     const warning = this.warning(unanchoredSeconds);
     return Promise.resolve({ unanchoredSeconds, ...(warning === undefined ? {} : { anchorWarning: warning }) });
   }

@@ -162,11 +162,23 @@ async function endsTorn(handle: FileHandle): Promise<boolean> {
   return last[0] !== NEWLINE;
 }
 
-/** With their names on the disk, from the first that was made. */
+/** With their names on the disk. One after the other: made at once, Node.js tries for ever where a file system takes no folders. */
 async function makeFolders(place: string): Promise<void> {
-  const made = await mkdir(place, { recursive: true });
-  if (made === undefined) return;
-  for (let folder = place; folder.length >= made.length; folder = dirname(folder)) await syncFolder(dirname(folder));
+  try {
+    await mkdir(place);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(place) === place) throw error;
+    await makeFolders(dirname(place));
+    await mkdir(place).catch(unlessThere);
+  }
+  await syncFolder(dirname(place));
+}
+
+/** Another server was quicker. */
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
 }
 
 async function syncFolder(folder: string): Promise<void> {
