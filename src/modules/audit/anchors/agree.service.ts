@@ -8,6 +8,7 @@ import { Reserve } from '../../../platform/database/reserve.js';
 import { Problem } from '../../../platform/http/problem.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { instanceName } from '../trees/checkpoint.query.js';
+import { reading } from '../trees/reading.js';
 import { Anchors } from './anchors.js';
 import { watermarks } from './anchors.store.js';
 import { compare, contradictionText } from './comparison.js';
@@ -104,7 +105,7 @@ export class AgreeService extends Anchors {
     } else this.contradictions.delete(anchor);
   }
 
-  private readonly run: ReadStatement = (sql, parameters) => this.reserve.run(sql, [...parameters]);
+  private readonly run: ReadStatement = (sql, parameters) => reading(this.reserve.run)(sql, parameters);
 }
 
 function isNote(anchored: Anchored | undefined): anchored is AnchoredNote {

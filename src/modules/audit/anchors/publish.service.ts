@@ -10,6 +10,7 @@ import { Reserve } from '../../../platform/database/reserve.js';
 import { isPassing } from '../../../platform/http/failure.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { instanceName } from '../trees/checkpoint.query.js';
+import { reading } from '../trees/reading.js';
 import { AgreeService, ANCHORS } from './agree.service.js';
 import { setFailure, setWatermark, watermarks } from './anchors.store.js';
 import { ourTree } from './platform-tree.query.js';
@@ -85,7 +86,7 @@ export class PublishService implements BeforeApplicationShutdown {
     try {
       const kept = await anchor.publish(origin, ours, known);
       // As the leader, so that an older leader's word does not come after a newer one's.
-      await this.leadership.run((run) => setWatermark((sql, parameters) => run(sql, [...parameters]), anchor.name, kept));
+      await this.leadership.run((run) => setWatermark(reading(run), anchor.name, kept));
       turn.failures = 0;
     } catch (error) {
       if (error instanceof NotLeading || isPassing(error)) return;
@@ -103,7 +104,7 @@ export class PublishService implements BeforeApplicationShutdown {
         this.agreeing.askAnew();
         await this.agreeing.askDue();
       }
-      await this.leadership.run((run) => setFailure((sql, parameters) => run(sql, [...parameters]), anchor.name, message));
+      await this.leadership.run((run) => setFailure(reading(run), anchor.name, message));
     } catch (failure) {
       this.logger.debug({ err: failure }, 'a failed publication could not be noted');
     }
@@ -115,5 +116,5 @@ export class PublishService implements BeforeApplicationShutdown {
     return turn;
   }
 
-  private readonly read: ReadStatement = (sql, parameters) => this.reserve.run(sql, [...parameters]);
+  private readonly read: ReadStatement = (sql, parameters) => reading(this.reserve.run)(sql, parameters);
 }

@@ -6,6 +6,7 @@ import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { NewConnections } from '../../../platform/database/new-connections.js';
 import { Reserve } from '../../../platform/database/reserve.js';
 import { LOGGER } from '../../../platform/logging/token.js';
+import { reading } from '../trees/reading.js';
 import { AgreeService } from './agree.service.js';
 import { anchorState, type AnchorState, type Seen, stillHas } from './anchor-state.query.js';
 import { UnanchoredAge } from './unanchored-age.js';
@@ -41,7 +42,7 @@ export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
     connections.onNew(async (run) => {
       // Whoever is given one of a database that is held already asks for what is told also then.
       if (!this.seen || this.hold.because !== undefined) return;
-      if (!(await stillHas((sql, parameters) => run(sql, [...parameters]), this.seen))) this.holdForOther();
+      if (!(await stillHas(reading(run), this.seen))) this.holdForOther();
       this.hold.assertServing();
     });
   }
@@ -114,5 +115,5 @@ export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
     this.askedAt = -Infinity;
   }
 
-  private readonly run: ReadStatement = (sql, parameters) => this.reserve.run(sql, [...parameters]);
+  private readonly run: ReadStatement = (sql, parameters) => reading(this.reserve.run)(sql, parameters);
 }
