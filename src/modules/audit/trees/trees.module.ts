@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AuditModule } from '../audit.module.js';
+import { CheckpointJanitor } from './checkpoint-janitor.js';
 import { ProofsController } from './proofs.controller.js';
 import { ProofsService } from './proofs.service.js';
 import { SigningKeyFact } from './signing-key.fact.js';
@@ -10,7 +11,7 @@ import { TreeSnapshots } from './snapshots.query.js';
 @Module({
   imports: [AuditModule],
   controllers: [ProofsController],
-  providers: [ProofsService, SigningKeyFact, TreeKeeper, TreeSnapshots],
+  providers: [CheckpointJanitor, ProofsService, SigningKeyFact, TreeKeeper, TreeSnapshots],
   exports: [TreeSnapshots],
 })
 export class TreesModule {}
