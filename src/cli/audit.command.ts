@@ -4,6 +4,7 @@ import { withEnvironmentFile } from '../start/environment-file.js';
 import { databaseOf } from './database-address.js';
 import { readingLog } from './log-connection.query.js';
 import { reason } from './reason.js';
+import { rotateSigningKeyCommand } from './rotate-signing-key.command.js';
 import { counted, verificationReport } from './verification-report.js';
 
 const WELL = 0;
@@ -30,6 +31,7 @@ export function auditCommand(): Command {
     .action(async (options: VerifyOptions) => {
       process.exitCode = await verify(options, withEnvironmentFile(process.env));
     });
+  audit.addCommand(rotateSigningKeyCommand());
   return audit;
 }
 

@@ -8,7 +8,7 @@ import { LOGGER } from '../logging/token.js';
 import { SESSION } from './data-source.js';
 
 /** One replica at a time leads: it alone integrates leaves, signs and publishes. */
-const LEADER_LOCK = 715_517_006;
+export const LEADER_LOCK = 715_517_006;
 const LOOK_EVERY_MS = 1_000;
 /** Above the session's own limits: past it nobody is there. */
 const ANSWER_TIMEOUT_MS = 8_000;
