@@ -25,8 +25,9 @@ export class UnanchoredAge {
 
   measure({ newest, commits, now, unanchoredSince }: AnchorState): void {
     const size = newest?.size ?? 0;
-    if (this.behind?.size !== size) this.behind = { size, commits };
-    else if (commits > this.behind.commits) this.behind.since ??= Date.now();
+    // Where nothing was signed yet, all of it waits.
+    if (this.behind?.size !== size) this.behind = { size, commits: size === 0 ? 0 : commits };
+    if (commits > this.behind.commits) this.behind.since ??= Date.now();
     const checkpointed = unanchoredSince && Date.now() - (now.getTime() - unanchoredSince.getTime());
     const all = [checkpointed, this.behind.since].filter((time) => time !== undefined);
     this.since = all.length === 0 ? undefined : Math.min(...all);

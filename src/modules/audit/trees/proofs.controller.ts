@@ -2,6 +2,7 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller } from '../../../platform/auth/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../../platform/auth/principal.js';
+import { ServedWhileHeld } from '../../../platform/http/held.guard.js';
 import { PageQuery } from '../../../platform/http/pagination.js';
 import { PathParam } from '../../../platform/http/path-param.js';
 import { QueryParams } from '../../../platform/http/query-params.js';
@@ -15,6 +16,7 @@ export class ProofsController {
   constructor(private readonly proofs: ProofsService) {}
 
   @Get('keys')
+  @ServedWhileHeld()
   @ApiOperation({ summary: 'The keys that sign checkpoints', description: 'Needs no credential. Keep them elsewhere, too.' })
   @Access('public')
   @Replies(200, KeysReply)
@@ -23,6 +25,7 @@ export class ProofsController {
   }
 
   @Get('checkpoints')
+  @ServedWhileHeld()
   @ApiOperation({
     summary: "Signed checkpoints of the platform's tree",
     description: 'Newest first. Needs no credential: they tell nothing of anybody, and an organization\'s own come with its proofs.',
