@@ -37,7 +37,7 @@ interface ShownAnchor {
 /** Puts a database into service that is behind its anchors. */
 export function recoverCommand(): Command {
   return new Command('recover')
-    .description('Puts an older database into service, and gives up what it misses. Without --accept-loss it only shows what that would be. '
+    .description('Puts an older database into service, and gives up what it misses. Without --accept-loss it only shows what that is. '
       + 'Exit codes: 0 recovered, 1 refused or only shown, 2 could not reach the database.')
     .option('--accept-loss', 'do it: end what is open, revoke every token and the root key, and record the loss')
     .option('--database-url <url>', 'database to recover; default: DATABASE_URL, else the embedded database of DATA_DIR')

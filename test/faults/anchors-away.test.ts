@@ -57,7 +57,7 @@ test('every anchor gets what is signed; the witness has seen all of it grow', as
   expect(witness.cosigned.map(({ size }) => size)).toContain(Number(marks[1]!.size));
 });
 
-test('a witness that is away holds up neither calls nor signatures; what is hardcoded stops past the limit, and goes on when it is back', async () => {
+test('a witness that is away holds up nothing but, past the limit, what is hardcoded, until it is back', async () => {
   await fresh();
   (await ask(HARDCODED)).expect(202);
   const asked = (await ask(HARDCODED)).expect(202).text('hitlRequestId');
@@ -85,7 +85,9 @@ test('a witness that is away holds up neither calls nor signatures; what is hard
 test('a folder is for one server, unless all share it: readiness says so', async () => {
   const replica = await startServer({ replicaOf: server });
   try {
-    await eventually(async () => expect((await ready()).text('anchorWarning')).toMatch(/^2 servers use this database: a file anchor/), PATIENT);
+    await eventually(async () => {
+      expect((await ready()).text('anchorWarning')).toMatch(/^2 servers use this database: a file anchor/);
+    }, PATIENT);
   } finally {
     await replica.stop();
   }

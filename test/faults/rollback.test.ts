@@ -63,7 +63,7 @@ async function refusesEverything(at: TestServer): Promise<void> {
   expect(refused.length).toBeGreaterThan(50);
   for (const { method, template } of refused) {
     const path = pathOf({ method, template } as Route);
-    const response = await fetch(new URL(path, at.url), { method: method.toUpperCase(), headers: { authorization: 'Bearer nobody' } });
+    const response = await fetch(new URL(path, at.url), { method, headers: { authorization: 'Bearer nobody' } });
     expect([method, template, response.status]).toEqual([method, template, 503]);
     expect(await response.text()).toMatch(/countersign recover/);
   }

@@ -43,10 +43,12 @@ export async function agentsWithWork(run: RunStatement, after: AgentInOrganizati
 }
 
 /** The next agents whose epoch is of before a time, by organization and id. */
-export async function agentsBefore(run: RunStatement, since: Date, after: AgentInOrganization, limit: number): Promise<AgentInOrganization[]> {
+export async function agentsBefore(
+  run: RunStatement, since: Date, after: AgentInOrganization, limit: number,
+): Promise<AgentInOrganization[]> {
   return (await run(
     `select organization_id as "organizationId", id as "agentId" from agents
-     where epoch < extract(epoch from $1::timestamptz) and (organization_id, id) > ($2 collate "C", $3 collate "C")
+     where epoch < floor(extract(epoch from $1::timestamptz)) and (organization_id, id) > ($2 collate "C", $3 collate "C")
      order by organization_id, id limit $4`,
     [since, after.organizationId, after.agentId, limit],
   )) as unknown as AgentInOrganization[];
@@ -74,7 +76,8 @@ export async function endedSince(
     `select (select count(*)::integer from executions where organization_id = $1 and status in ('indeterminate', 'cancelled')
                and closed_at >= $2) as executions,
        (select count(*)::integer from hitl_requests where organization_id = $1 and status = 'cancelled' and decided_at >= $2) as requests,
-       (select count(*)::integer from agents where organization_id = $1 and epoch >= extract(epoch from $2::timestamptz)::bigint) as agents`,
+       (select count(*)::integer from agents
+        where organization_id = $1 and epoch >= floor(extract(epoch from $2::timestamptz))) as agents`,
     [organizationId, since],
   );
   return { executions: Number(row!.executions), requests: Number(row!.requests), agents: Number(row!.agents) };

@@ -5,7 +5,10 @@ import { AccessGuard } from './access.guard.js';
 import { AuthJournal } from './auth-journal.js';
 import { CallerCheck } from './caller-check.js';
 
-/** The guards, for every route of every module, in the order in which they are asked. Credential sources are registered by the modules that own them. */
+/**
+ * The guards, for every route of every module, in the order in which they are asked.
+ * Credential sources are registered by the modules that own them.
+ */
 @Global()
 @Module({
   providers: [

@@ -92,7 +92,8 @@ export class AgreeService extends Anchors {
   private async ask(instance: string, anchor: Anchor): Promise<void> {
     const found = await compare(this.run, instance, anchor);
     if (found.kind === 'silent') {
-      if (!this.silent.has(anchor)) this.logger.warn({ err: found.error, anchor: anchor.name }, 'an anchor does not answer; it is asked again');
+      const what = { err: found.error, anchor: anchor.name };
+      if (!this.silent.has(anchor)) this.logger.warn(what, 'an anchor does not answer; it is asked again');
       this.silent.add(anchor);
       return;
     }
