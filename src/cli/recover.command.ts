@@ -50,7 +50,7 @@ export function recoverCommand(): Command {
 async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: NodeJS.ProcessEnv): Promise<number> {
   try {
     const meant = databaseUrl === undefined ? env : { ...env, DATABASE_URL: databaseUrl };
-    const { onRecoveryParts } = await import('../modules/lifecycle/recovery-parts.js');
+    const { onRecoveryParts } = await import('../modules/lifecycle/recovery-parts.store.js');
     const done = await onDatabaseOf(meant, (url) => onRecoveryParts(url, async (parts) => {
       const { anchorsOf } = await import('../modules/audit/anchors/anchors-of.js');
       const { compareAll, giveUp, lostOf } = await import('../modules/audit/anchors/recovery.js');

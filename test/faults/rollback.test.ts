@@ -67,7 +67,9 @@ async function refusesEverything(at: TestServer): Promise<void> {
     expect([method, template, response.status]).toEqual([method, template, 503]);
     expect(await response.text()).toMatch(/countersign recover/);
   }
-  for (const path of ['/health', '/health/live', '/api/v1/audit/keys', '/api/v1/audit/checkpoints']) (await anonymous(at).get(path)).expect(200);
+  for (const path of ['/health', '/health/live', '/api/v1/audit/keys', '/api/v1/audit/checkpoints']) {
+    (await anonymous(at).get(path)).expect(200);
+  }
 }
 
 /** Everything that a server could have changed. */

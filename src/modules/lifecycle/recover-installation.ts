@@ -7,7 +7,7 @@ import { raisedEpoch } from '../agents/issue-token.service.js';
 import { closeIndeterminate } from '../executions/close-indeterminate.js';
 import { holdInstance, releaseInstance } from '../organizations/instance-hold.store.js';
 import { hashRootKey, makeRootKey } from '../organizations/root-key.js';
-import { type RecoveryParts } from './recovery-parts.js';
+import { type RecoveryParts } from './recovery-parts.store.js';
 import { type AgentInOrganization, agentsBefore, agentsWithWork, endedSince, organizationsToRecord } from './recovery.query.js';
 
 const UNDER_WAY = 'This database is being recovered. Should that have been cut short, run `countersign recover --accept-loss` again: '

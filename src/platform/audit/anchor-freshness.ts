@@ -6,13 +6,14 @@ import { Injectable } from '@nestjs/common';
  */
 @Injectable()
 export class AnchorFreshness {
-  private stale = false;
+  private staleFrom: number | undefined;
 
   get isStale(): boolean {
-    return this.stale;
+    return this.staleFrom !== undefined && Date.now() >= this.staleFrom;
   }
 
-  set(isStale: boolean): void {
-    this.stale = isStale;
+  /** @param from by this server's clock, in milliseconds; undefined while nothing waits for an anchor */
+  set(from: number | undefined): void {
+    this.staleFrom = from;
   }
 }

@@ -36,6 +36,7 @@ export class UnanchoredAge {
   /** Tells the gate. */
   pass(): void {
     const { auditUnanchoredMaxSeconds: most } = this.config;
-    this.freshness.set(most !== undefined && this.seconds > most);
+    // From the first whole second above the limit on, as readiness counts them.
+    this.freshness.set(most === undefined || this.since === undefined ? undefined : this.since + (most + 1) * 1_000);
   }
 }
