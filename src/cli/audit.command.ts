@@ -9,6 +9,7 @@ import { exportCommand } from './audit-export.command.js';
 import { databaseOf } from './database-address.js';
 import { readingLog } from './log-connection.query.js';
 import { reason } from './reason.js';
+import { rotateSigningKeyCommand } from './rotate-signing-key.command.js';
 import { counted, verificationReport } from './verification-report.js';
 
 const WELL = 0;
@@ -39,6 +40,7 @@ export function auditCommand(): Command {
       process.exitCode = await verify(options, withEnvironmentFile(process.env));
     });
   audit.addCommand(exportCommand());
+  audit.addCommand(rotateSigningKeyCommand());
   return audit;
 }
 
