@@ -8,6 +8,7 @@ import { registerAgents } from './callers.js';
 import { verifyLog } from './checks.js';
 import { environmentOf, workFolder } from './environment.js';
 import { type Figure, FIGURES } from './figures.js';
+import { integrateStudy } from './integrate-study.js';
 import { chooseLoadGenerator } from './load.js';
 import { measure, type Measured, pairsOf } from './measure.js';
 import { millionStudy } from './million-study.js';
@@ -20,7 +21,7 @@ import type { Studied, Study } from './study.js';
 import { sweepStudy } from './sweep.js';
 
 /** The sweep is behind what counts requests: it ends them. */
-const STUDIES: readonly Study[] = [pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy];
+const STUDIES: readonly Study[] = [pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, integrateStudy];
 
 /** What then fails fails for want of the servers, which is no news. */
 let interrupted = false;

@@ -15,6 +15,7 @@ const NO_CONNECTION = 2;
 
 const NO_DATABASE = 'no database: give --database-url or DATABASE_URL, or the DATA_DIR of a server with an embedded one';
 const NO_PRESENT_KEY = 'the key that signs now is needed to vouch for the new one: set AUDIT_SIGNING_KEY or AUDIT_SIGNING_KEY_FILE';
+const UNFINISHED = 'a rotation to another key was begun and not ended: run the command without --new-key-file first';
 const NO_FILE = '--new-key-file: say where the new key stands, or is to be written when it is to be made';
 
 interface RotateOptions {
@@ -64,7 +65,9 @@ function keysOf(env: NodeJS.ProcessEnv, newKeyFile: string | undefined): Keys {
   }
   const dataDir = dataDirOf(env);
   if (env['DATABASE_URL'] || env['DATABASE_URL_FILE'] || !existsSync(dataDir)) throw new StartRefused(NO_PRESENT_KEY);
-  const { present, next } = nextSigningKey(dataDir, newKeyFile === undefined ? undefined : keyText(newKeyFile, readOrMake(newKeyFile)));
+  const wanted = newKeyFile === undefined ? undefined : keyText(newKeyFile, readOrMake(newKeyFile));
+  const { present, next } = nextSigningKey(dataDir, wanted);
+  if (wanted !== undefined && next !== wanted) throw new StartRefused(UNFINISHED);
   if (present === undefined) throw new StartRefused(NO_PRESENT_KEY);
   return { present, next, take: () => takeNextSigningKey(dataDir) };
 }

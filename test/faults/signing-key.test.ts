@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { openCheckpoint, PLATFORM_TREE, type StoredCheckpoint } from '../../src/domain/audit/checkpoint.js';
+import { readVerifierKey, type VerifierKey } from '../../src/domain/audit/note.js';
+import { checkpointsOf, instanceName, newestCheckpoints, verifierKeys } from '../../src/modules/audit/trees/checkpoint.query.js';
+import { anonymous, asRoot } from '../support/actors.js';
+import { anAgent } from '../support/builders.js';
+import { countersign } from '../support/command-line.js';
+import { eventually } from '../support/eventually.js';
+import { leaders } from '../support/leader.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+jest.setTimeout(240_000);
+
+const PRESENT = (JSON.parse(readFileSync('test/support/environment.json', 'utf8')) as Record<string, string>).AUDIT_SIGNING_KEY!;
+const folder = mkdtempSync(join(tmpdir(), 'signing-key-'));
+const keyFile = join(folder, 'next');
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '1' } });
+  await asRoot(server).post('/api/v1/organizations', { name: 'idle' });
+  await newSignature();
+});
+afterAll(() => server.stop());
+
+const run = (sql: string, parameters: readonly unknown[]) => server.sql(sql, parameters);
+const rotate = (env: Record<string, string> = {}, file = keyFile) => countersign(
+  ['audit', 'rotate-key', '--new-key-file', file, '--json'],
+  { DATABASE_URL: server.database.url, AUDIT_SIGNING_KEY: PRESENT, ...env });
+
+async function newSignature(): Promise<StoredCheckpoint> {
+  const before = (await checkpointsOf(run, PLATFORM_TREE, { limit: 10_000 })).length;
+  await anAgent(server).create();
+  return eventually(async () => {
+    const found = await checkpointsOf(run, PLATFORM_TREE, { limit: 10_000 });
+    expect(found.length).toBeGreaterThan(before);
+    return found.at(-1)!;
+  }, { within: 30_000 });
+}
+
+const keysNow = async () => (await verifierKeys(run)).map(({ verifierKey }) => readVerifierKey(verifierKey)!);
+
+async function signersOf({ organizationId, note }: StoredCheckpoint, keys: readonly VerifierKey[]): Promise<string[]> {
+  const opened = openCheckpoint(note, keys, `${await instanceName(run)}/${organizationId}`);
+  if ('wrong' in opened) throw new Error(opened.wrong);
+  return opened.by.map(({ id }) => id).sort();
+}
+
+test('another key than the one that signs vouches for none: refused, and nothing is changed', async () => {
+  const outcome = await rotate({ AUDIT_SIGNING_KEY: randomBytes(32).toString('base64') });
+  expect(outcome).toMatchObject({ code: 1, stdout: '' });
+  expect(outcome.stderr).toMatch(/the old key is needed/i);
+  expect(await keysNow()).toHaveLength(1);
+  expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+  expect(await rotate({}, join(folder, 'next'))).toMatchObject({ code: 0 });
+});
+
+test('both keys have signed the newest checkpoint of every tree, and the log announces the new one', async () => {
+  const [before, after] = await keysNow();
+  const newest = await newestCheckpoints(run);
+  expect(newest.length).toBeGreaterThan(2);
+  for (const one of newest) expect(await signersOf(one, [before!, after!])).toEqual([before!.id, after!.id].sort());
+  const [entry] = await server.sql<{ key: string }>(
+    `select payload::json #>> '{metadata,keyId}' as key from audit_entries where event = 'admin.signing_key_rotated' order by seq desc limit 1`);
+  expect(entry!.key).toBe(after!.text);
+  const [old, fresh] = await verifierKeys(run);
+  expect([old!.retiredAtSize, fresh!.fromSize, fresh!.retiredAtSize]).toEqual([newest[0]!.platformSize, newest[0]!.platformSize, undefined]);
+  expect((await anonymous(server).get('/api/v1/audit/keys')).expect(200).list('keys')).toEqual([after!.text, before!.text]);
+  expect((await asRoot(server).get('/api/v1/audit/verify')).expect(200).at('valid')).toBe(true);
+});
+
+test('the server with the old key serves, and neither leads nor signs any more, and says so', async () => {
+  await eventually(async () => {
+    expect(server.output()).toMatch(/AUDIT_SIGNING_KEY is [0-9a-f]{8}/);
+    expect(await leaders(server.database)).toEqual([]);
+  }, { within: 30_000 });
+  const before = await checkpointsOf(run, PLATFORM_TREE, { limit: 10_000 });
+  await anAgent(server).create();
+  expect((await anonymous(server).get('/health/ready')).expect(200).at('signingKey')).toBe('retired');
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  expect(await checkpointsOf(run, PLATFORM_TREE, { limit: 10_000 })).toEqual(before);
+  expect(await leaders(server.database)).toEqual([]);
+});
+
+test('a start with the old key is refused, one with the new key signs', async () => {
+  const next = readFileSync(keyFile, 'utf8').trim();
+  await expect(server.restart()).rejects.toThrow(/AUDIT_SIGNING_KEY/);
+  await server.restart({ AUDIT_SIGNING_KEY: next });
+  const [, after] = await keysNow();
+  expect(await signersOf(await newSignature(), await keysNow())).toEqual([after!.id]);
+  expect((await anonymous(server).get('/health/ready')).expect(200).at('signingKey')).toBe('current');
+});
+
+test('repeated, it changes nothing; back to a retired key it does not go', async () => {
+  const next = readFileSync(keyFile, 'utf8').trim();
+  expect(await rotate()).toMatchObject({ code: 0, stdout: expect.stringContaining('"already": true') });
+  const old = join(folder, 'old');
+  writeFileSync(old, `${PRESENT}\n`);
+  const back = await rotate({ AUDIT_SIGNING_KEY: next }, old);
+  expect([back.code, back.stderr]).toEqual([1, expect.stringMatching(/retired before/)]);
+  await newSignature();
+});
