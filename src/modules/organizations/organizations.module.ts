@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ActiveUsersQuery } from './active-users.query.js';
 import { ChangeOrganizationService } from './change-organization.service.js';
 import { ChangeUserService } from './change-user.service.js';
+import { EraseAccount } from './erase-account.js';
 import { OrganizationEntity } from './organization.entity.js';
 import { OrganizationStore } from './organization.store.js';
 import { OrganizationsController } from './organizations.controller.js';
@@ -27,8 +28,8 @@ import { UsersQuery } from './users.query.js';
   providers: [
     OrganizationsQuery, ActiveUsersQuery, OrganizationStore, ChangeOrganizationService, UsersQuery, UserStore, ChangeUserService,
     PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource, StopStore,
-    StopsQuery,
+    StopsQuery, EraseAccount,
   ],
-  exports: [OrganizationsQuery, ActiveUsersQuery, StopStore, StopsQuery],
+  exports: [OrganizationsQuery, ActiveUsersQuery, StopStore, StopsQuery, EraseAccount],
 })
 export class OrganizationsModule {}
