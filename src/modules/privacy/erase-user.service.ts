@@ -1,19 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { organizationChain } from '../../domain/audit/chain.js';
 import { searchedTexts } from '../../domain/audit/search-entry.js';
-import { newId } from '../../domain/ids.js';
 import { asService, recordsNothing } from '../../platform/auth/call-context.js';
 import type { Caller } from '../../platform/auth/principal.js';
-import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { EraseAccount } from '../organizations/erase-account.js';
 import { sharedChange } from '../organizations/shared-change.js';
-import { type ErasureKey, NOTHING_YET } from './erasure.js';
+import { EraseUserSearches } from './erase-user-searches.service.js';
 import { ErasureJob } from './erasure-job.service.js';
-import { ErasureStore } from './erasure.store.js';
-import { ErasureTexts } from './erasure-texts.js';
 import { ErasuresQuery } from './erasures.query.js';
-import { LogSearchQuery } from './log-search.query.js';
 import { presentErasedUser, type ErasedUserReply } from './erasures.presenter.js';
 
 /** How long the answer waits for the search: of most logs all is told by then. */
@@ -54,43 +49,5 @@ export class EraseUserService {
     if (keys.length === 0) recordsNothing();
     else await this.job.hurry(PATIENCE_MS);
     return presentErasedUser(userId, first.account, await this.erasures.these(caller.scope, keys));
-  }
-}
-
-interface WantedSearch {
-  readonly organizationId: string;
-  readonly userId: string;
-  readonly texts: readonly string[];
-  readonly caller: Caller;
-}
-
-/** The searches of one user's erasure: one in each organization whose log names them. */
-@Injectable()
-export class EraseUserSearches {
-  constructor(
-    private readonly store: ErasureStore,
-    private readonly log: LogSearchQuery,
-    private readonly texts: ErasureTexts,
-  ) {}
-
-  /** Under the head of the organization's chain. @returns undefined where it was asked for before */
-  async begin(tx: Tx, { organizationId, userId, texts, caller }: WantedSearch): Promise<ErasureKey | undefined> {
-    if ((await this.store.askedFor(tx, userId, [organizationId])).length > 0) return undefined;
-    const id = newId('ers');
-    await this.store.insert(tx, {
-      organizationId, id, kind: 'user', userId, texts: this.texts.seal(id, texts), reason: null, state: 'running', askedBy: caller.actorId,
-      place: { phase: 'subjects', round: 1 }, counts: NOTHING_YET, askedAt: await tx.now(),
-    });
-    tx.record(organizationChain(organizationId), {
-      type: 'gdpr.erasure_requested', metadata: { userId, erasureId: id, count: texts.length },
-    }, { actorId: caller.actorId });
-    return { organizationId, id };
-  }
-
-  /** Organizations, of those that the caller reaches, whose log names the user and in which nobody has asked for it yet. */
-  async elsewhere(tx: Tx, { scope }: Caller, userId: string): Promise<string[]> {
-    const organizations = await this.log.organizationsOf(tx, scope, userId);
-    const asked = new Set(await this.store.askedFor(tx, userId, organizations));
-    return organizations.filter((organizationId) => !asked.has(organizationId));
   }
 }
