@@ -8,7 +8,7 @@ export interface SeenErasure {
   readonly kind: string;
   readonly organizationId: string;
   readonly confirmedBy?: string;
-  readonly counts: { readonly values: number; readonly entries: number; readonly unreadable: number; readonly rows: Record<string, number> };
+  readonly counts: { readonly values: number; readonly entries: number; readonly unreadable: number; readonly rows: Record<string, number>; readonly left: Record<string, number> };
   readonly [member: string]: unknown;
 }
 

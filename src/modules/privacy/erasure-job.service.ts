@@ -17,6 +17,8 @@ const AT_ONCE = 20;
 const STEPS_IN_A_TURN = 50;
 /** One that failed is left alone for so long, so that it does not hold up the others. */
 const SET_ASIDE_MS = 30_000;
+/** What had to be left as it is is looked at again so much later. */
+const LATER_MS = 5_000;
 /** What nobody has confirmed by then is forgotten, with what it would have searched for. */
 const DAYS_TO_CONFIRM = 7;
 
@@ -80,7 +82,9 @@ export class ErasureJob implements BeforeApplicationShutdown {
   private async turn(key: ErasureKey): Promise<boolean> {
     try {
       for (let step = 0; step < STEPS_IN_A_TURN; step++) {
-        if (this.isStopping || !(await this.steps.step(key))) return false;
+        const stepped = this.isStopping ? 'end' : await this.steps.step(key);
+        if (stepped === 'later') this.setAside.set(key.id, Date.now() + LATER_MS);
+        if (stepped !== 'more') return false;
         // Calls come first: a long search gives way between its steps.
         await pause(0);
       }

@@ -136,12 +136,29 @@ export class ErasureStore {
   }
 
   /** It has ended: what was searched for is forgotten. */
-  async end(tx: Tx, { organizationId, id }: ErasureKey, reason: string | null): Promise<void> {
+  async end(tx: Tx, { organizationId, id }: ErasureKey): Promise<void> {
     await tx.query(
-      `update erasures set state = 'done', texts = null, reason = $3, covered = '{}', target = '{}', ended_at = clock_timestamp()
+      `update erasures set state = 'done', texts = null, covered = '{}', target = '{}', ended_at = clock_timestamp()
        where organization_id = $1 and id = $2`,
-      [organizationId, id, reason],
+      [organizationId, id],
     );
+  }
+
+  /** Erasures of a user, or asked for by them. */
+  async about(tx: Tx, userId: string): Promise<{ id: string; state: string; askedAt: Date }[]> {
+    return tx.query(
+      `select id, state, asked_at as "askedAt" from erasures where user_id = $1 or asked_by = $1 or confirmed_by = $1 order by id`, [userId],
+    );
+  }
+
+  async reasons(tx: Tx, organizationId: string, after: string, limit: number): Promise<{ id: string; reason: string | null }[]> {
+    return tx.query(
+      'select id, reason from erasures where organization_id = $1 and id > $2 order by id limit $3', [organizationId, after, limit],
+    );
+  }
+
+  async giveReason(tx: Tx, organizationId: string, ids: readonly string[], reason: string): Promise<void> {
+    await tx.query('update erasures set reason = $3 where organization_id = $1 and id = any ($2)', [organizationId, ids, reason]);
   }
 
   /** What nobody confirms is forgotten after a while, and was never done. */

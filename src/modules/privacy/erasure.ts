@@ -1,5 +1,3 @@
-import type { JsonObject } from '../../domain/json.js';
-
 /** The steps of one round, in their order. `subjects` is for users alone. */
 export type ErasurePhase = 'subjects' | 'log' | 'rows' | 'archive' | 'check';
 
@@ -29,9 +27,11 @@ export interface ErasureCounts {
   readonly unreadable: number;
   /** Rows of other tables, by what they are. */
   readonly rows: Readonly<Record<string, number>>;
+  /** Rows that still hold some of it, in the last pass over them: they decide what agents may, or belong to what runs. */
+  readonly left: Readonly<Record<string, number>>;
 }
 
-export const NOTHING_YET: ErasureCounts = { values: 0, entries: 0, unreadable: 0, rows: {} };
+export const NOTHING_YET: ErasureCounts = { values: 0, entries: 0, unreadable: 0, rows: {}, left: {} };
 
 export interface ErasureKey {
   readonly organizationId: string;
@@ -67,10 +67,15 @@ export interface ChainRange {
 /** Over so many committed values, or where one is of a decision, a second person confirms. */
 export const VALUES_WITHOUT_CONFIRMATION = 100;
 
+/** Adds what a call has counted; kinds that begin with `left` are rows that it had to leave as they are. */
 export function addRows(counts: ErasureCounts, rows: Readonly<Record<string, number>>): ErasureCounts {
-  const sum: Record<string, number> = { ...counts.rows };
-  for (const [what, count] of Object.entries(rows)) if (count > 0) sum[what] = (sum[what] ?? 0) + count;
-  return { ...counts, rows: sum };
+  const [sum, left]: Record<string, number>[] = [{ ...counts.rows }, { ...counts.left }];
+  for (const [what, count] of Object.entries(rows)) {
+    const kept = /^left[A-Z]/.test(what) ? left! : sum!;
+    if (count > 0) kept[what] = (kept[what] ?? 0) + count;
+  }
+  return { ...counts, rows: sum!, left: left! };
 }
 
-export const asJson = (value: object): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
+/** What came of a step: more to do, nothing for now (somebody has to do something first, or something has to end), or the end. */
+export type Stepped = 'more' | 'later' | 'end';

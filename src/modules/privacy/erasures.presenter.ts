@@ -13,6 +13,11 @@ export class ErasureCountsReply {
   @ApiProperty({ type: 'integer', description: 'Entries that could not be read; verification names them.' }) unreadable!: number;
   @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, description: 'Rows elsewhere, by what they are.' })
   rows!: Record<string, number>;
+  @ApiProperty({
+    type: 'object', additionalProperties: { type: 'integer' },
+    description: 'Rows that still hold some of it: conditions, connectors and the like until somebody changes them, actions until they have ended.',
+  })
+  left!: Record<string, number>;
 }
 
 export class ErasureProgressReply {

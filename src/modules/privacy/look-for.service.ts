@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import type { ChainRange, Erasure, ErasurePlace } from './erasure.js';
 import { ErasureStore, RANGES_AT_ONCE } from './erasure.store.js';
 import { ErasureTexts } from './erasure-texts.js';
-import { type FoundEntry, LogSearchQuery } from './log-search.query.js';
+import { LogSearchQuery } from './log-search.query.js';
 
 /** Entries read at once: each may hold a few hundred kilobytes. */
 const ENTRIES_AT_ONCE = 100;
@@ -14,11 +14,13 @@ export const VALUES_AT_ONCE = 1_000;
 
 /** What a look found, and where the erasure stands once that is blank. */
 export interface Look {
+  /** Where the erasure stood when it was looked. */
+  readonly from: ErasurePlace;
   readonly place: ErasurePlace;
   readonly blankings: readonly Blanking[];
   readonly unreadable: number;
-  /** All that is searched for from here on, where the look learned of more. */
-  readonly texts?: readonly string[];
+  /** All that is searched for from here on, sealed, where the look learned of more. */
+  readonly texts?: Buffer;
 }
 
 /** Looks for what an erasure has to blank: of a user first by what the log knows of them, then by their texts. */
@@ -35,25 +37,26 @@ export class LookFor {
     const { organizationId, place } = erasure;
     const [userId, after] = [erasure.userId!, place.entry ?? ''];
     const end = await this.log.endOfPage(tx, organizationId, userId, after, ENTRIES_AT_ONCE);
-    if (end === undefined) return nothing({ phase: 'log', round: place.round });
+    if (end === undefined) return nothing(place, 'log');
     const known = this.texts.open(erasure.id, erasure.texts);
     const entries = await this.log.ofUser(tx, organizationId, userId, after, ENTRIES_AT_ONCE);
     const texts = searchedTexts([...known, ...entries.flatMap((entry) => legible(() => textsAt(entry.disclosures, entry.pointers)) ?? [])]);
     const { blankings, unreadable, last } = blanked(entries, textFinder(texts));
     const entry = last === entries.length - 1 || entries.length === 0 ? end : entries[last]!.id;
-    return { place: { ...place, entry }, blankings, unreadable, ...(texts.length > known.length ? { texts } : {}) };
+    const learned = texts.length > known.length ? { texts: this.texts.seal(erasure.id, texts) } : {};
+    return { from: place, place: { ...place, entry }, blankings, unreadable, ...learned };
   }
 
   /** What holds one of the texts, up to where the present round goes. */
   async inLog(tx: Tx, erasure: Erasure): Promise<Look> {
     const { place } = erasure;
     const ranges = (await this.store.ranges(tx, erasure, place.chain)).flatMap((range) => restOf(range, place));
-    if (ranges.length === 0) return nothing(after(place, 'rows'));
+    if (ranges.length === 0) return nothing(place, 'rows');
     const entries = await this.log.entries(tx, erasure.organizationId, erasure.userId, ranges, ENTRIES_AT_ONCE);
     const { blankings, unreadable, last } = blanked(entries, this.finder(erasure));
     const isWhole = last === entries.length - 1 && entries.length < ENTRIES_AT_ONCE;
     const { chain, seq } = isWhole ? endOf(ranges) : entries[last]!;
-    return { place: { ...place, chain, seq }, blankings, unreadable };
+    return { from: place, place: { ...place, chain, seq }, blankings, unreadable };
   }
 
   /** Whether something to blank has come since the last round's end. */
@@ -84,7 +87,7 @@ export class LookFor {
 }
 
 /** The place at the beginning of another phase. */
-export function after({ round, last }: ErasurePlace, phase: ErasurePlace['phase']): ErasurePlace {
+export function atPhase({ round, last }: ErasurePlace, phase: ErasurePlace['phase']): ErasurePlace {
   return { phase, round, ...(last ? { last } : {}) };
 }
 
@@ -113,8 +116,8 @@ function legible<Result>(read: () => Result): Result | null {
   }
 }
 
-function nothing(place: ErasurePlace): Look {
-  return { place, blankings: [], unreadable: 0 };
+function nothing(from: ErasurePlace, phase: ErasurePlace['phase']): Look {
+  return { from, place: atPhase(from, phase), blankings: [], unreadable: 0 };
 }
 
 function restOf(range: ChainRange, at: { readonly chain?: string; readonly seq?: number }): ChainRange[] {
@@ -126,5 +129,3 @@ function endOf(ranges: readonly ChainRange[]): { chain: string; seq: number } {
   const { chain, high } = ranges.at(-1)!;
   return { chain, seq: high };
 }
-
-export type { FoundEntry };

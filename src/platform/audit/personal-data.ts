@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { ChainRef } from '../../domain/audit/chain.js';
 import type { JsonObject } from '../../domain/json.js';
 import type { Tx } from '../database/tx.js';
 
@@ -31,11 +30,6 @@ export interface PersonalData {
   readonly tables: Readonly<Record<string, Readonly<Record<string, ColumnClass>>>>;
   /** What it holds about a person, for the copy that they may ask for. */
   about(tx: Tx, userId: string): Promise<JsonObject>;
-  /**
-   * Chains, beside the organization's, whose heads the next `erase` with the same arguments wants to hold: those of agents whose open
-   * requests it would cancel. By then a row more may be touched; `tx.holds` tells, and a later call does the rest.
-   */
-  chains?(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<readonly ChainRef[]>;
   /** Erases from at most `limit` rows behind `after`. Doing it again changes nothing. */
   erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar>;
 }
