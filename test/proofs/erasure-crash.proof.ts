@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../support/server.js';
 const FEWEST_KILLS = 4;
 /** In a short run, what depends on luck may not come up. */
 const KILLS_FOR_LUCK = 20;
-const LONGEST_BEFORE_THE_KILL_MS = 500;
+const LONGEST_BEFORE_THE_KILL_MS = 250;
 const PHASES = ['subjects', 'log', 'rows', 'archive', 'check'] as const;
 
 /** Two servers share a database; one or both are killed while people are erased, one after the other, and come back. */

@@ -50,10 +50,10 @@ async function agentsWroteOfThem(server: TestServer, they: Client, owner: Client
   for (let n = 0; n < 4; n++) {
     requests.push((await agent.client.post('/api/v1/execute', body('email.send', n))).expect(202).text('hitlRequestId'));
   }
-  const [approved, rejected, escalated] = requests as [string, string, string];
-  (await they.post(`/api/v1/hitl/${approved}/approve`, { note: `fine with me, ${name}` })).expect(200);
+  const [approved, rejected, another] = requests as [string, string, string];
+  (await owner.post(`/api/v1/hitl/${approved}/approve`, { note: `fine with me, ${name}` })).expect(200);
   (await they.post(`/api/v1/hitl/${rejected}/reject`, { note: `not to ${email}` })).expect(200);
-  (await owner.post(`/api/v1/hitl/${escalated}/escalate`, { reason: `${name} should see it` })).expect(200);
+  (await owner.post(`/api/v1/hitl/${another}/reject`, { note: `${name} should not get it` })).expect(200);
 }
 
 /** All of it is erased: the user, and then what was written of them by name, in the organization's log and in the platform's. */

@@ -15,6 +15,7 @@ import { GatherRoundTrips20261122000900 } from '../../../migrations/202611220009
 import { GrowTrees20261123000100 } from '../../../migrations/20261123000100-grow-trees.js';
 import { ForbidRewriting20261123000200 } from '../../../migrations/20261123000200-forbid-rewriting.js';
 import { IndexAudit20261123000300 } from '../../../migrations/20261123000300-index-audit.js';
+import { KeepTileRoots20261123000400 } from '../../../migrations/20261123000400-keep-tile-roots.js';
 import { FollowErasures20261123000600 } from '../../../migrations/20261123000600-follow-erasures.js';
 import { GatheringSocket } from './gathering-socket.js';
 
@@ -51,7 +52,7 @@ export function dataSourceOptions(
       AddPeople20261122000100, AddStopsAndDuties20261122000200, ShareAndLimitGrants20261122000300, AddRateQuotas20261122000400,
       CompleteHitl20261122000500, StreamHitlEvents20261122000600, FenceExecutions20261122000700, IndexQueues20261122000800,
       GatherRoundTrips20261122000900, GrowTrees20261123000100, ForbidRewriting20261123000200, IndexAudit20261123000300,
-      FollowErasures20261123000600,
+      KeepTileRoots20261123000400, FollowErasures20261123000600,
     ],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.
@@ -60,6 +61,7 @@ export function dataSourceOptions(
     applicationName: 'countersign',
     // pg's own defaults wait for ever: for a free connection, and for a server that has gone silent.
     extra: {
+      ...hostParameter(url),
       options: withoutLimits ? UNLIMITED : SESSION,
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: answerTimeoutMs,
@@ -71,6 +73,12 @@ export function dataSourceOptions(
       stream: () => new GatheringSocket(),
     },
   };
+}
+
+/** TypeORM takes an address apart by itself, and overlooks the folder of a Unix socket in it (`?host=/folder`, as in libpq). */
+function hostParameter(url: string): { host: string } | undefined {
+  const host = new URL(url).searchParams.get('host');
+  return host === null ? undefined : { host };
 }
 
 export function createDataSource(options: DatabaseOptions): DataSource {

@@ -18,6 +18,8 @@ const KEEPALIVES = '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp
 export abstract class Leadership {
   /** Whether this replica leads, as far as it knows: only what goes over the leader's connection is sure of it. */
   abstract readonly isLeader: boolean;
+  /** How often this replica has come to lead: while it is the same, nobody else has led. */
+  abstract readonly term: number;
   /**
    * Works on the connection that holds the lead, one work after another: if the lead is lost meanwhile, what was not committed by then
    * fails. Statements commit singly.
@@ -26,6 +28,8 @@ export abstract class Leadership {
   abstract run<Result>(work: (run: RunStatement) => Promise<Result>): Promise<Result>;
   /** The same, in one transaction. */
   abstract transact<Result>(work: (run: RunStatement) => Promise<Result>): Promise<Result>;
+  /** Gives the lead up, and never takes it again: what this process was started with does not fit a leader. */
+  abstract abstain(): void;
 }
 
 export class NotLeading extends Error {
@@ -44,6 +48,8 @@ export class NotLeading extends Error {
 export class LeadershipByLock extends Leadership implements OnApplicationBootstrap, OnApplicationShutdown {
   private client: pg.Client | undefined;
   private leads = false;
+  private leadsTaken = 0;
+  private abstains = false;
   private stopping = false;
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> = Promise.resolve();
@@ -60,6 +66,10 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
 
   get isLeader(): boolean {
     return this.leads && !this.stopping;
+  }
+
+  get term(): number {
+    return this.leadsTaken;
   }
 
   run<Result>(work: (run: RunStatement) => Promise<Result>): Promise<Result> {
@@ -79,6 +89,12 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
         throw error;
       }
     });
+  }
+
+  abstain(): void {
+    this.abstains = true;
+    this.leads = false;
+    if (this.client) this.lost(this.client);
   }
 
   onApplicationBootstrap(): void {
@@ -104,9 +120,9 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
 
   private async lookOnce(): Promise<void> {
     // Whatever is under way there tells soon enough whether the connection stands.
-    if (this.leads && this.waiting > 0) return;
+    if (this.abstains || (this.leads && this.waiting > 0)) return;
     const client = this.client ?? (await this.connected());
-    if (client === undefined) return;
+    if (client === undefined || this.abstains) return;
     try {
       if (this.leads) {
         await client.query('select 1');
@@ -115,6 +131,7 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
       const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [LEADER_LOCK]);
       if (this.client !== client || rows[0]?.mine !== true) return;
       this.leads = true;
+      this.leadsTaken++;
       this.logger.info('this replica leads');
     } catch (error) {
       this.lost(client, error);
