@@ -86,7 +86,8 @@ function report(when, texts, dump, files) {
   for (const file of files) {
     const content = readFileSync(file);
     bytes += content.length;
-    for (const text of texts) if (content.includes(text, 0, 'utf8')) found.set(text, [...(found.get(text) ?? []), file.slice(dataDir.length + 1)]);
+    const held = texts.filter((text) => content.includes(text, 0, 'utf8'));
+    for (const text of held) found.set(text, [...(found.get(text) ?? []), file.slice(dataDir.length + 1)]);
   }
   process.stdout.write(`${when}: ${inDump.length} of ${texts.length} texts in the dump (${dump.length} characters)`
     + `${tables.size === 0 ? '' : `, in ${[...tables].sort().join(', ')}`}\n`
@@ -131,8 +132,8 @@ async function startCluster() {
   const user = process.getuid?.() === 0 ? otherUser() : {};
   mkdirSync(dataDir, { mode: 0o700 });
   if (user.uid !== undefined) chownSync(dataDir, user.uid, user.gid);
-  const made = spawnSync(join(binaries, 'initdb'), ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-    { ...user, cwd: '/', encoding: 'utf8' });
+  const options = ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  const made = spawnSync(join(binaries, 'initdb'), options, { ...user, cwd: '/', encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
   const port = await freePort();
   const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: 'off', max_connections: 100 };

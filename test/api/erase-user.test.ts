@@ -42,9 +42,15 @@ beforeEach(async () => {
 
 const erase = (who: Client, id = person.id) => who.delete(`/api/v1/users/${id}/data`);
 
-async function entriesAbout(userId: string): Promise<{ event: string; metadata: Record<string, unknown>; origin?: Record<string, unknown> }[]> {
+interface Seen {
+  readonly event: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly origin?: Readonly<Record<string, unknown>>;
+}
+
+async function entriesAbout(userId: string): Promise<Seen[]> {
   const query = { userId, limit: 100 };
-  return (await asRoot(server).get('/api/v1/audit', { query })).expect(200).list('entries') as never;
+  return (await asRoot(server).get('/api/v1/audit', { query })).expect(200).list('entries') as Seen[];
 }
 
 /** What is decided by these facts may have to be decided again, which changes nothing of them. */

@@ -185,7 +185,8 @@ describe('who may, and with what', () => {
 
   test.each([
     ['no values', { values: [] }], ['21 values', { values: Array.from({ length: 21 }, (_, i) => `value no ${i}`) }],
-    ['a short one', { values: ['Grace'] }], ['white space', { values: ['a        b'.slice(0, 3)] }], ['signs alone', { values: ['------'] }],
+    ['a short one', { values: ['Grace'] }], ['a short one between white space', { values: [' Grace  '] }],
+    ['signs alone', { values: ['------'] }],
     ['a long one', { values: ['x'.repeat(501)] }], ['no text', { values: [42_424_242] }], ['no list', { values: 'Grace Hopper' }],
     ['no reason', { reason: undefined }], ['an empty reason', { reason: ' ' }], ['a dry run in words', { dryRun: 'yes' }],
   ])('%s is 400', async (_what, change) => {

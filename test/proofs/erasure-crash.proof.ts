@@ -59,21 +59,21 @@ async function round(
   const [server] = servers;
   const person = people[kill]!;
   coverage[person.kind]! += 1;
-  const victims = random() < 0.5 ? servers : [servers[Math.floor(random() * 2)]!];
+  const victims = random() < 0.4 ? servers : [servers[Math.floor(random() * 2)]!];
   if (victims.length > 1) coverage['both killed']! += 1;
   const known = await erasures(server);
-  const asked = begin(as(server, admins[0]), person).catch(() => undefined);
+  // A server that dies gives no answer, and nobody waits for one.
+  begin(as(server, admins[0]), person).catch(() => undefined);
   await eventually(async () => {
     if ((await erasures(server)).length === known.length) throw new Error('nothing was asked for');
-  }, { within: 30_000, every: 5 });
+  }, { within: 30_000, every: 10 });
   await pause(random() * LONGEST_BEFORE_THE_KILL_MS);
   await Promise.all(victims.map((victim) => victim.kill()));
-  await asked;
   const running = (await erasures(server)).filter(({ state }) => state === 'running');
   if (running.length > 0) coverage['killed while it ran']! += 1;
   for (const { phase } of running) coverage[`in ${phase}`]! += 1;
   // On a busy machine one start may take too long; a second try is no part of the claim.
-  for (const victim of victims) await victim.restart().catch(() => victim.restart());
+  await Promise.all(victims.map((victim) => victim.restart().catch(() => victim.restart())));
 }
 
 /** Every erasure has ended; what waits for a second person gets one. */

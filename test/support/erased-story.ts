@@ -23,7 +23,8 @@ export async function theyWereHere(server: TestServer): Promise<string> {
   const root = asRoot(server).with({ 'x-forwarded-for': address });
   const owner = await aPerson(server, 'owner');
   const id = (await root.with({ 'idempotency-key': 'their-account' })
-    .post('/api/v1/users', { email: before, name, role: 'admin', avatarUrl: `https://erased.example/${email}` })).expect(201).text('user.id');
+    .post('/api/v1/users', { email: before, name, role: 'admin', avatarUrl: `https://erased.example/${email}` }))
+    .expect(201).text('user.id');
   (await root.patch(`/api/v1/users/${id}`, { email })).expect(200);
   const key = (await root.post(`/api/v1/users/${id}/keys`, { name: `key of ${name}` })).expect(201).text('secret');
   const they = as(server, key).with({ 'x-forwarded-for': address });

@@ -8,8 +8,20 @@ export interface SeenErasure {
   readonly kind: string;
   readonly organizationId: string;
   readonly confirmedBy?: string;
-  readonly counts: { readonly values: number; readonly entries: number; readonly unreadable: number; readonly rows: Record<string, number>; readonly left: Record<string, number> };
+  readonly counts: {
+    readonly values: number;
+    readonly entries: number;
+    readonly unreadable: number;
+    readonly rows: Readonly<Record<string, number>>;
+    readonly left: Readonly<Record<string, number>>;
+  };
   readonly [member: string]: unknown;
+}
+
+export interface Verdict {
+  readonly valid: boolean;
+  readonly verdict: string;
+  readonly breaks: readonly { readonly kind: string; readonly entryId: string }[];
 }
 
 /** The erasures that the caller sees, newest first. */
@@ -26,11 +38,11 @@ export async function erased(server: TestServer, within = 60_000): Promise<void>
 }
 
 /** The whole log's verification, however often it is asked for. */
-export async function verification(server: TestServer): Promise<{ valid: boolean; verdict: string; breaks: { kind: string; entryId: string }[] }> {
+export async function verification(server: TestServer): Promise<Verdict> {
   return eventually(async () => {
     await server.sql('delete from audit_verification_turns');
     const reply = await asRoot(server).get('/api/v1/audit/verify');
-    return reply.expect(200).body as { valid: boolean; verdict: string; breaks: { kind: string; entryId: string }[] };
+    return reply.expect(200).body as Verdict;
   }, { within: 20_000, every: 200 });
 }
 

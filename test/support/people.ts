@@ -120,9 +120,8 @@ export async function anErasure(server: TestServer, organizationId: string): Pro
   const id = newId('ers');
   await server.sql(
     `insert into erasures (organization_id, id, kind, state, asked_by, place, counts, asked_at)
-     values ($1, $2, 'values', 'unconfirmed', 'system', '{"phase":"log","round":1}', '{"values":0,"entries":0,"unreadable":0,"rows":{},"left":{}}',
-       clock_timestamp())`,
-    [organizationId, id],
+     values ($1, $2, 'values', 'unconfirmed', 'system', '{"phase":"log","round":1}', $3, clock_timestamp())`,
+    [organizationId, id, JSON.stringify({ values: 0, entries: 0, unreadable: 0, rows: {}, left: {} })],
   );
   return id;
 }

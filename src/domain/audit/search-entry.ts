@@ -63,7 +63,7 @@ export function textsAt(disclosures: string, pointers: readonly string[]): strin
     .filter((value) => typeof value === 'string');
 }
 
-const TELLING: ReadonlySet<string> = new Set(['/origin/address', '/metadata/address', '/metadata/email', '/metadata/name', '/metadata/avatarUrl']);
+const TELLING: ReadonlySet<string> = new Set(['/origin/address', '/metadata/email', '/metadata/name', '/metadata/avatarUrl']);
 
 function subjectsDigests(disclosures: string, pointers: readonly string[]): string[] {
   return openAt(disclosures, pointers)

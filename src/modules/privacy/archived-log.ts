@@ -2,7 +2,7 @@
 export interface ArchivedLog {
   /** Disclosures as they are stored, of every archived entry of an organization. */
   of(organizationId: string): AsyncIterable<{ readonly id: string; readonly hash: string; readonly text: string }>;
-  /** Gives archived entries other disclosures: `change` gets an entry's hash and its disclosures, and answers the new ones, or the same. */
+  /** Gives archived entries other disclosures: `change` gets an entry's hash and its disclosures, and answers those to keep. */
   rewrite(organizationId: string, change: (entryHash: string, text: string) => string): Promise<{ readonly entries: number }>;
 }
 

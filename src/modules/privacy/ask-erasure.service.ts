@@ -27,8 +27,9 @@ export class AskErasureService {
   ) {}
 
   /** What one person alone may erase begins at once; of what is more, or a decision's, a second one is asked. */
-  async ask({ values, reason, dryRun = false, organizationId: named }: AskErasureDto, caller: Caller): Promise<Reply<ErasureEnvelope | FoundReply>> {
-    const organizationId = await this.organizationOf(caller, named);
+  async ask(wanted: AskErasureDto, caller: Caller): Promise<Reply<ErasureEnvelope | FoundReply>> {
+    const { values, reason, dryRun = false } = wanted;
+    const organizationId = await this.organizationOf(caller, wanted.organizationId);
     const found = await this.work.run({ chains: [] }, (tx) => this.foresight.look(tx, organizationId, values, dryRun));
     if (dryRun) {
       recordsNothing();

@@ -3,7 +3,9 @@ import { type ChainRef, organizationChain, PLATFORM_ORGANIZATION } from '../../d
 import { type Blanking, sortedPairs } from '../../domain/audit/search-entry.js';
 import type { Plan } from '../../platform/database/plan.js';
 import type { Tx } from '../../platform/database/tx.js';
-import { type Erasure, type ErasureCounts, type ErasureKey, type ErasurePlace, type Stepped, VALUES_WITHOUT_CONFIRMATION } from './erasure.js';
+import {
+  type Erasure, type ErasureCounts, type ErasureKey, type ErasurePlace, type Stepped, VALUES_WITHOUT_CONFIRMATION,
+} from './erasure.js';
 import { ErasureStore } from './erasure.store.js';
 import { atPhase, type Look } from './look-for.service.js';
 
@@ -45,7 +47,9 @@ export class ErasureLedger {
       place,
       counts: {
         ...counts,
-        values: counts.values + valuesIn(blankings), entries: counts.entries + blankings.length, unreadable: counts.unreadable + unreadable,
+        values: counts.values + valuesIn(blankings),
+        entries: counts.entries + blankings.length,
+        unreadable: counts.unreadable + unreadable,
       },
       ...(texts ? { texts } : {}),
     };

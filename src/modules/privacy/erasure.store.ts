@@ -147,7 +147,8 @@ export class ErasureStore {
   /** Erasures of a user, or asked for by them. */
   async about(tx: Tx, userId: string): Promise<{ id: string; state: string; askedAt: Date }[]> {
     return tx.query(
-      `select id, state, asked_at as "askedAt" from erasures where user_id = $1 or asked_by = $1 or confirmed_by = $1 order by id`, [userId],
+      `select id, state, asked_at as "askedAt" from erasures where user_id = $1 or asked_by = $1 or confirmed_by = $1 order by id`,
+      [userId],
     );
   }
 

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { textFinder } from '../../domain/audit/erase-disclosures.js';
 import { ERASED } from '../../domain/audit/read-entry.js';
 import type { JsonObject } from '../../domain/json.js';
-import { type ColumnClass, type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders } from '../../platform/audit/personal-data.js';
+import {
+  type ColumnClass, type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
+} from '../../platform/audit/personal-data.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { ErasureStore } from './erasure.store.js';
 

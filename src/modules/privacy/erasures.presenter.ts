@@ -15,7 +15,7 @@ export class ErasureCountsReply {
   rows!: Record<string, number>;
   @ApiProperty({
     type: 'object', additionalProperties: { type: 'integer' },
-    description: 'Rows that still hold some of it: conditions, connectors and the like until somebody changes them, actions until they have ended.',
+    description: 'Rows that still hold some of it: conditions and the like until somebody changes them, actions until they have ended.',
   })
   left!: Record<string, number>;
 }
@@ -59,7 +59,8 @@ export class FoundCountsReply {
 
 export class FoundReply {
   @ApiProperty({ example: 'org_…' }) organizationId!: string;
-  @ApiProperty({ type: FoundCountsReply, description: 'What the log held of the values before anything was erased.' }) found!: FoundCountsReply;
+  @ApiProperty({ type: FoundCountsReply, description: 'What the log held of the values before anything was erased.' })
+  found!: FoundCountsReply;
   @ApiProperty({ type: ErasureReply, required: false, description: 'Not with `dryRun`.' }) erasure?: ErasureReply;
 }
 

@@ -41,7 +41,10 @@ export class Foresee {
         if (performance.now() > until || (!whole && needsSecond(found))) return { ...found, complete: false };
         const page = await this.page(tx, organizationId, rest, holds);
         found = {
-          values: found.values + page.values, entries: found.entries + page.entries, decisions: found.decisions + page.decisions, complete: true,
+          values: found.values + page.values,
+          entries: found.entries + page.entries,
+          decisions: found.decisions + page.decisions,
+          complete: true,
         };
         rest = page.rest;
       }

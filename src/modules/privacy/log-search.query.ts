@@ -18,7 +18,9 @@ const POINTERS = `array(select s.pointer from audit_subjects s
 @Injectable()
 export class LogSearchQuery {
   /** Entries of these parts of chains, in the order of the parts and by position. */
-  async entries(tx: Tx, organizationId: string, userId: string | null, ranges: readonly ChainRange[], limit: number): Promise<FoundEntry[]> {
+  async entries(
+    tx: Tx, organizationId: string, userId: string | null, ranges: readonly ChainRange[], limit: number,
+  ): Promise<FoundEntry[]> {
     return numbered(await tx.query<Row>(
       `select e.*, ${userId === null ? `'{}'::text[]` : POINTERS} as pointers
        from (
@@ -69,7 +71,9 @@ export class LogSearchQuery {
 
   /** Every chain that an organization has, for taking their heads. */
   async chains(tx: Tx, organizationId: string): Promise<string[]> {
-    const rows = await tx.query<{ chain: string }>(`select chain from audit_heads where organization_id = $1 order by chain`, [organizationId]);
+    const rows = await tx.query<{ chain: string }>(
+      'select chain from audit_heads where organization_id = $1 order by chain', [organizationId],
+    );
     return rows.map(({ chain }) => chain);
   }
 

@@ -40,7 +40,8 @@ export class LookFor {
     if (end === undefined) return nothing(place, 'log');
     const known = this.texts.open(erasure.id, erasure.texts);
     const entries = await this.log.ofUser(tx, organizationId, userId, after, ENTRIES_AT_ONCE);
-    const texts = searchedTexts([...known, ...entries.flatMap((entry) => legible(() => textsAt(entry.disclosures, entry.pointers)) ?? [])]);
+    const told = entries.flatMap(({ disclosures, pointers }) => legible(() => textsAt(disclosures, pointers)) ?? []);
+    const texts = searchedTexts([...known, ...told]);
     const { blankings, unreadable, last } = blanked(entries, textFinder(texts));
     const entry = last === entries.length - 1 || entries.length === 0 ? end : entries[last]!.id;
     const learned = texts.length > known.length ? { texts: this.texts.seal(erasure.id, texts) } : {};
