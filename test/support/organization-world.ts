@@ -46,7 +46,8 @@ export async function aWorld(server: TestServer, mark: string): Promise<World> {
       agents: [agent.id, stopped.id], users, userId: users, organizations: [organizationId, sibling], tenants: [tenantId],
       teams: [team], stops, keyId: [...Object.values(people).map(({ keyId }) => keyId), ...keys.map(({ id }) => id)],
       executions, hitl: requests, grant: grants.list('grants').map((grant) => (grant as { id: string }).id),
-      audit: entries.map(({ id }) => id), erasures: [await anErasure(server, organizationId)], name: [name], capability: [name, 'web.search'],
+      audit: entries.map(({ id }) => id), erasures: [await anErasure(server, organizationId)],
+      name: [name], capability: [name, 'web.search'],
     },
   };
 }
