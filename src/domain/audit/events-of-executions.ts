@@ -82,7 +82,12 @@ export const EXECUTION_EVENTS = {
   'execution.cancelled': capabilityEvent(
     'agent',
     'An approved action did not begin, because it no longer might.',
-    { ...inExecution, /** Plain: a code. */ reason: plain<string>(), reasons: optional(reasons) },
+    {
+      ...inExecution,
+      /** Plain: a code (stopped, approval_mismatch, agent_removed, erased …). */
+      reason: plain<string>(),
+      reasons: optional(reasons),
+    },
   ),
   'execution.reported': capabilityEvent(
     'agent_or_organization',
@@ -149,7 +154,7 @@ export const HITL_EVENTS = {
   }),
   'hitl.cancelled': capabilityEvent('agent', 'The request ended before a decision.', {
     ...inRequest,
-    /** Plain: a code. */
+    /** Plain: a code (asked, agent_removed, agent_transferred, erased). */
     reason: plain<string>(),
     comment,
   }),

@@ -42,7 +42,7 @@ export type HitlCommand =
       readonly by?: 'human' | 'system';
       readonly anew?: true;
     }
-  /** `system` cancels what may no longer run; it does not wait for a window that has ended. */
+  /** `system` cancels what may no longer run, or is no longer what was asked; it does not wait for a window that has ended. */
   | { readonly kind: 'cancel'; readonly note?: string; readonly by?: 'human' | 'system' }
   /**
    * `window`: the sweep; `manual`: an administrator's trigger, before the window ends or after. `approvalNeeds`: whom an approval

@@ -17,6 +17,7 @@ import { GrantsController } from './grants.controller.js';
 import { GrantsQuery } from './grants.query.js';
 import { IssueTokenService } from './issue-token.service.js';
 import { NodesController } from './nodes.controller.js';
+import { AgentsPersonalData } from './personal-data.store.js';
 import { RegisterAgentService } from './register-agent.service.js';
 import { SetupNodeService } from './setup-node.service.js';
 import { SetupTokenStore } from './setup-token.store.js';
@@ -26,7 +27,7 @@ import { SetupTokenStore } from './setup-token.store.js';
   controllers: [AgentsController, GrantsController, NodesController],
   providers: [
     AgentTokens, AgentTokenSource, AgentStore, AgentTies, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService,
-    GrantCapabilityService, IssueTokenService, SetupNodeService, SetupTokenStore,
+    GrantCapabilityService, IssueTokenService, SetupNodeService, SetupTokenStore, AgentsPersonalData,
   ],
   exports: [AgentStore, AgentsQuery, GrantCapabilityService],
 })

@@ -8,11 +8,12 @@ import { DefinitionStore } from './definition.store.js';
 import { GrantEntity } from './grant.entity.js';
 import { GrantStore } from './grant.store.js';
 import { GrantUsageStore } from './grant-usage.store.js';
+import { CapabilitiesPersonalData } from './personal-data.store.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([CapabilityDefinitionEntity, GrantEntity]), OrganizationsModule],
   controllers: [CapabilitiesController],
-  providers: [DefinitionStore, GrantStore, GrantUsageStore, DefineCapabilityService],
+  providers: [DefinitionStore, GrantStore, GrantUsageStore, DefineCapabilityService, CapabilitiesPersonalData],
   exports: [DefinitionStore, GrantStore, GrantUsageStore],
 })
 export class CapabilitiesModule {}

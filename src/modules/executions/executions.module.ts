@@ -5,12 +5,13 @@ import { ExecutionEntity } from './execution.entity.js';
 import { ExecutionStore } from './execution.store.js';
 import { ExecutionsController } from './executions.controller.js';
 import { ExecutionsQuery } from './executions.query.js';
+import { ExecutionsPersonalData } from './personal-data.store.js';
 import { ReportExecutionService } from './report-execution.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ExecutionEntity]), AgentsModule],
   controllers: [ExecutionsController],
-  providers: [ExecutionStore, ExecutionsQuery, ReportExecutionService],
-  exports: [ExecutionStore, ExecutionsQuery],
+  providers: [ExecutionStore, ExecutionsQuery, ReportExecutionService, ExecutionsPersonalData],
+  exports: [ExecutionStore, ExecutionsQuery, ExecutionsPersonalData],
 })
 export class ExecutionsModule {}

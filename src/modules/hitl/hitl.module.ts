@@ -5,6 +5,7 @@ import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { ApproveRequestService } from './approve-request.service.js';
+import { CancelErasedService } from './cancel-erased.service.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
 import { CancelWorkService } from './cancel-work.service.js';
 import { CountVotesService } from './count-votes.service.js';
@@ -30,6 +31,7 @@ import { HitlStatsQuery } from './hitl-stats.query.js';
 import { JudgeDecisionService } from './judge-decision.service.js';
 import { LicenceService } from './licence.service.js';
 import { MoveRequestService } from './move-request.service.js';
+import { HitlPersonalData } from './personal-data.store.js';
 import { RemindService } from './remind.service.js';
 import { Sweeper } from './sweeper.service.js';
 import { SweepService } from './sweep.service.js';
@@ -41,10 +43,11 @@ import { VoteStore } from './vote.store.js';
     OrganizationsModule],
   controllers: [HitlStatsController, HitlEventsController, HitlController, CancelExecutionController],
   providers: [
-    ApproveRequestService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService, DueRequestsQuery,
+    ApproveRequestService, CancelErasedService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService,
+    DueRequestsQuery,
     EditRequestService, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk,
-    HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService,
-    LicenceService, MoveRequestService, RemindService, Sweeper, SweepService, TimeOutService, VoteStore,
+    HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlPersonalData, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery,
+    JudgeDecisionService, LicenceService, MoveRequestService, RemindService, Sweeper, SweepService, TimeOutService, VoteStore,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

@@ -8,6 +8,7 @@ import { OrganizationEntity } from './organization.entity.js';
 import { OrganizationStore } from './organization.store.js';
 import { OrganizationsController } from './organizations.controller.js';
 import { OrganizationsQuery } from './organizations.query.js';
+import { OrganizationsPersonalData } from './personal-data.store.js';
 import { PersonalKeyEntity } from './personal-key.entity.js';
 import { PersonalKeySource } from './personal-key.source.js';
 import { PersonalKeyStore } from './personal-key.store.js';
@@ -28,7 +29,7 @@ import { UsersQuery } from './users.query.js';
   providers: [
     OrganizationsQuery, ActiveUsersQuery, OrganizationStore, ChangeOrganizationService, UsersQuery, UserStore, ChangeUserService,
     PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource, StopStore,
-    StopsQuery, EraseAccount,
+    StopsQuery, EraseAccount, OrganizationsPersonalData,
   ],
   exports: [OrganizationsQuery, ActiveUsersQuery, StopStore, StopsQuery, EraseAccount],
 })

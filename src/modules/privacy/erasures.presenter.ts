@@ -111,7 +111,7 @@ export function presentErasedUser(userId: string, account: ErasedAccount, search
     keys: account.keys,
     auditEntries: sum(({ entries }) => entries),
     requests: rows('requests'),
-    notifications: rows('notifications'),
+    notifications: rows('effects', 'notifications'),
     identityProvider: 'none',
     erasures: searches.map(presentErasure),
   };

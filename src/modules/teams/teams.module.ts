@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { ChangeTeamService } from './change-team.service.js';
 import { MemberStore } from './member.store.js';
+import { TeamsPersonalData } from './personal-data.store.js';
 import { TeamStore } from './team.store.js';
 import { TeamsController } from './teams.controller.js';
 import { TeamsQuery } from './teams.query.js';
@@ -10,7 +11,7 @@ import { TeamsQuery } from './teams.query.js';
 @Module({
   imports: [OrganizationsModule],
   controllers: [TeamsController],
-  providers: [TeamStore, MemberStore, TeamsQuery, ChangeTeamService],
+  providers: [TeamStore, MemberStore, TeamsQuery, ChangeTeamService, TeamsPersonalData],
   exports: [TeamStore],
 })
 export class TeamsModule {}

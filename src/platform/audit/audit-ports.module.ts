@@ -2,12 +2,14 @@ import { Global, Module } from '@nestjs/common';
 import { BeforeSigning } from './before-signing.js';
 import { Hold } from './hold.js';
 import { PersonalDataHolders } from './personal-data.js';
+import { PersonalRows } from './personal-rows.store.js';
+import { PlatformPersonalData } from './platform-personal-data.store.js';
 import { ReadinessFacts } from './readiness-facts.js';
 import { RecordKeepers } from './record-keepers.js';
 
-const shared = [BeforeSigning, Hold, PersonalDataHolders, ReadinessFacts, RecordKeepers];
+const shared = [BeforeSigning, Hold, PersonalDataHolders, PersonalRows, ReadinessFacts, RecordKeepers];
 
 /** Where modules and the audit log meet without knowing each other. */
 @Global()
-@Module({ providers: shared, exports: shared })
+@Module({ providers: [...shared, PlatformPersonalData], exports: shared })
 export class AuditPortsModule {}

@@ -4,9 +4,10 @@ import type { Tx } from '../database/tx.js';
 
 /**
  * What a column may hold. `personal`: of a known person, and `free`: whatever somebody wrote, are erased from; `secret` is dead with
- * its owner; `code`, `id` and `digest` say nothing of a person; `log` is the audit log's own, which erases by its own rules.
+ * its owner; `code`, `id` and `digest` say nothing of a person; `log` is the audit log's own, which erases by its own rules. `policy`
+ * is free too, but decides what agents may: it is searched, and never rewritten silently.
  */
-export type ColumnClass = 'code' | 'id' | 'digest' | 'secret' | 'personal' | 'free' | 'log';
+export type ColumnClass = 'code' | 'id' | 'digest' | 'secret' | 'personal' | 'free' | 'policy' | 'log';
 
 /** What is to be erased of one organization: a user and what is known of them, or texts alone. */
 export interface ErasureTarget {
@@ -17,7 +18,11 @@ export interface ErasureTarget {
 }
 
 export interface ErasedSoFar {
-  /** How many of each kind of row were changed by this call. */
+  /**
+   * How many of each kind of row were changed by this call. A kind whose name begins with `left` counts rows that still hold what is
+   * to be erased: policy, until somebody changes it, and what runs, until it has ended. Erasing has ended with a whole pass that
+   * counts none of them.
+   */
   readonly counts: Readonly<Record<string, number>>;
   /** Where the next call goes on; absent when there is nothing left. */
   readonly next?: string;

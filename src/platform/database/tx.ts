@@ -9,6 +9,7 @@ import { type Reply, reply } from '../http/replies.js';
 import type { Effect } from '../outbox/effects.js';
 import { APPEND_ENTRIES, entryColumns, subjectColumns, WRITE_OUT } from './chain-writer.js';
 import type { KeptAnswer } from './idempotency.js';
+import { inOneGo } from './in-one-go.js';
 import { moveHead } from './locks.js';
 import type { Plan } from './plan.js';
 
@@ -29,6 +30,8 @@ export class Tx {
   private readonly openRequests = new Map<string, { chain: ChainRef; change: number }>();
   private readonly effects: Effect[] = [];
   private changed: readonly string[] = [];
+  private readonly more: ChainRef[] = [];
+  private readonly later: (() => void)[] = [];
 
   /** Made by the unit of work alone. */
   constructor(
@@ -77,7 +80,40 @@ export class Tx {
 
   /** Whether this work has the head of a chain that its plan names: always, unless the plan takes `onlyFree` ones. */
   holds(chain: ChainRef): boolean {
-    return this.plan.chains.some((one) => one.organizationId === chain.organizationId && one.chain === chain.chain);
+    return [...this.plan.chains, ...this.more].some((one) => one.organizationId === chain.organizationId && one.chain === chain.chain);
+  }
+
+  /**
+   * Takes heads besides the plan's that nobody else holds, and waits for none, so that the one order of locks stands.
+   *
+   * @returns those of them that somebody else holds
+   */
+  async holdFree(chains: readonly ChainRef[]): Promise<ChainRef[]> {
+    if (chains.length === 0) return [];
+    const [taken, there] = await inOneGo([this.heads(chains, 'for update skip locked'), this.heads(chains, '')]);
+    const isTaken = new Set(taken.map(({ organizationId, chain }) => `${organizationId} ${chain}`));
+    this.more.push(...taken.filter((chain) => !this.holds(chain)));
+    return there.filter(({ organizationId, chain }) => !isTaken.has(`${organizationId} ${chain}`));
+  }
+
+  /** Of chains that this work holds: their agents are decided by something else from now on. */
+  async raise(chains: readonly ChainRef[]): Promise<void> {
+    if (chains.length === 0) return;
+    await this.query(
+      `update audit_heads set revision = revision + 1
+       where (organization_id, chain) in (select * from unnest($1::text[], $2::text[]))`,
+      [chains.map((chain) => chain.organizationId), chains.map((chain) => chain.chain)],
+    );
+  }
+
+  /** What is done once this work is committed, and only then: waiting calls are told. It must not fail. */
+  afterwards(deed: () => void): void {
+    this.later.push(deed);
+  }
+
+  /** For the unit of work, behind its commit. */
+  tell(): void {
+    for (const deed of this.later) deed();
   }
 
   /** The chain for entries about an agent here: its own, or its organization's once the agent has left (`evenIfClosed`). */
@@ -127,13 +163,7 @@ export class Tx {
   /** Of what this work has changed for decisions in flight. For the unit of work. */
   async raiseRevisions(): Promise<void> {
     await this.raiseShared(this.plan.changesShared ?? []);
-    if (!this.plan.leavesFacts && this.plan.chains.length > 0) {
-      await this.query(
-        `update audit_heads set revision = revision + 1
-         where (organization_id, chain) in (select * from unnest($1::text[], $2::text[]))`,
-        [this.plan.chains.map((chain) => chain.organizationId), this.plan.chains.map((chain) => chain.chain)],
-      );
-    }
+    if (!this.plan.leavesFacts) await this.raise(this.plan.chains);
   }
 
   /** What writes all that was collected: counts, outbox rows, and last the entries. For the unit of work. */
@@ -150,6 +180,14 @@ export class Tx {
       this.effects.map((effect) => JSON.stringify(effect.payload satisfies JsonObject)),
     ];
     return { sql: WRITE_OUT, parameters: [...collected, ...columns] };
+  }
+
+  private heads(chains: readonly ChainRef[], locking: '' | 'for update skip locked'): Promise<ChainRef[]> {
+    return this.query<ChainRef>(
+      `select organization_id as "organizationId", chain from audit_heads
+       where (organization_id, chain) in (select * from unnest($1::text[], $2::text[])) order by organization_id, chain ${locking}`,
+      [chains.map((chain) => chain.organizationId), chains.map((chain) => chain.chain)],
+    );
   }
 
   private takeEntries(): PreparedEntry[] {

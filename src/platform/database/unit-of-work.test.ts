@@ -56,3 +56,17 @@ describe('the last statement and the commit are sent in one go', () => {
     expect(told.slice(-3)).toEqual(['COMMIT', 'ROLLBACK', 'released']);
   });
 });
+
+describe('what is done afterwards', () => {
+  test('is done once the commit is answered', async () => {
+    const { work, told } = noting();
+    await work.run({ chains: [] }, async (tx) => tx.afterwards(() => told.push('done')));
+    expect(told.slice(-3)).toEqual(['COMMIT', 'released', 'done']);
+  });
+
+  test('is not done where the commit fails', async () => {
+    const { work, told } = noting('COMMIT');
+    await expect(work.run({ chains: [] }, async (tx) => tx.afterwards(() => told.push('done')))).rejects.toThrow(/refused: COMMIT/);
+    expect(told).not.toContain('done');
+  });
+});

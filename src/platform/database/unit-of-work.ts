@@ -95,6 +95,7 @@ export class UnitOfWork {
     } finally {
       await runner.release();
     }
+    tx.tell();
     if (tx.enqueued > 0) this.bell.ring();
     await passBarriers(this.dataSource, tx.changedShared);
     return result;

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { agentChain } from '../../domain/audit/chain.js';
+import type { JsonObject } from '../../domain/json.js';
+import {
+  type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
+} from '../../platform/audit/personal-data.js';
+import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
+import { classesOf, code, digest, free, id, secret } from '../../platform/audit/personal-table.js';
+import type { Tx } from '../../platform/database/tx.js';
+
+const TABLES: readonly Erasable[] = [
+  {
+    kind: 'agents', from: 'agents', key: { id: 'text' },
+    columns: {
+      organization_id: id, id, name: free(), description: free(), risk_level: code, status: code, tags: free('list'),
+      metadata: free('json'), registered_by: id, owner_id: id, team_id: id,
+    },
+    head: (organizationId, row) => agentChain(organizationId, row['id'] as string),
+    // Conditions read the tags.
+    changesFacts: true,
+  },
+  {
+    kind: 'nodes', from: 'setup_tokens', key: { id: 'text' },
+    columns: { organization_id: id, id, agent_id: id, token_hash: secret, issued_by: id, node_id: free() },
+  },
+];
+
+/** What this module holds of people: whose the agents are, and what was written about these. */
+@Injectable()
+export class AgentsPersonalData implements PersonalData {
+  readonly name = 'agents';
+  readonly tables = {
+    ...classesOf(TABLES),
+    refreshed_tokens: { organization_id: id.class, agent_id: id.class, jti: digest.class },
+  };
+
+  constructor(
+    holders: PersonalDataHolders,
+    private readonly rows: PersonalRows,
+  ) {
+    holders.register(this);
+  }
+
+  async about(tx: Tx, userId: string): Promise<JsonObject> {
+    const [known] = await tx.query<{ agents: JsonObject[]; setupTokens: JsonObject[] }>(
+      `select
+         (select coalesce(json_agg(json_build_object('id', a.id, 'name', a.name, 'owned', coalesce(a.owner_id = u.id, false),
+             'registered', a.registered_by = u.id, 'createdAt', a.created_at) order by a.id), '[]')
+          from agents a where a.organization_id = u.organization_id and (a.owner_id = u.id or a.registered_by = u.id)) as agents,
+         (select coalesce(json_agg(json_build_object('id', s.id, 'agentId', s.agent_id, 'issuedAt', s.issued_at) order by s.id), '[]')
+          from setup_tokens s where s.organization_id = u.organization_id and s.issued_by = u.id) as "setupTokens"
+       from users u where u.id = $1`,
+      [userId],
+    );
+    return known ?? {};
+  }
+
+  erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar> {
+    return this.rows.erase(tx, TABLES, what, limit, after);
+  }
+}

@@ -1,0 +1,69 @@
+import { Injectable } from '@nestjs/common';
+import { organizationChain } from '../../domain/audit/chain.js';
+import type { JsonObject } from '../../domain/json.js';
+import {
+  type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
+} from '../../platform/audit/personal-data.js';
+import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
+import { classesOf, code, digest, free, id, policy } from '../../platform/audit/personal-table.js';
+import type { Tx } from '../../platform/database/tx.js';
+
+/**
+ * What a definition or a grant decides by is never rewritten by an erasure: a condition that forgot a name would let through what
+ * it was to hold. A text in it is reported as left, until an administrator has changed it. A grant that was revoked decides
+ * nothing, and nobody can change it any more: from that one it is erased.
+ */
+const TABLES: readonly Erasable[] = [
+  {
+    kind: 'capabilities', from: 'capability_definitions', key: { name: 'text' }, head: organizationChain,
+    columns: {
+      organization_id: id, name: code, category: free(), description: free(), default_hitl_mode: code, input_schema: policy(),
+      connector: policy(), digest,
+    },
+  },
+  {
+    kind: 'grants', from: 'capability_grants', key: { id: 'text' },
+    columns: {
+      organization_id: id, id, agent_id: id, team_id: id, capability: code, hitl_mode: code, timeout_action: code,
+      conditions: policy(), limits: policy(), quorum: code, reminders: code, granted_by: id, revoked_by: id,
+    },
+    also: { is_revoked: 't.revoked_at is not null' },
+    inForce: (row) => row['is_revoked'] !== true,
+  },
+];
+
+/** What this module holds of people: what was written into definitions and grants, and who granted. */
+@Injectable()
+export class CapabilitiesPersonalData implements PersonalData {
+  readonly name = 'capabilities';
+  readonly tables = {
+    ...classesOf(TABLES),
+    grant_usage: { organization_id: id.class, grant_id: id.class },
+    grant_uses: { organization_id: id.class, grant_id: id.class, measure: code.class, execution_id: id.class },
+    grant_totals: { organization_id: id.class, grant_id: id.class, measure: code.class },
+  };
+
+  constructor(
+    holders: PersonalDataHolders,
+    private readonly rows: PersonalRows,
+  ) {
+    holders.register(this);
+  }
+
+  async about(tx: Tx, userId: string): Promise<JsonObject> {
+    const [known] = await tx.query<{ grants: JsonObject[] }>(
+      `select
+         (select coalesce(json_agg(json_build_object('id', g.id, 'capability', g.capability, 'granted', g.granted_by = u.id,
+             'grantedAt', g.granted_at, 'revoked', coalesce(g.revoked_by = u.id, false), 'revokedAt', g.revoked_at) order by g.id), '[]')
+          from capability_grants g
+          where g.organization_id = u.organization_id and (g.granted_by = u.id or g.revoked_by = u.id)) as grants
+       from users u where u.id = $1`,
+      [userId],
+    );
+    return known ?? {};
+  }
+
+  erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar> {
+    return this.rows.erase(tx, TABLES, what, limit, after);
+  }
+}

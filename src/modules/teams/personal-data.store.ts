@@ -1,0 +1,51 @@
+import { Injectable } from '@nestjs/common';
+import { organizationChain } from '../../domain/audit/chain.js';
+import type { JsonObject } from '../../domain/json.js';
+import {
+  type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
+} from '../../platform/audit/personal-data.js';
+import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
+import { classesOf, code, free, id } from '../../platform/audit/personal-table.js';
+import type { Tx } from '../../platform/database/tx.js';
+
+const TABLES: readonly Erasable[] = [
+  {
+    // Whoever changes a team holds its organization's head.
+    kind: 'teams', from: 'teams', key: { id: 'text' }, head: organizationChain,
+    columns: { organization_id: id, id, name: free(), description: free() },
+  },
+];
+
+/** What this module holds of people: who belongs to which team, and what teams are called. */
+@Injectable()
+export class TeamsPersonalData implements PersonalData {
+  readonly name = 'teams';
+  readonly tables = {
+    ...classesOf(TABLES),
+    team_members: { organization_id: id.class, team_id: id.class, user_id: id.class, role: code.class },
+  };
+
+  constructor(
+    holders: PersonalDataHolders,
+    private readonly rows: PersonalRows,
+  ) {
+    holders.register(this);
+  }
+
+  async about(tx: Tx, userId: string): Promise<JsonObject> {
+    const [known] = await tx.query<{ memberships: JsonObject[] }>(
+      `select coalesce(json_agg(json_build_object('teamId', m.team_id, 'team', t.name, 'role', m.role, 'since', m.since)
+         order by m.team_id), '[]') as memberships
+       from users u
+       join team_members m on m.organization_id = u.organization_id and m.user_id = u.id
+       join teams t on t.organization_id = m.organization_id and t.id = m.team_id
+       where u.id = $1`,
+      [userId],
+    );
+    return { memberships: known!.memberships };
+  }
+
+  erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar> {
+    return this.rows.erase(tx, TABLES, what, limit, after);
+  }
+}
