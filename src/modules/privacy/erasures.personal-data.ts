@@ -36,6 +36,6 @@ export class ErasuresPersonalData implements PersonalData {
     const rows = await this.store.reasons(tx, organizationId, after, limit);
     const telling = rows.filter(({ reason }) => reason !== null && holds(reason)).map(({ id }) => id);
     if (telling.length > 0) await this.store.giveReason(tx, organizationId, telling, ERASED);
-    return { counts: { erasures: telling.length }, ...(rows.length < limit ? {} : { next: rows.at(-1)!.id }) };
+    return { counts: telling.length === 0 ? {} : { erasures: telling.length }, ...(rows.length < limit ? {} : { next: rows.at(-1)!.id }) };
   }
 }
