@@ -539,7 +539,7 @@ class Check {
       : seq <= chain.seq ? ['forked', 'stands at a position that is taken']
       : arrives && fromSeq === seq - 1 && fromHash === prevHash ? undefined
       : arrives ? ['inserted', 'claims a transfer, but does not continue the entry that it names']
-      : chain.hasLeft ? ['inserted', 'follows the entry with which the agent left this organization']
+      : chain.hasLeft && !this.mayJump(name, chain) ? ['inserted', 'follows the entry with which the agent left this organization']
       : seq > chain.seq + 1 || prevHash === chain.hash || chain.isBroken || this.counts.breaks > before ? undefined
       : ['forked', 'does not continue the entry before it: one of the two is not what was appended'];
     if (wrong) this.inEntry(entry, ...wrong);

@@ -1,6 +1,11 @@
 import { Command } from 'commander';
+import { judgesOf } from '../modules/audit/judging/judges.js';
 import { verification, type Verification } from '../modules/audit/verification.js';
+import { grantRecords } from '../modules/capabilities/grant-records.query.js';
+import { executionRecords } from '../modules/executions/execution-records.query.js';
+import { requestRecords } from '../modules/hitl/hitl-records.query.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
+import { exportCommand } from './audit-export.command.js';
 import { databaseOf } from './database-address.js';
 import { readingLog } from './log-connection.query.js';
 import { reason } from './reason.js';
@@ -11,6 +16,9 @@ const TAMPERED = 1;
 const NO_CONNECTION = 2;
 
 const NO_DATABASE = 'no database: give --database-url or DATABASE_URL, or start the server of this data directory first';
+
+/** Those that modules register in a server. */
+const KEEPERS = [executionRecords, requestRecords, grantRecords];
 
 interface VerifyOptions {
   databaseUrl?: string;
@@ -30,6 +38,7 @@ export function auditCommand(): Command {
     .action(async (options: VerifyOptions) => {
       process.exitCode = await verify(options, withEnvironmentFile(process.env));
     });
+  audit.addCommand(exportCommand());
   return audit;
 }
 
@@ -39,15 +48,22 @@ async function verify({ databaseUrl, agent, json }: VerifyOptions, env: NodeJS.P
   try {
     const url = databaseUrl ?? databaseOf(env);
     if (url === undefined) return refuse(NO_DATABASE);
-    outcome = await readingLog(url, (source) => verification(source, agent, progress.show));
+    outcome = await readingLog(url, async (source, run) => {
+      const judges = await judgesOf(run, source, KEEPERS, { organizations: 'all', agentId: agent });
+      return verification(source, agent, progress.show, judges);
+    });
   } catch (error) {
     return refuse(reason(error, 'this database holds no audit log'));
   } finally {
     progress.clear();
   }
   if (agent !== undefined && outcome.chains === 0) return refuse(`there is no entry of an agent ${agent}`);
-  process.stdout.write(json ? `${JSON.stringify(outcome, null, 2)}\n` : verificationReport(outcome, process.stdout.isTTY));
+  process.stdout.write(json ? `${JSON.stringify(told(outcome), null, 2)}\n` : verificationReport(outcome, process.stdout.isTTY));
   return outcome.valid ? WELL : TAMPERED;
+}
+
+function told({ judged, ...rest }: Verification): object {
+  return { ...rest, ...judged };
 }
 
 function refuse(why: string): number {

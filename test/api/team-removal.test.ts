@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newId } from '../../src/domain/ids.js';
 import { asRoot, type Client } from '../support/actors.js';
 import { teamEntriesOf } from '../support/audit.js';
 import { anAgent } from '../support/builders.js';
 import { eventually } from '../support/eventually.js';
-import { aPerson, type BuiltPerson, firstOrganization } from '../support/people.js';
+import { aPerson, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 let server: TestServer;
@@ -57,14 +56,8 @@ describe('removing a team', () => {
   }, 30_000);
 
   async function aTeamGrant(teamId: string, capability: string): Promise<string> {
-    const id = newId('grt');
-    await server.sql(
-      `insert into capability_grants
-         (organization_id, id, team_id, capability, hitl_mode, timeout_action, conditions, version, granted_at, granted_by)
-       values ($1, $2, $3, $4, 'auto', 'reject', '[]', 1, clock_timestamp(), 'root')`,
-      [await firstOrganization(server), id, teamId, capability],
-    );
-    return id;
+    const made = await root.post('/api/v1/capabilities/grant', { teamId, capability, hitlMode: 'auto' });
+    return made.expect(201).text('grant.id');
   }
 
   test('an agent that is joining at that moment keeps the team; one that comes later finds it gone', async () => {

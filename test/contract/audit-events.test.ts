@@ -15,8 +15,8 @@ const OF_NO_MODULE_YET: Readonly<Record<string, readonly string[]>> = {
   'tenants': ['admin.tenant_changed'],
   'tasks': ['task.delegated', 'task.ended'],
   'language models': ['llm.request', 'llm.pii_detected', 'llm.provider_error'],
-  'exports, retention and recovery of the log': [
-    'admin.audit_exported', 'admin.audit_retention_sweep', 'admin.recovered', 'gdpr.export_requested',
+  'retention and recovery of the log': [
+    'admin.audit_retention_sweep', 'admin.recovered',
   ],
 };
 

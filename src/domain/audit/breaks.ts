@@ -13,6 +13,8 @@ export const BREAK_KINDS = [
   'checkpoint_invalid',
   'archive_altered',
   'tree_mismatch',
+  'incomplete',
+  'gate_wrong',
 ] as const;
 
 export type BreakKind = (typeof BREAK_KINDS)[number];

@@ -136,6 +136,7 @@ export const ADMIN_EVENTS = {
   'admin.audit_exported': event('organization', 'The audit log was exported in bulk.', {
     from: optional(plain<string>()),
     to: optional(plain<string>()),
+    agentId: optional(plain<string>()),
     format: plain<string>(),
     count: optional(plain<number>()),
   }),

@@ -37,6 +37,7 @@ export const AGENT_EVENTS = {
     epoch: plain<number>(),
     expiresAt: plain<string>(),
     jti: optional(plain<string>()),
+    capabilities: optional(plain<readonly string[]>()),
     /** The agent acknowledged that its capabilities have changed. */
     acknowledged: flag(),
   }),

@@ -43,6 +43,9 @@ export const EXECUTION_EVENTS = {
       ...inExecution,
       /** Which beginning this is; the first was `execution.started`. */
       attempt: plain<number>(),
+      /** Under which it begins this time. */
+      grantId: optional(plain<string>()),
+      grantVersion: optional(plain<number>()),
     },
     null,
   ),
@@ -125,6 +128,8 @@ export const HITL_EVENTS = {
     executionId: optional(plain<string>()),
     grantId: optional(plain<string>()),
     grantVersion: optional(plain<number>()),
+    /** Digest of the capability's definition. */
+    definition: optional(plain<string>()),
     level: optional(plain<number>()),
     context: optional(context),
     action: optional(value<string>()),

@@ -79,9 +79,13 @@ const KINDS = {
   gap: { from: count, to: count, because: exactly('swept', 'range', 'hidden'), nodes: list(treeHash) },
   /** Where a chain ends. */
   head: { ...placeOfEntry, hash: nullable(text), closed: flag },
-  /** Where a chain was cut by retention, and the sweep's entry that says so. */
+  /**
+   * Where a chain was cut by retention, and the sweep's entry that says so. `count` is how many of its entries are gone for good;
+   * `sweepIndex` is null while the sweep's entry is not under the checkpoint.
+   */
   seam: {
-    ...placeOfEntry, hash: hex, count, sweepEntryId: text, sweepIndex: count, checkpoint: shape({ size: count, root: treeHash }),
+    ...placeOfEntry, hash: hex, count, sweepEntryId: text, sweepIndex: nullable(count),
+    checkpoint: shape({ size: count, root: treeHash }),
   },
   /** That a tree of `to` leaves continues that of `from`; `organizationId` may be `platform`. */
   consistency: { organizationId: text, from: count, to: count, hashes: list(treeHash) },

@@ -14,12 +14,14 @@ export interface ReadableParts {
 /**
  * Puts an entry's disclosed values back into its metadata and origin. Does not verify: of an entry that was tampered with it
  * reads what it can, so that the log can still be looked at.
+ *
+ * @param absent how a value reads that has no disclosure at all
  */
-export function readEntry({ payload, disclosures }: Pick<StoredEntry, 'payload' | 'disclosures'>): ReadableParts {
+export function readEntry({ payload, disclosures }: Pick<StoredEntry, 'payload' | 'disclosures'>, absent = ERASED): ReadableParts {
   const parsed = parse(payload);
   const root = isJsonObject(parsed) ? parsed : {};
-  const metadata = withoutCommitments(root['metadata']) ?? {};
-  const origin = withoutCommitments(root['origin']);
+  const metadata = withoutCommitments(root['metadata'], absent) ?? {};
+  const origin = withoutCommitments(root['origin'], absent);
   const listed = parse(disclosures);
   for (const disclosure of Array.isArray(listed) ? listed : []) {
     if (!isJsonObject(disclosure)) continue;
@@ -39,13 +41,13 @@ function parse(text: string): JsonValue | undefined {
   }
 }
 
-/** A committed value reads as erased until its disclosure is found, a committed object as empty. */
-function withoutCommitments(container: JsonValue | undefined): JsonObject | undefined {
+/** A committed value reads as absent until its disclosure is found, a committed object as empty. */
+function withoutCommitments(container: JsonValue | undefined, absent: string): JsonObject | undefined {
   if (!isJsonObject(container)) return undefined;
   return Object.fromEntries(
     Object.entries(container).map(([name, member]): [string, JsonValue] => {
       if (!isJsonObject(member)) return [name, member];
-      if (Object.hasOwn(member, '~')) return [name, ERASED];
+      if (Object.hasOwn(member, '~')) return [name, absent];
       return [name, Object.hasOwn(member, '~members') ? {} : member];
     }),
   );

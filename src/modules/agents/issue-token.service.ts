@@ -86,6 +86,7 @@ export class IssueTokenService {
           epoch: agent.epoch,
           expiresAt: issued.expiresAt.toISOString(),
           jti: issued.tokenId,
+          capabilities: current,
           ...(changed ? { acknowledged: true } : {}),
         },
       });

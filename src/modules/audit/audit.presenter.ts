@@ -39,6 +39,24 @@ export class BreakReply {
   @ApiProperty({ description: 'What is wrong, for people.' }) detail!: string;
 }
 
+export class CompletenessReply {
+  @ApiProperty({ type: 'integer', description: 'Executions, requests, grants, reports and settlements that entries tell of.' })
+  checked!: number;
+
+  @ApiProperty({ type: 'integer', required: false, description: 'Rows whose entries a sweep has archived.' }) swept?: number;
+  @ApiProperty({ type: 'integer' }) breaks!: number;
+}
+
+export class ReplayReply {
+  @ApiProperty({ type: 'integer' }) right!: number;
+  @ApiProperty({ type: 'integer' }) wrong!: number;
+  @ApiProperty({
+    type: Object, example: { erased: 2 },
+    description: 'Of which not enough is left to decide them again: `erased`, `swept`, or `limits`, whose counts the log does not keep.',
+  })
+  notReplayable!: JsonObject;
+}
+
 export class VerificationReply {
   @ApiProperty({ description: 'False only when something was tampered with.' }) valid!: boolean;
   @ApiProperty({ enum: ['valid', 'valid_unanchored', 'tampered'] }) verdict!: string;
@@ -50,6 +68,12 @@ export class VerificationReply {
   @ApiProperty({ type: BreakReply, isArray: true, description: 'The first 1,000.' }) breaks!: BreakReply[];
   @ApiProperty({ type: 'integer', required: false, description: 'How many there are, where not all are listed.' })
   breaksFound?: number;
+
+  @ApiProperty({ type: CompletenessReply, description: 'Whether executions, requests and grants agree with their entries, both ways.' })
+  completeness!: CompletenessReply;
+
+  @ApiProperty({ type: ReplayReply, description: 'What the gate decided, decided anew from entries alone.' })
+  replay!: ReplayReply;
 
   @ApiProperty({ type: 'integer' }) durationMs!: number;
 }
@@ -74,6 +98,7 @@ export function presentEntry(entry: StoredEntry): AuditEntryReply {
   };
 }
 
-export function presentVerification({ breaks, breaksFound, ...rest }: Verification): VerificationReply {
-  return { ...rest, breaks: [...breaks], ...(breaksFound > breaks.length ? { breaksFound } : {}) };
+export function presentVerification({ breaks, breaksFound, judged, ...rest }: Verification): VerificationReply {
+  const { completeness, replay } = judged as unknown as Pick<VerificationReply, 'completeness' | 'replay'>;
+  return { ...rest, completeness, replay, breaks: [...breaks], ...(breaksFound > breaks.length ? { breaksFound } : {}) };
 }

@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { StoredEntry } from '../../domain/audit/stored-entry.js';
 import type { LogSource } from '../../domain/audit/verify.js';
+import type { ReadStatement } from '../../platform/audit/record-keepers.js';
 import type { RunStatement } from '../../platform/auth/credential-source.js';
 import type { Scope } from '../../platform/auth/scope.js';
 import { inOneGo } from '../../platform/database/in-one-go.js';
@@ -52,14 +53,14 @@ export class AuditQuery {
   }
 
   /** Reads the log as it stands at one moment, on a connection of its own. */
-  async reading<Result>(scope: Scope, read: (source: LogSource) => Promise<Result>): Promise<Result> {
+  async reading<Result>(scope: Scope, read: (source: LogSource, run: ReadStatement) => Promise<Result>): Promise<Result> {
     const runner = this.dataSource.createQueryRunner();
     await runner.connect();
     try {
       await runner.startTransaction();
       for (const statement of SNAPSHOT) await runner.query(statement);
       const run = (sql: string, parameters: readonly unknown[]) => runner.query(sql, [...parameters]) as Promise<unknown[]>;
-      return await read(sqlLogSource(run, scope.organizations));
+      return await read(sqlLogSource(run, scope.organizations), run);
     } finally {
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
       await runner.release();

@@ -3,6 +3,7 @@ import { append, sourceOf, type MemoryLog } from '../../../test/support/memory-l
 import { agentChain } from '../../domain/audit/chain.js';
 import type { LogSource } from '../../domain/audit/verify.js';
 import { newId } from '../../domain/ids.js';
+import type { ReadStatement } from '../../platform/audit/record-keepers.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import { scopeOfEverything, scopeOfOrganization, type Scope } from '../../platform/auth/scope.js';
 import { TURN_SECONDS, type VerificationTurns } from './verification-turns.store.js';
@@ -29,11 +30,11 @@ class LogInMemory implements ReadsLog {
     return open;
   }
 
-  async reading<Result>(_scope: Scope, read: (source: LogSource) => Promise<Result>): Promise<Result> {
+  async reading<Result>(_scope: Scope, read: (source: LogSource, run: ReadStatement) => Promise<Result>): Promise<Result> {
     this.readings++;
     await this.gate;
     if (this.away) throw new Error('the database is away');
-    return read(sourceOf(this.log));
+    return read(sourceOf(this.log), async () => []);
   }
 }
 
@@ -54,7 +55,7 @@ class TurnsInMemory implements VerificationTurns {
   }
 }
 
-const verifying = (log: LogInMemory, turns = new TurnsInMemory()) => new VerifyLogService(log, turns);
+const verifying = (log: LogInMemory, turns = new TurnsInMemory()) => new VerifyLogService(log, turns, { all: () => [] });
 
 const root = (keyHash: string): Caller => ({ principal: { kind: 'root', keyHash }, scope: scopeOfEverything(), actorId: 'root' });
 
@@ -64,6 +65,7 @@ describe('verification on request', () => {
     expect(await service.verify(root('a'), undefined)).toEqual({
       valid: true, verdict: 'valid_unanchored', chains: 1, entries: 1, checkpoint: null, breaks: [], breaksFound: 0,
       durationMs: expect.any(Number),
+      judged: { completeness: { checked: 0, breaks: 0 }, replay: { right: 0, wrong: 0, notReplayable: {} } },
     });
   });
 

@@ -2,16 +2,18 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { isId } from '../../domain/ids.js';
 import type { LogSource } from '../../domain/audit/verify.js';
+import { type ReadStatement, RecordKeepers } from '../../platform/audit/record-keepers.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Scope } from '../../platform/auth/scope.js';
 import { Problem } from '../../platform/http/problem.js';
 import { AuditQuery } from './audit.query.js';
+import { judgesOf } from './judging/judges.js';
 import { verification, type Verification } from './verification.js';
 import { type VerificationTurns, VerificationTurnsStore } from './verification-turns.store.js';
 
 /** What the service asks of the database. */
 export interface ReadsLog {
-  reading<Result>(scope: Scope, read: (source: LogSource) => Promise<Result>): Promise<Result>;
+  reading<Result>(scope: Scope, read: (source: LogSource, run: ReadStatement) => Promise<Result>): Promise<Result>;
 }
 
 /** Verifies the log on request. Whoever asks while the same part of the log is being verified gets that answer. */
@@ -22,6 +24,7 @@ export class VerifyLogService {
   constructor(
     @Inject(AuditQuery) private readonly log: ReadsLog,
     @Inject(VerificationTurnsStore) private readonly turns: VerificationTurns,
+    @Inject(RecordKeepers) private readonly keepers: Pick<RecordKeepers, 'all'>,
   ) {}
 
   /** @throws Problem RATE_LIMITED within a minute of the last one; NOT_FOUND for an agent without any entry */
@@ -33,7 +36,7 @@ export class VerifyLogService {
     const key = JSON.stringify([scope.organizations, agentId ?? null]);
     let run = this.running.get(key);
     if (!run) {
-      run = this.log.reading(scope, (source) => verification(source, agentId)).finally(() => this.running.delete(key));
+      run = this.look(scope, agentId).finally(() => this.running.delete(key));
       this.running.set(key, run);
     }
     const outcome = await run.catch(async (error: unknown) => {
@@ -43,6 +46,13 @@ export class VerifyLogService {
     });
     if (agentId !== undefined && outcome.chains === 0) throw new Problem('NOT_FOUND', 'No entry of this agent is here.');
     return outcome;
+  }
+
+  private look(scope: Scope, agentId: string | undefined): Promise<Verification> {
+    return this.log.reading(scope, async (source, run) => {
+      const judges = await judgesOf(run, source, this.keepers.all(), { organizations: scope.organizations, agentId });
+      return verification(source, agentId, undefined, judges);
+    });
   }
 
   private async takeTurn(credential: string): Promise<void> {

@@ -5,6 +5,8 @@ import { CapabilitiesController } from './capabilities.controller.js';
 import { CapabilityDefinitionEntity } from './capability-definition.entity.js';
 import { DefineCapabilityService } from './define-capability.service.js';
 import { DefinitionStore } from './definition.store.js';
+import { RecordKeepers } from '../../platform/audit/record-keepers.js';
+import { grantRecords } from './grant-records.query.js';
 import { GrantEntity } from './grant.entity.js';
 import { GrantStore } from './grant.store.js';
 import { GrantUsageStore } from './grant-usage.store.js';
@@ -16,4 +18,8 @@ import { CapabilitiesPersonalData } from './personal-data.store.js';
   providers: [DefinitionStore, GrantStore, GrantUsageStore, DefineCapabilityService, CapabilitiesPersonalData],
   exports: [DefinitionStore, GrantStore, GrantUsageStore],
 })
-export class CapabilitiesModule {}
+export class CapabilitiesModule {
+  constructor(keepers: RecordKeepers) {
+    keepers.register(grantRecords);
+  }
+}

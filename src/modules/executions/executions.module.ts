@@ -2,6 +2,8 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AgentsModule } from '../agents/agents.module.js';
 import { ExecutionEntity } from './execution.entity.js';
+import { RecordKeepers } from '../../platform/audit/record-keepers.js';
+import { executionRecords } from './execution-records.query.js';
 import { ExecutionStore } from './execution.store.js';
 import { ExecutionsController } from './executions.controller.js';
 import { ExecutionsQuery } from './executions.query.js';
@@ -14,4 +16,8 @@ import { ReportExecutionService } from './report-execution.service.js';
   providers: [ExecutionStore, ExecutionsQuery, ReportExecutionService, ExecutionsPersonalData],
   exports: [ExecutionStore, ExecutionsQuery, ExecutionsPersonalData],
 })
-export class ExecutionsModule {}
+export class ExecutionsModule {
+  constructor(keepers: RecordKeepers) {
+    keepers.register(executionRecords);
+  }
+}

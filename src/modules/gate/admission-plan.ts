@@ -197,7 +197,7 @@ function ask(
     capability,
     metadata: {
       hitlId: hitlRequestId, capability, input, hitlMode: mode, expiresAt: expiresAt.toISOString(), digest, executionId, level,
-      grantId: grant.id, grantVersion: grant.version, reasons: decision.reasons, ...asked(item), ...flag(decision),
+      grantId: grant.id, grantVersion: grant.version, definition, reasons: decision.reasons, ...asked(item), ...flag(decision),
     },
   };
   return {

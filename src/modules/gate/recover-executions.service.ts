@@ -114,7 +114,8 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
       type: 'execution.retried',
       capability,
       metadata: {
-        executionId: execution.id, hitlId: request.id, attempt: begun.fence, ...(execution.flagged ? { flagged: true } : {}),
+        executionId: execution.id, hitlId: request.id, attempt: begun.fence,
+        grantId: facts.grant!.id, grantVersion: facts.grant!.version, ...(execution.flagged ? { flagged: true } : {}),
       },
     });
     return begun;

@@ -4,6 +4,7 @@ import { AuthorityModule } from '../authority/authority.module.js';
 import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
+import { RecordKeepers } from '../../platform/audit/record-keepers.js';
 import { ApproveRequestService } from './approve-request.service.js';
 import { CancelErasedService } from './cancel-erased.service.js';
 import { CancelExecutionController } from './cancel-execution.controller.js';
@@ -23,6 +24,7 @@ import { HitlEventsFeed } from './hitl-events-feed.service.js';
 import { HitlEventsQuery } from './hitl-events.query.js';
 import { HitlEventsService } from './hitl-events.service.js';
 import { HitlDesk } from './hitl-desk.service.js';
+import { requestRecords } from './hitl-records.query.js';
 import { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore } from './hitl-request.store.js';
 import { HitlRequestsQuery } from './hitl-requests.query.js';
@@ -51,4 +53,8 @@ import { VoteStore } from './vote.store.js';
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })
-export class HitlModule {}
+export class HitlModule {
+  constructor(keepers: RecordKeepers) {
+    keepers.register(requestRecords);
+  }
+}

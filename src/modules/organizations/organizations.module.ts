@@ -31,6 +31,6 @@ import { UsersQuery } from './users.query.js';
     PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource, StopStore,
     StopsQuery, EraseAccount, OrganizationsPersonalData,
   ],
-  exports: [OrganizationsQuery, ActiveUsersQuery, StopStore, StopsQuery, EraseAccount],
+  exports: [OrganizationsQuery, ActiveUsersQuery, UsersQuery, StopStore, StopsQuery, EraseAccount],
 })
 export class OrganizationsModule {}

@@ -1,0 +1,61 @@
+import type { StoredCheckpoint } from '../checkpoint.js';
+import type { LineMembers } from '../export-lines.js';
+import type { StoredEntry, StoredHead } from '../stored-entry.js';
+import type { HashReader } from '../tree/hash-reader.js';
+
+/** Names an entry within an organization. */
+export interface EntryPlace {
+  readonly chain: string;
+  readonly seq: number;
+}
+
+/** A leaf of an organization's tree, with its place there. */
+export interface PlacedLeaf extends EntryPlace {
+  readonly index: number;
+  readonly hash: string;
+}
+
+export interface ExportedHead extends StoredHead {
+  /** Whether the chain goes on elsewhere: its agent has left this organization. */
+  readonly closed: boolean;
+}
+
+/** An entry that concerns a person, and the places in it that hold what is theirs (RFC 6901). */
+export interface PersonsEntry extends EntryPlace {
+  readonly pointers: readonly string[];
+}
+
+/** Where an export is read from: everything of one moment, in batches, so that no more than a batch is in memory. */
+export interface ExportSource {
+  readonly instance: string;
+  /** Verifier keys that have signed for this installation. */
+  keys(): Promise<readonly string[]>;
+  /** The newest checkpoint of a tree: an organization's, or `platform`. */
+  checkpoint(tree: string): Promise<StoredCheckpoint | undefined>;
+  checkpointOfSize(tree: string, size: number): Promise<StoredCheckpoint | undefined>;
+  /** Leads from the organization's newest checkpoint to the platform's. */
+  map(organizationId: string): Promise<LineMembers<'map'> | undefined>;
+  /** For one proof: it keeps what it has read. */
+  reader(tree: string, size: number): HashReader;
+  /** Leaves [from, to), in the order of the tree. */
+  leaves(organizationId: string, from: number, to: number): AsyncIterable<readonly PlacedLeaf[]>;
+  /** What follows behind the first `size` leaves: integrated since, then queued; each chain in its order. */
+  pending(organizationId: string, size: number): AsyncIterable<readonly EntryPlace[]>;
+  /** In the order asked for; undefined for one that is not there. */
+  entries(organizationId: string, places: readonly EntryPlace[]): Promise<readonly (StoredEntry | undefined)[]>;
+  heads(organizationId: string, chain?: string): AsyncIterable<readonly ExportedHead[]>;
+  countHeads(organizationId: string, chain?: string): Promise<number>;
+  /** Entries behind the ends of their chains, which nobody appended. */
+  strays(organizationId: string, chain?: string): AsyncIterable<readonly StoredEntry[]>;
+  /** Entries of one type, in the order in which they were made. */
+  ofEvent(organizationId: string, event: string): AsyncIterable<readonly StoredEntry[]>;
+  /** The entry's place in its organization's tree; undefined while it is queued. */
+  place(entry: StoredEntry): Promise<number | undefined>;
+  /**
+   * Leaves [first, end) among the first `size`: from the first whose entry was made at `from` or later to the last that was made at
+   * `to` or earlier. Times are ISO 8601, UTC, with milliseconds.
+   */
+  window(organizationId: string, size: number, from?: string, to?: string): Promise<readonly [first: number, end: number]>;
+  /** What concerns a person, by chain and position. */
+  about(organizationId: string, userId: string): AsyncIterable<readonly PersonsEntry[]>;
+}

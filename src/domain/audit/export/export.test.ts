@@ -1,0 +1,305 @@
+import { describe, expect, it } from '@jest/globals';
+import { verify, type Result } from '../../../../verifier/verify.mjs';
+import { exportSourceOf, type MemoryFacts } from '../../../../test/support/memory-export.js';
+import { checkpoint } from '../../../../test/support/memory-log.js';
+import { INSTANCE, MADE_AT, SIGNER } from '../../../../test/support/export-maker.js';
+import { ORGANIZATIONS, World, world } from '../../../../test/support/verifier-world.js';
+import { agentChain } from '../chain.js';
+import { readLine, type ExportLine } from '../export-lines.js';
+import { signingKey } from '../note.js';
+import type { ExportSource } from './export-source.js';
+import { logLines, type ExportSelection } from './log-lines.js';
+import { personLines, type Tally } from './person-lines.js';
+import { sealed, type ExportFormat } from './seal.js';
+
+const KEY = signingKey(INSTANCE, Buffer.alloc(32, 7).toString('base64'));
+const FACTS: MemoryFacts = { vkeys: [SIGNER.vkey] };
+const ALL: ExportSelection = { organizations: ORGANIZATIONS };
+
+async function textOf(lines: AsyncIterable<ExportLine>, format: ExportFormat = 'jsonl', tally?: Tally): Promise<string> {
+  const parts: string[] = [];
+  for await (const part of sealed(lines, KEY, format, tally)) parts.push(part);
+  return parts.join('');
+}
+
+const linesOf = (text: string) => text.trimEnd().split('\n');
+const judged = (text: string, remembered: readonly string[] = []) => verify(linesOf(text), { keys: [SIGNER.vkey], remembered });
+const kindsOf = (text: string, kind: string) => linesOf(text).map(readLine).filter((one) => typeof one === 'object' && one.kind === kind);
+
+async function exported(source: ExportSource, selection: ExportSelection = ALL): Promise<{ text: string; result: Result }> {
+  const text = await textOf(logLines(source, selection, MADE_AT));
+  for (const line of linesOf(text)) expect([line, typeof readLine(line)]).toEqual([line, 'object']);
+  return { text, result: await judged(text) };
+}
+
+async function signed(made: World): Promise<ExportSource> {
+  await checkpoint(made.log, KEY);
+  return exportSourceOf(made.log, KEY, FACTS);
+}
+
+function sound(result: Result, verdict: Result['verdict'] = 'valid'): void {
+  expect(result.breaks).toEqual([]);
+  expect(result.verdict).toBe(verdict);
+}
+
+describe('an export of the log', () => {
+  it('is taken by the verifier: several organizations, transfers, all of it', async () => {
+    const made = world();
+    const { result } = await exported(await signed(made));
+    sound(result);
+    expect(result).toMatchObject({ covers: 'log', counts: { entries: made.log.entries.length, chains: made.log.heads.length } });
+  });
+
+  it.each(['json', 'jsonl'] as const)('reads the same as %s', async (format) => {
+    const text = await textOf(logLines(await signed(world()), ALL, MADE_AT), format);
+    sound(await judged(text));
+    if (format === 'json') expect(JSON.parse(text)).toHaveProperty('lines');
+  });
+
+  it('shows one organization without the others', async () => {
+    const { text, result } = await exported(await signed(world()), { organizations: ['org_b'] });
+    sound(result);
+    expect(text).not.toContain('"organizationId":"org_a"');
+  });
+
+  it('shows what is not under the checkpoint without a place: integrated since, and queued', async () => {
+    const made = world();
+    await checkpoint(made.log, KEY);
+    made.call('org_a', 'agt_1', 60);
+    // Integrated without a signature: neither map nor platform tree know of it yet.
+    const { organizations } = made.log.trees!;
+    organizations.set('org_a', made.log.leaves.filter((one) => one.organizationId === 'org_a'));
+    made.call('org_a', 'agt_1', 61);
+    made.call('org_a', 'agt_9', 62);
+    const { result } = await exported(exportSourceOf(made.log, KEY, FACTS));
+    sound(result, 'valid_unanchored');
+    expect(result.counts.unanchored).toBe(6);
+  });
+
+  it('needs no checkpoint, and no entry', async () => {
+    const made = world();
+    sound((await exported(exportSourceOf(made.log, KEY, FACTS))).result, 'valid_unanchored');
+    sound((await exported(exportSourceOf(new World().log, KEY, FACTS), { organizations: [] })).result, 'valid_unanchored');
+    sound((await exported(exportSourceOf(new World().log, KEY, FACTS))).result, 'valid_unanchored');
+  });
+
+  it('says what was erased, and by which entry', async () => {
+    const made = world();
+    const comment = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
+    made.erase('org_a', made.blank(comment, '/metadata/comment'));
+    const { result } = await exported(await signed(made));
+    sound(result);
+    expect(result.counts.erased).toBe(1);
+  });
+
+  it('shows of a swept log what is left, and a seam for each cut', async () => {
+    const { source, size } = await swept();
+    const { text, result } = await exported(source);
+    sound(result);
+    expect(kindsOf(text, 'seam')).toHaveLength(3);
+    expect(kindsOf(text, 'gap').length).toBeGreaterThan(0);
+    expect(kindsOf(text, 'consistency')).toMatchObject([{ organizationId: 'org_a', from: size }]);
+  });
+
+  it('shows a sweep that is not under the checkpoint yet', async () => {
+    const made = world();
+    await checkpoint(made.log, KEY);
+    made.sweep('org_a', 14, { agt_1: 4 });
+    const { text, result } = await exported(exportSourceOf(made.log, KEY, FACTS));
+    sound(result, 'valid_unanchored');
+    expect(kindsOf(text, 'seam')).toMatchObject([{ sweepIndex: null }]);
+  });
+
+  it('shows that its trees go on from an older checkpoint', async () => {
+    const made = world();
+    const older = (await checkpoint(made.log, KEY)).map(({ note }) => note);
+    const size = made.log.leaves.filter((one) => one.organizationId === 'org_a').length;
+    made.call('org_a', 'agt_1', 60);
+    const selection = { organizations: ['org_a'], to: '2000-01-01T00:00:00.000Z' };
+    const source = await signed(made);
+    const text = await textOf(logLines(source, { ...selection, since: size }, MADE_AT));
+    const states = (result: Result) => result.remembered.map(({ origin, state }) => `${origin.split('/')[1]} ${state}`).sort();
+    expect(states(await judged(text, older))).toEqual(['org_a continued', 'platform continued']);
+    expect(states(await judged(await textOf(logLines(source, selection, MADE_AT)), older))).toContain('org_a unproven');
+    const forked = world();
+    await checkpoint(forked.log, KEY);
+    forked.call('org_a', 'agt_1', 61);
+    const other = await textOf(logLines(await signed(forked), { ...selection, since: size }, MADE_AT));
+    expect((await judged(other, older)).verdict).toBe('tampered');
+  });
+});
+
+describe('a part of the log', () => {
+  const times = (made: World) => made.log.entries.filter((one) => one.organizationId === 'org_a').map(({ timestamp }) => timestamp);
+
+  it('is any window of time', async () => {
+    const made = erased();
+    const source = await signed(made);
+    const all = times(made);
+    for (const [from, to] of [[0, 5], [3, 9], [4, 4], [10, all.length - 1], [0, all.length - 1]] as const) {
+      const { text, result } = await exported(source, { organizations: ['org_a'], from: all[from]!, to: all[to]! });
+      sound(result);
+      expect(result.covers).toBe('part');
+      const shown = kindsOf(text, 'entry').map((one) => (one as { timestamp: string }).timestamp);
+      expect(shown).toEqual(expect.arrayContaining(all.slice(from, to + 1)));
+    }
+  });
+
+  it('may be empty, or begin after everything', async () => {
+    const source = await signed(world());
+    for (const window of [{ from: '2090-01-01T00:00:00.000Z' }, { to: '2000-01-01T00:00:00.000Z' }]) {
+      const { text, result } = await exported(source, { ...ALL, ...window });
+      sound(result);
+      expect(kindsOf(text, 'entry')).toEqual([]);
+    }
+  });
+
+  it('shows what is not under the checkpoint where it reaches to the end of the tree', async () => {
+    const made = world();
+    await checkpoint(made.log, KEY);
+    const all = times(made);
+    made.call('org_a', 'agt_1', 60);
+    const source = exportSourceOf(made.log, KEY, FACTS);
+    const open = await exported(source, { organizations: ['org_a'], from: all[5]! });
+    sound(open.result, 'valid_unanchored');
+    expect(open.result.counts.unanchored).toBe(2);
+    const closed = await exported(source, { organizations: ['org_a'], from: all[5]!, to: all[9]! });
+    sound(closed.result);
+  });
+
+  it.each(['agt_1', 'agt_2'])("is one agent's chain, with the erasures that it needs: %s", async (agentId) => {
+    const made = erased();
+    const { text, result } = await exported(await signed(made), { organizations: ['org_a'], agentId });
+    sound(result);
+    const own = made.log.entries.filter((one) => one.organizationId === 'org_a' && one.chain === agentId);
+    const others = agentId === 'agt_2' ? 1 : 0;
+    expect(kindsOf(text, 'entry')).toHaveLength(own.length + others);
+    expect(kindsOf(text, 'inclusion')).toHaveLength(others);
+  });
+
+  it('is an agent in both organizations that it was in', async () => {
+    sound((await exported(await signed(world()), { organizations: ['org_a', 'org_b'], agentId: 'agt_1' })).result);
+  });
+
+  it('accounts for a blank whose erasure is not under the checkpoint', async () => {
+    const made = world();
+    await checkpoint(made.log, KEY);
+    const comment = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
+    made.erase('org_a', made.blank(comment, '/metadata/comment'));
+    const source = exportSourceOf(made.log, KEY, FACTS);
+    sound((await exported(source, { organizations: ['org_a'], agentId: 'agt_2' })).result, 'valid_unanchored');
+    const { timestamp } = comment;
+    sound((await exported(source, { organizations: ['org_a'], from: timestamp, to: timestamp })).result, 'valid_unanchored');
+  });
+
+  it('of a swept log carries the sweep', async () => {
+    const { source, made } = await swept();
+    const all = times(made);
+    for (const selection of [{ agentId: 'agt_1' }, { from: all[12]!, to: all[15]! }, { from: all[16]! }, { to: all[10]! }]) {
+      sound((await exported(source, { organizations: ['org_a'], ...selection })).result);
+    }
+    const both = await exported(source, { organizations: ['org_a'], agentId: 'agt_1', from: all[9]!, to: all[14]! });
+    sound(both.result);
+  });
+
+  it('is not sound when anything in it was changed', async () => {
+    const made = erased();
+    const source = await signed(made);
+    const text = await textOf(logLines(source, { organizations: ['org_a'], agentId: 'agt_2' }, MADE_AT));
+    for (let at = 7; at < text.length; at += 211) {
+      const sign = text[at] === '0' ? '1' : '0';
+      expect((await judged(text.slice(0, at) + sign + text.slice(at + 1))).verdict).toBe('tampered');
+    }
+  });
+});
+
+describe('what was tampered with', () => {
+  const at = (made: World) => made.log.entries.findIndex((one) => one.chain === 'agt_2' && one.seq === 3);
+
+  it.each<[string, string, (made: World) => void]>([
+    ['an edited entry', 'edited', (made) => {
+      const entry = made.log.entries[at(made)]!;
+      made.log.entries[at(made)] = { ...entry, payload: entry.payload.replace('rest', 'page') };
+    }],
+    ['a deleted entry', 'deleted', (made) => void made.log.entries.splice(at(made), 1)],
+    ['an entry beyond the end', 'inserted', (made) => {
+      const last = made.log.entries.findLast((one) => one.chain === 'agt_2')!;
+      made.log.entries.push({ ...last, seq: last.seq + 1, prevHash: last.hash });
+    }],
+    ['a removed head', 'chain_removed', (made) => void (made.log.heads = made.log.heads.filter((one) => one.chain !== 'agt_2'))],
+  ])('is found in the file: %s', async (_name, kind, tamper) => {
+    const made = world();
+    const source = await signed(made);
+    tamper(made);
+    const { result } = await exported(source);
+    expect(result.verdict).toBe('tampered');
+    if (kind !== 'chain_removed') expect(result.breaks.map((one) => one.kind)).toContain(kind);
+  });
+});
+
+describe("a person's export", () => {
+  const SELECTION = { userId: 'usr_ada', organizations: ['org_a', 'org_b'], profile: { name: 'Ada' }, records: { keys: [] } };
+
+  function facts(made: World): MemoryFacts {
+    const own = made.log.entries.filter((one) => one.actorId === 'usr_ada');
+    return { ...FACTS, subjects: own.map(({ id }) => ({ userId: 'usr_ada', entryId: id, pointer: '/origin/address' })) };
+  }
+
+  it('holds their entries, each proven, with their values and nobody else\'s', async () => {
+    const made = world(9);
+    await checkpoint(made.log, KEY);
+    made.call('org_a', 'agt_1', 70);
+    const tally = { withheld: 0 };
+    const text = await textOf(personLines(exportSourceOf(made.log, KEY, facts(made)), SELECTION, MADE_AT, tally), 'jsonl', tally);
+    const result = await judged(text);
+    sound(result, 'valid_unanchored');
+    const own = made.log.entries.filter((one) => one.actorId === 'usr_ada' && one.organizationId !== 'org_platform');
+    expect(result).toMatchObject({ covers: 'person', counts: { entries: own.length, withheld: tally.withheld } });
+    expect(tally.withheld).toBeGreaterThan(0);
+    expect(text).not.toContain('example.org');
+    expect(text).toContain('203.0.113.7');
+    expect(text).toContain('"records":{"keys":[]}');
+  });
+
+  it('needs no checkpoint, and no entry', async () => {
+    const made = world();
+    const text = await textOf(personLines(exportSourceOf(made.log, KEY, facts(made)), SELECTION, MADE_AT, { withheld: 0 }));
+    sound(await judged(text), 'valid_unanchored');
+    const none = await textOf(personLines(await signed(made), { ...SELECTION, userId: 'usr_none' }, MADE_AT, { withheld: 0 }));
+    sound(await judged(none));
+  });
+});
+
+describe('the form for people', () => {
+  it('has a row for each entry, no formulas, and a digest over all of it', async () => {
+    const made = world();
+    made.add({
+      chain: agentChain('org_a', 'agt_2'), agentId: 'agt_2', capability: '=1+1', type: 'execution.blocked',
+      metadata: { executionId: 'exec_1', reason: 'because', input: {}, reasons: [] } as never,
+    });
+    const text = await textOf(logLines(await signed(made), ALL, MADE_AT), 'csv');
+    expect(text.split('\r\n').filter((one) => /^\d*,org_/.test(one))).toHaveLength(made.log.entries.length);
+    expect(text).not.toMatch(/(^|,)"?[=+@]/m);
+    const last = text.split('\r\n').at(-2)!;
+    const manifest = JSON.parse(Buffer.from(last.replace('#manifest ', ''), 'base64url').toString()) as { sha256: string };
+    const { createHash } = await import('node:crypto');
+    expect(createHash('sha256').update(text.slice(0, text.indexOf('#manifest'))).digest('hex')).toBe(manifest.sha256);
+  });
+});
+
+function erased(): World {
+  const made = world();
+  const comment = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
+  made.erase('org_a', made.blank(comment, '/metadata/comment'));
+  return made;
+}
+
+async function swept(): Promise<{ made: World; source: ExportSource; size: number }> {
+  const made = world();
+  const size = 14;
+  const cuts = made.sweep('org_a', size, { agt_1: 4, agt_2: 2, sys_org_a: 2 });
+  made.call('org_a', 'agt_1', 50);
+  const source = await signed(made);
+  made.log.entries = made.log.entries.filter((one) => one.organizationId !== 'org_a' || one.seq > (cuts.get(one.chain)?.seq ?? 0));
+  return { made, source, size };
+}

@@ -1,0 +1,224 @@
+import { PLATFORM_TREE, type StoredCheckpoint } from '../checkpoint.js';
+import type { Disclosure } from '../commitments.js';
+import { entryLine, line, type ExportLine, type LineOf } from '../export-lines.js';
+import { readPayload } from '../payload.js';
+import type { StoredEntry } from '../stored-entry.js';
+import { consistencyProof, inclusionProof } from '../tree/proofs.js';
+import { hashText } from '../tree/rfc6962.js';
+import type { EntryPlace, ExportSource, PlacedLeaf } from './export-source.js';
+import { GapBuilder, rangeGap } from './gaps.js';
+import { seamsOf, type Seams } from './seams.js';
+
+/** Which part of the log an export holds. */
+export interface ExportSelection {
+  /** Sections come in this order. */
+  readonly organizations: readonly string[];
+  /** Times, both inclusive; ISO 8601, UTC, with milliseconds. They make one window of each tree. */
+  readonly from?: string;
+  readonly to?: string;
+  /** One agent's chain alone; of all others only that they are there. */
+  readonly agentId?: string;
+  /** Size of an older checkpoint, from which the file shows that the organization's tree goes on. */
+  readonly since?: number;
+}
+
+/** Entries that are in memory at once: one may have as many bytes as a request. */
+const ENTRIES_AT_ONCE = 100;
+
+/**
+ * An export of the log, every line but the manifest. What was tampered with is written as it is: to judge it is for whoever
+ * verifies the file.
+ *
+ * @param madeAt ISO 8601, UTC, with milliseconds
+ */
+export async function* logLines(source: ExportSource, selection: ExportSelection, madeAt: string): AsyncGenerator<ExportLine> {
+  const { organizations, from, to, agentId, since } = selection;
+  const keys = await source.keys();
+  yield line('export', { v: 1, what: 'log', instance: source.instance, organizations, madeAt, from, to, agentId, keys });
+  const checkpoints = yield* checkpointLines(source, organizations);
+  const [only] = organizations;
+  if (since !== undefined && organizations.length === 1) yield* platformConsistency(source, only!, since, checkpoints);
+  for (const id of organizations) yield* sectionLines(source, selection, id, checkpoints.get(id));
+}
+
+/** The newest checkpoint of the platform and of each organization. They are given back, by tree, to go on from. */
+export async function* checkpointLines(
+  source: ExportSource, organizations: readonly string[],
+): AsyncGenerator<ExportLine, Map<string, StoredCheckpoint>> {
+  const found = new Map<string, StoredCheckpoint>();
+  for (const tree of [PLATFORM_TREE, ...organizations]) {
+    const checkpoint = await source.checkpoint(tree);
+    if (!checkpoint) continue;
+    found.set(tree, checkpoint);
+    yield line('checkpoint', { note: checkpoint.note });
+  }
+  return found;
+}
+
+/** That an entry stands in its organization's tree of `size` leaves. */
+export async function inclusionLine(source: ExportSource, organizationId: string, index: number, size: number): Promise<ExportLine> {
+  const hashes = await inclusionProof(source.reader(organizationId, size), index, size);
+  return line('inclusion', { index, size, hashes: hashes.map(hashText) });
+}
+
+/** Whoever kept an older checkpoint kept the platform's of the same moment. */
+async function* platformConsistency(
+  source: ExportSource, organizationId: string, since: number, checkpoints: ReadonlyMap<string, StoredCheckpoint>,
+): AsyncGenerator<ExportLine> {
+  const then = await source.checkpointOfSize(organizationId, since);
+  const now = checkpoints.get(PLATFORM_TREE);
+  if (then && now) yield* consistencyLine(source, PLATFORM_TREE, then.platformSize, now.size);
+}
+
+async function* consistencyLine(source: ExportSource, tree: string, from: number, to: number): AsyncGenerator<ExportLine> {
+  if (from <= 0 || from >= to) return;
+  const hashes = await consistencyProof(source.reader(tree, to), from, to);
+  yield line('consistency', { organizationId: tree, from, to, hashes: hashes.map(hashText) });
+}
+
+async function* sectionLines(
+  source: ExportSource, selection: ExportSelection, id: string, checkpoint: StoredCheckpoint | undefined,
+): AsyncGenerator<ExportLine> {
+  const { agentId, since, from, to } = selection;
+  const size = checkpoint?.size ?? 0;
+  const map = checkpoint && (await source.map(id));
+  if (map) yield line('map', map);
+  yield line('section', { organizationId: id, size, chains: await source.countHeads(id, agentId) });
+  const seams = await seamsOf(source, id, size, agentId);
+  const pasts = new Set([...(since === undefined ? [] : [since]), ...[...seams.lines.values()].map((seam) => seam.checkpoint.size)]);
+  for (const past of pasts) yield* consistencyLine(source, id, past, size);
+  yield* seams.lines.values();
+
+  const isPart = (from ?? to ?? agentId) !== undefined;
+  const part = new Section(source, id, size, agentId, seams, isPart);
+  const [first, end] = from === undefined && to === undefined ? [0, size] : await source.window(id, size, from, to);
+  yield* part.leaves(first, Math.max(first, end));
+  if (isPart) yield* part.apart(false);
+  // What is behind the checkpoint cannot be left out of a chain that is shown up to it.
+  if (end >= size) yield* part.pending();
+  if (isPart) yield* part.apart(true);
+  for await (const heads of source.heads(id, agentId)) {
+    for (const { chain, seq, hash, closed } of heads) yield line('head', { organizationId: id, chain, seq, hash, closed });
+  }
+}
+
+/** The entries of one organization on their way into the file. */
+class Section {
+  /** Of a part: blanked values that are shown, and ids of what accounts for them, or for a seam, and stands there already. */
+  private readonly blanks = new Set<string>();
+  private readonly shown = new Set<string>();
+
+  constructor(
+    private readonly source: ExportSource,
+    private readonly id: string,
+    private readonly size: number,
+    private readonly agentId: string | undefined,
+    private readonly seams: Seams,
+    private readonly isPart: boolean,
+  ) {}
+
+  async *leaves(first: number, end: number): AsyncGenerator<ExportLine> {
+    const { source, id, size } = this;
+    // An empty window leaves out everything, in one gap.
+    const leads = first < end ? first : size;
+    if (leads > 0) yield await rangeGap(source.reader(id, size), 0, leads);
+    if (leads === size) return;
+    const gap = new GapBuilder();
+    for await (const batch of source.leaves(id, first, end)) {
+      for (let at = 0; at < batch.length; at += ENTRIES_AT_ONCE) yield* this.some(batch.slice(at, at + ENTRIES_AT_ONCE), gap);
+    }
+    const last = gap.end();
+    if (last) yield last;
+    if (end < size) yield await rangeGap(source.reader(id, size), end, size);
+  }
+
+  /**
+   * Erasures and sweeps from elsewhere that what is shown needs: those under the checkpoint with a proof each, the others behind
+   * all that they account for.
+   */
+  async *apart(areBehind: boolean): AsyncGenerator<ExportLine> {
+    const behind: StoredEntry[] = [];
+    for await (const [entry, index] of this.needed()) {
+      if (index === undefined || index >= this.size) {
+        behind.push(entry);
+        continue;
+      }
+      this.shown.add(entry.id);
+      yield entryLine(entry, index);
+      yield await inclusionLine(this.source, this.id, index, this.size);
+    }
+    if (areBehind) for (const entry of behind.sort((a, b) => a.seq - b.seq)) yield entryLine(entry, null);
+  }
+
+  async *pending(): AsyncGenerator<ExportLine> {
+    const { source, id, size, agentId } = this;
+    for await (const batch of source.pending(id, size)) {
+      const wanted = batch.filter((one) => !this.reasonFor(one));
+      for (let at = 0; at < wanted.length; at += ENTRIES_AT_ONCE) {
+        const entries = await source.entries(id, wanted.slice(at, at + ENTRIES_AT_ONCE));
+        for (const entry of entries) if (entry) yield this.show(entry, null);
+      }
+    }
+    for await (const batch of source.strays(id, agentId)) for (const entry of batch) yield this.show(entry, null);
+  }
+
+  private async *some(leaves: readonly PlacedLeaf[], gap: GapBuilder): AsyncGenerator<ExportLine> {
+    const entries = await this.source.entries(this.id, leaves.filter((one) => !this.reasonFor(one)));
+    let n = 0;
+    for (const leaf of leaves) {
+      const because = this.reasonFor(leaf);
+      const ended = because ? gap.add(leaf, because) : gap.end();
+      if (ended) yield ended;
+      if (because) continue;
+      const entry = entries[n++];
+      if (entry) yield this.show(entry, leaf.index);
+    }
+  }
+
+  private reasonFor({ chain, seq }: EntryPlace): 'swept' | 'hidden' | undefined {
+    const seam = this.seams.lines.get(chain);
+    if (seam && seq <= seam.seq) return 'swept';
+    return this.agentId !== undefined && chain !== this.agentId ? 'hidden' : undefined;
+  }
+
+  private show(entry: StoredEntry, index: number | null): LineOf<'entry'> {
+    if (this.isPart) {
+      for (const d of blanksIn(entry.disclosures)) this.blanks.add(`${entry.hash} ${d}`);
+      if (accounts(entry)) this.shown.add(entry.id);
+    }
+    return entryLine(entry, index);
+  }
+
+  /** Entries that account for a seam or a blank of this part and do not stand in it, with their places. */
+  private async *needed(): AsyncGenerator<readonly [StoredEntry, number | undefined]> {
+    const { source, id, blanks, shown, seams } = this;
+    for (const sweep of seams.sweeps.values()) if (!shown.has(sweep.id)) yield [sweep, await source.place(sweep)];
+    if (blanks.size === 0) return;
+    for await (const batch of source.ofEvent(id, 'gdpr.erasure_executed')) {
+      for (const entry of batch) {
+        if (!shown.has(entry.id) && erasedBy(entry).some((pair) => blanks.has(pair))) yield [entry, await source.place(entry)];
+      }
+    }
+  }
+}
+
+function accounts({ event }: StoredEntry): boolean {
+  return event === 'gdpr.erasure_executed' || event === 'admin.audit_retention_sweep';
+}
+
+/** Digests whose values are gone. */
+function blanksIn(disclosures: string): string[] {
+  if (!disclosures.includes('"erased":true')) return [];
+  try {
+    return (JSON.parse(disclosures) as Disclosure[]).filter(({ erased }) => erased).map(({ d }) => d);
+  } catch {
+    return [];
+  }
+}
+
+/** As `<entry hash> <digest>`. */
+function erasedBy({ payload }: StoredEntry): string[] {
+  const read = readPayload(payload);
+  const erased = typeof read === 'string' ? undefined : read.metadata['erased'];
+  return Array.isArray(erased) ? erased.filter(Array.isArray).map((pair) => pair.join(' ')) : [];
+}

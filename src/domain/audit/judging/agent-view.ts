@@ -1,0 +1,81 @@
+import { isRiskLevel, type RiskLevel } from '../../gate/vocabulary.js';
+import { type OpenEntry, text } from './open-entry.js';
+
+/** Tokens of one epoch, as far as the log knows them. */
+interface Tokens {
+  /** For each capability: until when some token holds it, in milliseconds. */
+  readonly until: ReadonlyMap<string, number>;
+  /** A token whose capabilities no entry tells may hold anything, until then. */
+  readonly anyUntil: number;
+}
+
+/** An agent as its chain tells it. */
+export interface AgentView {
+  /** Registration, or what it was before its transfer, is not there. */
+  readonly isKnown: boolean;
+  readonly riskLevel: RiskLevel;
+  readonly status: string;
+  /** Undefined where they are erased. */
+  readonly tags: readonly string[] | undefined;
+  readonly ownerId: string | undefined;
+  readonly teamId: string | undefined;
+  readonly tokens: Tokens;
+}
+
+const NO_TOKENS: Tokens = { until: new Map(), anyUntil: -Infinity };
+
+export const UNKNOWN_AGENT: AgentView = {
+  isKnown: false, riskLevel: 'limited', status: 'active', tags: [], ownerId: undefined, teamId: undefined, tokens: NO_TOKENS,
+};
+
+/** The agent after an entry of its chain. */
+export function agentAfter(agent: AgentView, opened: OpenEntry): AgentView {
+  const { stored, metadata } = opened;
+  switch (stored.event) {
+    case 'agent.registered':
+      return described({ ...UNKNOWN_AGENT, isKnown: true }, opened);
+    case 'agent.updated':
+      return described(agent, opened);
+    case 'agent.deactivated':
+      return { ...agent, status: 'deactivated' };
+    case 'agent.activated':
+      return { ...agent, status: 'active', tokens: NO_TOKENS };
+    case 'agent.removed':
+      return { ...agent, status: 'removed', tokens: NO_TOKENS };
+    case 'agent.transferred':
+      // It takes along what it is, and leaves owner, team and tokens.
+      return { ...agent, ownerId: undefined, teamId: undefined, tokens: NO_TOKENS };
+    case 'agent.tokens_revoked':
+      return { ...agent, tokens: NO_TOKENS };
+    case 'auth.agent_jwt_issued':
+    case 'agent.token_refreshed':
+      return { ...agent, tokens: withToken(agent.tokens, metadata['capabilities'], Date.parse(text(metadata, 'expiresAt') ?? '')) };
+    default:
+      return agent;
+  }
+}
+
+/** Whether some token of the agent that the log knows may have held the capability at that time. */
+export function mayHold({ tokens }: AgentView, capability: string, at: number): boolean {
+  return tokens.anyUntil >= at || (tokens.until.get(capability) ?? -Infinity) >= at;
+}
+
+function described(agent: AgentView, { metadata, erased }: OpenEntry): AgentView {
+  const cleared = metadata['cleared'];
+  const isCleared = (name: string) => Array.isArray(cleared) && cleared.includes(name);
+  const { riskLevel, tags } = metadata;
+  return {
+    ...agent,
+    ...(isRiskLevel(riskLevel) ? { riskLevel } : {}),
+    ...(erased.has('tags') ? { tags: undefined } : Array.isArray(tags) ? { tags: tags as string[] } : {}),
+    ownerId: isCleared('ownerId') ? undefined : (text(metadata, 'ownerId') ?? agent.ownerId),
+    teamId: isCleared('teamId') ? undefined : (text(metadata, 'teamId') ?? agent.teamId),
+  };
+}
+
+function withToken(tokens: Tokens, capabilities: unknown, expiresAt: number): Tokens {
+  if (!Array.isArray(capabilities)) return { ...tokens, anyUntil: Math.max(tokens.anyUntil, expiresAt) };
+  const until = new Map(tokens.until);
+  for (const name of capabilities as string[]) until.set(name, Math.max(until.get(name) ?? -Infinity, expiresAt));
+  return { until, anyUntil: tokens.anyUntil };
+}

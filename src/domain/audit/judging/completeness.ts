@@ -1,0 +1,225 @@
+import { firstIdAt } from '../../ids.js';
+import type { Break } from '../breaks.js';
+import { isAgentChain, organizationChain } from '../chain.js';
+import type { RecordKind, RecordRow } from '../record-row.js';
+import type { StoredEntry } from '../stored-entry.js';
+import { type OpenEntry, openEntry } from './open-entry.js';
+import { OVERLAP_MS } from './overlap.js';
+import { differences, type FactKind, factsOfRow, keyOfFact, type Place, type RecordFact, type ToldFact } from './record-fact.js';
+import { bucketOf, RecordSums } from './record-sums.js';
+import { RECORD_EVENTS, ToldRecords } from './told-records.js';
+
+/** Groups of things that differ and are named; of each of the rest only that it differs is told. */
+const GROUPS_NAMED = 1_000;
+
+/** Where rows and entries are read from, of one moment. */
+export interface RecordSources {
+  rows(): AsyncIterable<{ readonly kind: RecordKind; readonly rows: readonly RecordRow[] }>;
+  /** The entries that were judged, once more. Asked only where something differs, to name it. */
+  entries(): AsyncIterable<readonly StoredEntry[]>;
+}
+
+export interface CompletenessFound {
+  /** What entries tell of, and rows show: executions, requests, grants, reports, settlements. */
+  readonly checked: number;
+  /** Rows whose entries a sweep has archived. */
+  readonly swept: number;
+  readonly breaks: readonly Break[];
+  readonly breaksFound: number;
+}
+
+/** What sweeps have said of themselves in the log. */
+export interface KnownSweeps {
+  /** When the chain was last cut, in milliseconds; undefined where it was not. */
+  sweptAt(organizationId: string, chain: string): number | undefined;
+  /** Whether any chain of the organization was cut. */
+  hasSwept(organizationId: string): boolean;
+}
+
+/**
+ * Whether rows and entries agree, both ways. Entries are followed chain by chain; what is told of each thing is only summed up, and so
+ * are the rows, so that a million executions take no more memory than one. Where the sums differ, both are read once more and those
+ * that differ are named.
+ */
+export class Completeness {
+  private readonly sums: RecordSums;
+  private readonly chains = new Chains((chain) => this.begin(chain));
+  /** Of each chain that begins after a cut: the time of its first entry. */
+  private readonly cuts = new Map<string, number>();
+  /** Told in a chain that was cut, so near the cut that only the row itself can be compared; and its grants. */
+  private readonly nearCuts = new Map<string, ToldFact>();
+  private readonly found: Break[] = [];
+  private checked = 0;
+  private swept = 0;
+  private unnamed = 0;
+
+  /** @param ofOneAgent only one agent's chain is read, so what its organization's chain says of it is not there */
+  constructor(
+    key: Uint8Array,
+    private readonly sweeps: KnownSweeps,
+    private readonly ofOneAgent: boolean,
+  ) {
+    this.sums = new RecordSums(key);
+  }
+
+  /** @param opened of the events in `RECORD_EVENTS`; of others only their place counts */
+  entry(stored: StoredEntry, opened: OpenEntry | undefined): void {
+    this.chains.entry(stored, opened);
+  }
+
+  async end({ rows, entries }: RecordSources): Promise<CompletenessFound> {
+    this.chains.end();
+    for await (const batch of rows()) for (const fact of this.factsIn(batch.kind, batch.rows)) this.subtract(fact);
+    for (const told of this.nearCuts.values()) this.found.push(withoutRow(told));
+    const unequal = this.sums.unequal();
+    if (unequal.size > 0) await this.name(unequal, { rows, entries });
+    return { checked: this.checked, swept: this.swept, breaks: this.found, breaksFound: this.found.length + this.unnamed };
+  }
+
+  private begin(first: StoredEntry): ToldRecords {
+    const isCut = this.isCut(first);
+    if (isCut) this.cuts.set(chainKey(first.organizationId, first.chain), Date.parse(first.timestamp));
+    return new ToldRecords(first.organizationId, isAgentChain(first.chain) ? first.chain : null, isCut, {
+      told: (fact) => this.add(fact),
+      contradiction: (place, detail) => this.found.push({ ...place, kind: 'incomplete', detail }),
+    });
+  }
+
+  private isCut({ organizationId, chain, seq }: StoredEntry): boolean {
+    return seq > 1 && this.sweeps.sweptAt(organizationId, chain) !== undefined;
+  }
+
+  private add(told: ToldFact): void {
+    const compared = this.comparedBy(told);
+    if (compared === 'nothing') return;
+    this.checked++;
+    if (compared === 'sum') this.sums.add(told);
+    else this.nearCuts.set(keyOfFact(told), told);
+  }
+
+  private subtract(fact: RecordFact): void {
+    const compared = this.comparedBy(fact);
+    if (compared === 'sum') this.sums.subtract(fact);
+    if (compared !== 'row') return;
+    const told = this.nearCuts.get(keyOfFact(fact));
+    this.nearCuts.delete(keyOfFact(fact));
+    if (!told) this.swept++;
+    else this.found.push(...disagreement(fact, told));
+  }
+
+  /**
+   * How something is compared; rows and entries come to the same answer by what both of them say. A sweep never parts the entries of
+   * one execution or request, nor passes an open one, so what ended before the first entry that is left may be archived.
+   */
+  private comparedBy({ kind, organizationId, agentId, entryId }: RecordFact): 'sum' | 'row' | 'nothing' {
+    if (kind === 'report' || kind === 'settlement') {
+      return this.ofOneAgent || this.sweeps.hasSwept(organizationId) ? 'nothing' : 'sum';
+    }
+    const chain = agentId ?? organizationChain(organizationId).chain;
+    const cut = this.cuts.get(chainKey(organizationId, chain)) ?? this.goneAt(organizationId, chain);
+    if (cut === undefined) return 'sum';
+    if (kind === 'grant') return 'row';
+    return entryId !== null && entryId < firstIdAt('audit', cut + OVERLAP_MS) ? 'row' : 'sum';
+  }
+
+  /** Of a chain of which nothing is left. */
+  private goneAt(organizationId: string, chain: string): number | undefined {
+    return this.chains.hasSeen(organizationId, chain) ? undefined : this.sweeps.sweptAt(organizationId, chain);
+  }
+
+  private *factsIn(kind: RecordKind, rows: readonly RecordRow[]): Generator<RecordFact> {
+    for (const row of rows) yield* factsOfRow(kind, row);
+  }
+
+  private async name(unequal: ReadonlySet<number>, { rows, entries }: RecordSources): Promise<void> {
+    const named = new Set([...unequal].slice(0, GROUPS_NAMED));
+    this.unnamed = unequal.size - named.size;
+    const isAsked = (fact: RecordFact) => named.has(bucketOf(fact)) && this.comparedBy(fact) === 'sum';
+    const told = new Map<string, ToldFact[]>();
+    const chains = new Chains((first) => new ToldRecords(
+      first.organizationId, isAgentChain(first.chain) ? first.chain : null, this.isCut(first), {
+        told: (fact) => { if (isAsked(fact)) told.set(keyOfFact(fact), [...(told.get(keyOfFact(fact)) ?? []), fact]); },
+        contradiction: () => undefined,
+      }));
+    for await (const batch of entries()) for (const one of batch) chains.entry(one, openRecord(one));
+    chains.end();
+    for await (const batch of rows()) {
+      for (const fact of this.factsIn(batch.kind, batch.rows)) {
+        if (!isAsked(fact)) continue;
+        const [first, ...others] = told.get(keyOfFact(fact)) ?? [];
+        told.delete(keyOfFact(fact));
+        if (!first) this.found.push(withoutEntry(fact));
+        else if (others.length > 0) this.found.push(toldTwice(others[0]!));
+        else this.found.push(...disagreement(fact, first));
+      }
+    }
+    for (const [fact] of told.values()) this.found.push(withoutRow(fact!));
+  }
+}
+
+/** Hands entries to who follows their chain, one chain after another. */
+class Chains {
+  private current: { key: string; records: ToldRecords } | undefined;
+  private readonly seen = new Set<string>();
+
+  constructor(private readonly begin: (first: StoredEntry) => ToldRecords) {}
+
+  entry(stored: StoredEntry, opened: OpenEntry | undefined): void {
+    const key = chainKey(stored.organizationId, stored.chain);
+    if (this.current?.key !== key) {
+      this.end();
+      this.seen.add(key);
+      this.current = { key, records: this.begin(stored) };
+    }
+    if (opened) this.current.records.entry(opened);
+  }
+
+  end(): void {
+    this.current?.records.end();
+    this.current = undefined;
+  }
+
+  hasSeen(organizationId: string, chain: string): boolean {
+    return this.seen.has(chainKey(organizationId, chain));
+  }
+}
+
+/** Opens an entry if its event counts here. */
+export function openRecord(stored: StoredEntry): OpenEntry | undefined {
+  if (!RECORD_EVENTS.has(stored.event)) return undefined;
+  return openEntry(stored, stored.event === 'capability.granted' || stored.event === 'capability.config_updated');
+}
+
+function chainKey(organizationId: string, chain: string): string {
+  return `${organizationId} ${chain}`;
+}
+
+const NOUNS: Readonly<Record<FactKind, string>> = {
+  execution: 'execution', request: 'request', grant: 'grant', report: 'the report on execution', settlement: 'the settlement of execution',
+};
+
+const named = ({ kind, id }: RecordFact) => `${NOUNS[kind]} ${id}`;
+
+function incomplete({ chain, position, entryId }: Place, detail: string): Break {
+  return { chain, position, entryId, kind: 'incomplete', detail };
+}
+
+function withoutRow(told: ToldFact): Break {
+  const { chain, position } = told.place;
+  const where = `entry ${position} of chain ${chain}`;
+  return incomplete(told.place, `${named(told)} is gone: ${where} tells of it (${told.status}), and no row shows it`);
+}
+
+function withoutEntry(fact: RecordFact): Break {
+  const chain = fact.agentId ?? organizationChain(fact.organizationId).chain;
+  return incomplete({ chain, position: 0, entryId: null }, `${named(fact)} stands as ${fact.status}, and no entry tells of it`);
+}
+
+function toldTwice(told: ToldFact): Break {
+  return incomplete(told.place, `${named(told)} is told of twice: entry ${told.place.position} of chain ${told.place.chain} ends it again`);
+}
+
+function disagreement(row: RecordFact, told: ToldFact): Break[] {
+  const found = differences(row, told);
+  return found.length === 0 ? [] : [incomplete(told.place, `${named(row)} has ${found.join('; ')}`)];
+}

@@ -1,0 +1,178 @@
+import type { Condition } from '../../gate/conditions.js';
+import { decide, type GateDecision, type GateQuestion } from '../../gate/decide.js';
+import { HITL_MODES, type HitlMode } from '../../gate/vocabulary.js';
+import type { JsonObject } from '../../json.js';
+import { type AgentView, mayHold } from './agent-view.js';
+import type { GrantView } from './grant-view.js';
+import { around, type Moment } from './overlap.js';
+import type { DefinitionView, SharedFacts } from './shared-facts.js';
+
+/** Why something cannot be decided anew: what it rests on was erased, was swept, or is a count that the log does not keep. */
+export type Unplayable = 'erased' | 'swept' | 'limits';
+
+export type ReplayVerdict =
+  | { readonly kind: 'right' }
+  | { readonly kind: 'not_replayable'; readonly because: Unplayable }
+  | { readonly kind: 'wrong'; readonly detail: string };
+
+export const RIGHT: ReplayVerdict = { kind: 'right' };
+export const notReplayable = (because: Unplayable): ReplayVerdict => ({ kind: 'not_replayable', because });
+export const wrong = (detail: string): ReplayVerdict => ({ kind: 'wrong', detail });
+
+/** A call as its entry and those before it in its chain tell it. What other chains tell is asked of the shared facts. */
+export interface AskedGate {
+  readonly organizationId: string;
+  readonly agentId: string;
+  readonly capability: string;
+  /** Stamped, in milliseconds. */
+  readonly at: number;
+  readonly input: JsonObject;
+  readonly context: JsonObject | undefined;
+  /** Something of input or context is erased. */
+  readonly isErased: boolean;
+  readonly agent: AgentView;
+  /** The agent's own grant that is not revoked. */
+  readonly own: GrantView | undefined;
+  /** A stop of the agent's own is in force. */
+  readonly isStopped: boolean;
+  /** A token stood behind the call. */
+  readonly byToken: boolean;
+  /** The beginning of its chain was swept. */
+  readonly isCut: boolean;
+}
+
+/** What the entry says was decided. */
+export interface SaidGate {
+  readonly fits: (decision: GateDecision) => boolean;
+  readonly grantId?: string | undefined;
+  readonly grantVersion?: number | undefined;
+  readonly definition?: string | undefined;
+}
+
+interface World {
+  readonly definition: DefinitionView | undefined;
+  readonly team: GrantView | undefined;
+  readonly isStopped: boolean;
+  readonly now: number;
+}
+
+/** `elsewhere`: it rests on what another chain, or the part before a cut, would have to tell. */
+type Found = ReplayVerdict & { readonly elsewhere?: boolean };
+
+/**
+ * Asks the gate once more, of what the log tells. Right if it was right in some order in which overlapping commits may have come; wrong
+ * only if it was so in none.
+ *
+ * @param moment between which times it was committed
+ */
+export function regate(asked: AskedGate, said: SaidGate, shared: SharedFacts, moment: Moment = around(asked.at)): ReplayVerdict {
+  if (!asked.agent.isKnown) return notReplayable('swept');
+  if (asked.byToken && !mayHold(asked.agent, asked.capability, moment.from)) {
+    return asked.isCut ? notReplayable('swept') : wrong('no token of the agent held the capability');
+  }
+  let unsure: ReplayVerdict | undefined;
+  let no: Found | undefined;
+  for (const world of worldsOf(asked, shared, moment)) {
+    const found = inWorld(asked, said, world);
+    if (found.kind === 'right') return RIGHT;
+    if (found.kind === 'wrong') no ??= found;
+    else unsure ??= found;
+  }
+  if (unsure) return unsure;
+  const isGone = no?.elsewhere === true && (asked.isCut || !shared.isWhole(asked.organizationId));
+  return isGone ? notReplayable('swept') : no!;
+}
+
+/** The grant under which the call may have gone, first of those that hold: for what else depends on its terms. */
+export function grantsAt(asked: AskedGate, shared: SharedFacts, moment: Moment = around(asked.at)): (GrantView | undefined)[] {
+  return [...worldsOf(asked, shared, moment)].map((world) => heldGrant(asked, world));
+}
+
+function* worldsOf({ organizationId, capability, agent, isStopped, at }: AskedGate, shared: SharedFacts, moment: Moment): Generator<World> {
+  const stopped = shared.stopped(organizationId, moment);
+  const stops = isStopped || stopped.surely ? [true] : stopped.possibly ? [false, true] : [false];
+  const definitions = shared.definitions(organizationId, capability, moment);
+  const teams = shared.teamGrants(organizationId, agent.teamId, capability, moment);
+  for (const now of [at, moment.from, moment.to]) {
+    for (const definition of definitions) {
+      for (const team of teams) for (const isHeld of stops) yield { definition, team, isStopped: isHeld, now };
+    }
+  }
+}
+
+/** As the gate chooses: what has not run out before what has, the agent's own before its team's. */
+function heldGrant({ own }: AskedGate, { team, now }: World): GrantView | undefined {
+  const isAlive = ({ facts }: GrantView) => !facts.expiresAt || facts.expiresAt.getTime() > now;
+  return [own, team].find((grant) => grant && isAlive(grant)) ?? own ?? team;
+}
+
+function inWorld(asked: AskedGate, said: SaidGate, world: World): Found {
+  const { definition } = world;
+  const grant = heldGrant(asked, world);
+  if (said.definition !== undefined && definition?.facts.digest !== said.definition) {
+    return { ...wrong('the capability was not defined as it says'), elsewhere: true };
+  }
+  if (said.grantId !== undefined && grant?.facts.id !== said.grantId) {
+    return { ...wrong(`grant ${said.grantId} was not the one that held`), elsewhere: true };
+  }
+  if (said.grantVersion !== undefined && grant?.facts.version !== said.grantVersion) {
+    return { ...wrong(`the grant stood at version ${grant?.facts.version ?? 'none'}, not at ${said.grantVersion}`), elsewhere: true };
+  }
+  const lacksInput = asked.isErased && (definition?.facts.inputSchema !== undefined || definition?.facts.connector !== undefined);
+  const isUnchecked = definition?.isErased === true || lacksInput;
+  const decisions = questionsOf(asked, grant, world, isUnchecked).map(decide);
+  const fitting = decisions.filter(said.fits).length;
+  if (fitting === decisions.length) return isUnchecked ? notReplayable('erased') : RIGHT;
+  if (fitting > 0) return notReplayable(isBlank(asked, grant) ? 'erased' : 'limits');
+  return { ...wrong(whatItSays(decisions[0]!)), elsewhere: !grant || !definition };
+}
+
+/** Conditions may read what is erased. */
+function isBlank({ isErased, agent }: AskedGate, grant: GrantView | undefined): boolean {
+  return isErased || agent.tags === undefined || grant?.isErased === true;
+}
+
+/**
+ * The question as it stands where all is known. Else one for each mode that what is not known (a condition over erased values, a limit's
+ * count) could have asked for, and one without: they only tighten, so nothing else could have come of it.
+ */
+function questionsOf(asked: AskedGate, grant: GrantView | undefined, world: World, isUnchecked: boolean): GateQuestion[] {
+  const { definition, isStopped, now } = world;
+  const { capability, agentId, agent, input, context } = asked;
+  const question: GateQuestion = {
+    agent: { id: agentId, riskLevel: agent.riskLevel, status: agent.status, tags: agent.tags ?? [] },
+    stops: isStopped ? [{ id: 'in force' }] : [],
+    call: { capability, input, now: new Date(now), tokenCapabilities: 'any', ...(context ? { context } : {}) },
+    ...(definition ? { definition: isUnchecked ? bare(definition) : definition.facts } : {}),
+  };
+  if (!grant) return [question];
+  const { facts } = grant;
+  const unknown = new Set<HitlMode>(facts.limits.map(({ then }) => then));
+  const isUnsure = isBlank(asked, grant);
+  if (isUnsure) for (const { hitlMode } of facts.conditions) unknown.add(hitlMode);
+  if (grant.isErased) for (const mode of HITL_MODES) unknown.add(mode);
+  const known: readonly Condition[] = isUnsure ? [] : facts.conditions;
+  return [undefined, ...unknown].map((mode) => ({
+    ...question,
+    grant: { ...facts, limits: [], conditions: mode === undefined ? known : [...known, { when: 'true', hitlMode: mode }] },
+  }));
+}
+
+function bare({ facts: { name, hardcoded, digest } }: DefinitionView): GateQuestion['definition'] {
+  return { name, hardcoded, digest };
+}
+
+function whatItSays(decision: GateDecision): string {
+  switch (decision.kind) {
+    case 'refuse':
+      return `the gate refuses it: ${decision.detail}`;
+    case 'invalid':
+      return 'the gate refuses it: the input does not fit the capability';
+    case 'block':
+      return 'the gate blocks it';
+    case 'ask':
+      return `the gate asks a person first (${decision.mode})`;
+    case 'run':
+      return `the gate lets it run (${decision.mode})`;
+  }
+}

@@ -1,0 +1,260 @@
+import { createHash } from 'node:crypto';
+import { BLOCKED, type GateDecision } from '../../gate/decide.js';
+import { onBehalfOf } from '../../hitl/on-behalf-of.js';
+import { HIGHEST_LEVEL } from '../../hitl/transition.js';
+import { isJsonObject, type JsonObject } from '../../json.js';
+import { jcs } from '../jcs.js';
+import type { StoredEntry } from '../stored-entry.js';
+import { type AgentView, agentAfter, UNKNOWN_AGENT } from './agent-view.js';
+import { type ApprovalAsked, judgeApproval, levelsOf, type RequestView } from './approvals.js';
+import { type GrantView, grantOf } from './grant-view.js';
+import { number, type OpenEntry, text } from './open-entry.js';
+import { around, type Moment } from './overlap.js';
+import { type AskedGate, grantsAt, notReplayable, regate, type ReplayVerdict, type SaidGate, wrong } from './regate.js';
+import type { SharedFacts } from './shared-facts.js';
+
+/** Decides again when asked, also with more room for the order of commits. */
+export type Replayed = (moment?: Moment) => ReplayVerdict;
+
+/** What began under an approval and is still running. */
+interface Running {
+  readonly request: RequestView;
+  readonly asked: AskedGate;
+}
+
+/** Follows the entries of one agent's chain, and decides anew what each of them decided. */
+export class ReplayedChain {
+  private agent: AgentView;
+  private readonly grants = new Map<string, GrantView>();
+  private readonly stops = new Set<string>();
+  /** When a stop of the agent's own was last in force. */
+  private stoppedAt = -Infinity;
+  private readonly requests = new Map<string, RequestView>();
+  private readonly waiting = new Map<string, string>();
+  private readonly running = new Map<string, Running>();
+
+  constructor(
+    private readonly first: StoredEntry,
+    private readonly isCut: boolean,
+    private readonly shared: SharedFacts,
+  ) {
+    this.agent = first.event === 'agent.transferred' ? shared.arrivingAt(first.chain, first.seq) : UNKNOWN_AGENT;
+  }
+
+  /** @returns what it decided, to be decided again; nothing where it tells of no decision */
+  entry(opened: OpenEntry): Replayed | undefined {
+    const { stored, metadata, at } = opened;
+    switch (stored.event) {
+      case 'execution.started':
+        return this.started(opened);
+      case 'execution.retried':
+        return this.retried(opened);
+      case 'execution.blocked':
+        return this.blocked(opened);
+      case 'execution.completed':
+      case 'execution.failed':
+        return void this.running.delete(text(metadata, 'executionId') ?? '');
+      case 'execution.cancelled':
+        return this.forget(this.waiting.get(text(metadata, 'executionId') ?? ''));
+      case 'capability.granted':
+      case 'capability.config_updated': {
+        const grant = grantOf(opened);
+        if (grant) this.grants.set(grant.capability, grant);
+        return undefined;
+      }
+      case 'capability.revoked':
+        if (this.grants.get(stored.capability ?? '')?.facts.id === text(metadata, 'grantId')) this.grants.delete(stored.capability ?? '');
+        return undefined;
+      case 'admin.stop_started':
+        this.stops.add(text(metadata, 'stopId') ?? '');
+        return undefined;
+      case 'admin.stop_ended':
+        this.stops.delete(text(metadata, 'stopId') ?? '');
+        this.stoppedAt = at;
+        return undefined;
+      case 'agent.transferred':
+        // Back where it was before: what it is now, it became elsewhere.
+        this.agent = metadata['direction'] === 'in' ? this.shared.arrivingAt(stored.chain, stored.seq) : agentAfter(this.agent, opened);
+        return undefined;
+      default:
+        if (stored.event.startsWith('hitl.')) return this.request(opened);
+        this.agent = agentAfter(this.agent, opened);
+        return undefined;
+    }
+  }
+
+  private started(opened: OpenEntry): Replayed {
+    const { metadata } = opened;
+    const asked = this.asked(opened);
+    const executionId = text(metadata, 'executionId') ?? '';
+    const requestId = text(metadata, 'hitlId') ?? this.waiting.get(executionId);
+    const isFlagged = metadata['flagged'] === true;
+    if (requestId === undefined && metadata['decisionId'] === undefined) {
+      const said = { ...saidBy(metadata), fits: (one: GateDecision) => one.kind === 'run' && one.flagged === isFlagged };
+      return (moment) => regate(asked, said, this.shared, moment);
+    }
+    const request = this.requests.get(requestId ?? '');
+    const problem = whyNotApproved(request, opened, executionId);
+    this.forget(requestId);
+    if (problem !== undefined) return () => wrong(problem);
+    this.running.set(executionId, { request: request!, asked });
+    const isUnread = request!.inputHash === undefined || hashOfInput(opened) === undefined;
+    if (!isUnread && request!.inputHash !== hashOfInput(opened)) return () => wrong(`what began is not what ${requestId} asked for`);
+    const said = { ...saidBy(metadata), fits: (one: GateDecision) => satisfies(one, request!) };
+    return (moment) => {
+      const verdict = regate({ ...asked, byToken: false }, said, this.shared, moment);
+      return isUnread && verdict.kind === 'right' ? notReplayable('erased') : verdict;
+    };
+  }
+
+  /** The gate was asked again, of the same call. */
+  private retried({ stored, metadata, at }: OpenEntry): Replayed {
+    const running = this.running.get(text(metadata, 'executionId') ?? '');
+    if (!running) return () => wrong(`${text(metadata, 'executionId')} was begun again and was not running`);
+    const { request, asked: before } = running;
+    const asked = { ...before, ...this.standing(stored.capability ?? ''), at, byToken: false };
+    const said = { ...saidBy(metadata), fits: (one: GateDecision) => satisfies(one, request) };
+    return (moment) => regate(asked, said, this.shared, moment);
+  }
+
+  private blocked(opened: OpenEntry): Replayed {
+    const { metadata } = opened;
+    const asked = this.asked(opened);
+    const reason = text(metadata, 'reason');
+    const fits = (one: GateDecision) =>
+      one.kind === 'refuse' ? one.code === reason : one.kind === 'block' && (reason === BLOCKED || reason === 'CAPABILITY_BLOCKED');
+    return (moment) => regate({ ...asked, byToken: false }, { fits }, this.shared, moment);
+  }
+
+  private request(opened: OpenEntry): Replayed | undefined {
+    const { stored, metadata, at } = opened;
+    const id = text(metadata, 'hitlId') ?? '';
+    if (stored.event === 'hitl.created') return this.created(id, opened);
+    const request = this.requests.get(id);
+    if (!request) return stored.event === 'hitl.approved' ? () => wrong(`${id} was approved and nobody had asked`) : undefined;
+    const change = (changed: Partial<RequestView>) => void this.requests.set(id, { ...request, isTimedOut: false, ...changed });
+    switch (stored.event) {
+      case 'hitl.voted':
+        return change({ voters: [...request.voters, stored.actorId] });
+      case 'hitl.edited':
+        return change({
+          digest: text(metadata, 'digest'), inputHash: hashOfInput(opened), voters: [], editors: [...request.editors, stored.actorId],
+          lastEdit: { by: stored.actorId, seq: stored.seq, before: request.editors },
+        });
+      case 'hitl.escalated':
+        return change({ level: number(metadata, 'level') ?? request.level, expiresAt: undefined });
+      case 'hitl.timed_out':
+        if (text(metadata, 'action') === 'approve') return change({ isTimedOut: stored.actorId === 'system' });
+        return text(metadata, 'action') === 'escalate' ? undefined : this.forget(id);
+      case 'hitl.rejected':
+      case 'hitl.cancelled':
+        return this.forget(id);
+      case 'hitl.approved':
+        return this.approved(request, opened, at, change);
+      default:
+        return undefined;
+    }
+  }
+
+  private created(id: string, opened: OpenEntry): Replayed {
+    const { metadata, at } = opened;
+    const asked = this.asked(opened);
+    const mode = text(metadata, 'hitlMode') ?? '';
+    const executionId = text(metadata, 'executionId');
+    const expires = text(metadata, 'expiresAt');
+    const grantId = text(metadata, 'grantId');
+    this.requests.set(id, {
+      id, executionId, capability: asked.capability, mode, level: number(metadata, 'level') ?? 0, definition: text(metadata, 'definition'),
+      digest: text(metadata, 'digest'), inputHash: hashOfInput(opened), askedAt: at,
+      expiresAt: expires === undefined ? undefined : Date.parse(expires), grant: this.grantNamed(asked, grantId),
+      onBehalfOf: onBehalfOf(asked.context), editors: [], lastEdit: undefined, voters: [], isTimedOut: false, approval: undefined,
+    });
+    if (executionId !== undefined) this.waiting.set(executionId, id);
+    // An adapter that asks for an approval gets a person also where the gate would let it run.
+    const isFlagged = metadata['flagged'] === true;
+    const said = {
+      ...saidBy(metadata),
+      fits: (one: GateDecision) =>
+        one.flagged === isFlagged && (one.kind === 'ask' ? one.mode === mode : one.kind === 'run' && mode === 'propose'),
+    };
+    return (moment) => regate(asked, said, this.shared, moment);
+  }
+
+  private approved(
+    request: RequestView, { stored, metadata }: OpenEntry, at: number, change: (to: Partial<RequestView>) => void,
+  ): Replayed {
+    const { organizationId, actorId, seq } = stored;
+    const { agent, shared } = this;
+    const gate = { ...this.standing(request.capability), organizationId, agentId: stored.chain, capability: request.capability, at,
+      input: {}, context: undefined, isErased: true, byToken: false };
+    const since = { from: request.askedAt, to: at };
+    const asked: Omit<ApprovalAsked, 'grants'> = {
+      organizationId, actorId, at, seq, digest: text(metadata, 'digest'), breakGlass: metadata['breakGlass'] === true, request, agent,
+      wasStopped: this.stoppedAt >= request.askedAt || shared.stopped(organizationId, since).possibly,
+    };
+    const levels = levelsOf(actorId, asked, shared, around(at));
+    change({ approval: { entryId: stored.id, byPerson: actorId !== 'system', atHighest: Math.max(...levels) >= HIGHEST_LEVEL } });
+    if (request.approval) return () => wrong(`${request.id} was approved a second time`);
+    return (moment = around(at)) => {
+      if (!agent.isKnown) return notReplayable('swept');
+      return judgeApproval({ ...asked, grants: grantsAt(gate, shared, moment) }, shared, moment);
+    };
+  }
+
+  /** What is true of the agent, whatever is called. */
+  private standing(capability: string) {
+    return { agent: this.agent, own: this.grants.get(capability), isStopped: this.stops.size > 0, isCut: this.isCut };
+  }
+
+  private asked({ stored, metadata, at, erased }: OpenEntry): AskedGate {
+    const { input, context } = metadata;
+    const capability = stored.capability ?? '';
+    return {
+      ...this.standing(capability),
+      organizationId: this.first.organizationId, agentId: this.first.chain, capability, at,
+      input: isJsonObject(input) ? input : {}, context: isJsonObject(context) ? context : undefined,
+      isErased: erased.has('input') || erased.has('context'), byToken: stored.actorId === this.first.chain,
+    };
+  }
+
+  private grantNamed(asked: AskedGate, grantId: string | undefined): GrantView | undefined {
+    return grantsAt(asked, this.shared).find((grant) => grant?.facts.id === grantId);
+  }
+
+  private forget(requestId: string | undefined): undefined {
+    const executionId = this.requests.get(requestId ?? '')?.executionId;
+    this.requests.delete(requestId ?? '');
+    if (executionId !== undefined) this.waiting.delete(executionId);
+    return undefined;
+  }
+}
+
+function saidBy(metadata: JsonObject): Omit<SaidGate, 'fits'> {
+  return {
+    grantId: text(metadata, 'grantId'), grantVersion: number(metadata, 'grantVersion'), definition: text(metadata, 'definition'),
+  };
+}
+
+/** An approval satisfies the mode that it was asked under and milder ones, and `escalate` too where it is an admin's. */
+function satisfies(decision: GateDecision, { mode, approval }: RequestView): boolean {
+  if (decision.kind === 'run') return true;
+  if (decision.kind !== 'ask') return false;
+  return decision.mode === 'propose' || mode === 'escalate' || approval?.atHighest === true;
+}
+
+function whyNotApproved(request: RequestView | undefined, { stored, metadata }: OpenEntry, executionId: string): string | undefined {
+  if (!request?.approval) return `${executionId} began, and no approval stands before it`;
+  if (request.approval.entryId !== text(metadata, 'decisionId')) return `the decision it names is not that of ${request.id}`;
+  const isSame = request.executionId === executionId && request.capability === stored.capability;
+  if (!isSame) return `${request.id} was approved for something else`;
+  const definition = text(metadata, 'definition');
+  return request.definition === undefined || request.definition === definition
+    ? undefined
+    : 'the capability was defined otherwise when it was approved';
+}
+
+/** Undefined where part of it is erased. */
+function hashOfInput({ metadata, erased }: OpenEntry): string | undefined {
+  if (erased.has('input') || metadata['input'] === undefined) return undefined;
+  return createHash('sha256').update(jcs(metadata['input'])).digest('base64url');
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { organizationChain } from '../../../domain/audit/chain.js';
+import { logLines, type ExportSelection } from '../../../domain/audit/export/log-lines.js';
+import { sealed, type ExportFormat } from '../../../domain/audit/export/seal.js';
+import { signingKey, verifierKey } from '../../../domain/audit/note.js';
+import { asService } from '../../../platform/auth/call-context.js';
+import { CredentialSources } from '../../../platform/auth/credential-source.js';
+import { StartRefused } from '../../../platform/config/start-refused.js';
+import { createDataSource } from '../../../platform/database/data-source.js';
+import { IdempotencyKeys } from '../../../platform/database/idempotency.js';
+import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
+import { OutboxBell } from '../../../platform/outbox/outbox-bell.js';
+import { verifierKeys } from '../trees/checkpoint.query.js';
+import { organizationsWithLog } from './exported-organizations.query.js';
+import { sqlExportSource } from './export-source.query.js';
+import { recordExport } from './record-export.js';
+import { openSnapshot } from './snapshot.query.js';
+
+export interface DatabaseExport extends Omit<ExportSelection, 'organizations'> {
+  readonly databaseUrl: string;
+  /** Base64 of the installation's Ed25519 seed: the file has to be signed. */
+  readonly seed: string;
+  readonly organizationId?: string;
+  readonly format: ExportFormat;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/**
+ * Exports the log of a database past any server. Recorded as a server records it, with the actor `system` and the origin `cli`:
+ * whom the database let in is not known here.
+ *
+ * @param write takes the file's text as it is made
+ * @throws StartRefused for another key than the installation's, or where there is nothing to export
+ */
+export async function exportDatabase(
+  { databaseUrl, seed, organizationId, format, ...part }: DatabaseExport, write: (texts: AsyncIterable<string>) => Promise<void>,
+): Promise<void> {
+  const { run, close } = await openSnapshot(databaseUrl, 'countersign audit export');
+  try {
+    const source = await sqlExportSource(run, seed);
+    const known = (await verifierKeys(run)).map((one) => one.verifierKey);
+    if (known.length > 0 && !known.includes(verifierKey(source.instance, seed))) {
+      throw new StartRefused('AUDIT_SIGNING_KEY is not a key of this installation: nobody would believe the file');
+    }
+    const scope = { organizations: organizationId === undefined ? ('all' as const) : [organizationId] };
+    const chain = organizationId === undefined ? part.agentId : (part.agentId ?? organizationChain(organizationId).chain);
+    const organizations = await organizationsWithLog(run, scope, chain);
+    if (organizations.length === 0) throw new StartRefused('the log holds nothing of that organization or agent');
+    const { from, to, agentId } = part;
+    await onDatabase(databaseUrl, (work) => recordExport(work, organizations.map(organizationChain), { from, to, agentId, format }));
+    const lines = logLines(source, { organizations, ...part }, new Date().toISOString());
+    await write(sealed(lines, signingKey(source.instance, seed), format));
+  } finally {
+    await close();
+  }
+}
+
+async function onDatabase(url: string, record: (work: UnitOfWork) => Promise<void>): Promise<void> {
+  const dataSource = createDataSource({ url, poolSize: 2, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+  await dataSource.initialize();
+  try {
+    // No call comes through here that could bring an idempotency key, so any secret does.
+    const keys = new IdempotencyKeys({ encryptionKey: randomBytes(32).toString('base64') });
+    await asService('cli', () => record(new UnitOfWork(dataSource, new CredentialSources(), keys, new OutboxBell())));
+  } finally {
+    await dataSource.destroy().catch(() => undefined);
+  }
+}

@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/chain.js';
+import { logLines, type ExportSelection } from '../../../domain/audit/export/log-lines.js';
+import { isId } from '../../../domain/ids.js';
+import { type Scope, scopeOfOrganization } from '../../../platform/auth/scope.js';
+import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
+import { Problem } from '../../../platform/http/problem.js';
+import { OrganizationsQuery } from '../../organizations/organizations.query.js';
+import type { LogExportQuery } from './export.dto.js';
+import { ExportDesk, type ExportCall } from './export-desk.js';
+import { organizationsWithLog } from './exported-organizations.query.js';
+import { recordExport } from './record-export.js';
+
+/** Exports the log in bulk. */
+@Injectable()
+export class ExportLogService {
+  constructor(
+    private readonly desk: ExportDesk,
+    private readonly organizations: OrganizationsQuery,
+    private readonly work: UnitOfWork,
+  ) {}
+
+  /** @throws Problem NOT_FOUND for an organization or an agent of which nothing is here; UNAVAILABLE, RATE_LIMITED */
+  async export(call: ExportCall, query: LogExportQuery): Promise<void> {
+    const { agentId, since, organizationId } = query;
+    if (agentId !== undefined && !isId('agt', agentId)) throw new Problem('NOT_FOUND', 'There is no such agent.');
+    const scope = await this.scopeOf(call.caller.scope, organizationId);
+    const times = { ...(query.from && { from: query.from.toISOString() }), ...(query.to && { to: query.to.toISOString() }) };
+    await this.desk.serve(call, async (source, { run }) => {
+      const organizations = await organizationsWithLog(run, scope, agentId);
+      if (agentId !== undefined && organizations.length === 0) throw new Problem('NOT_FOUND', 'No entry of this agent is here.');
+      const part = { ...times, ...(agentId === undefined ? {} : { agentId }) };
+      const selection: ExportSelection = { organizations, ...part, ...(since === undefined ? {} : { since }) };
+      await recordExport(this.work, organizations.map(organizationChain), { ...part, format: call.format });
+      const name = `countersign-audit-${organizations.length === 1 ? organizations[0] : 'all'}`;
+      return { name, tally: { withheld: 0 }, lines: (madeAt) => logLines(source, selection, madeAt) };
+    });
+  }
+
+  private async scopeOf(scope: Scope, named: string | undefined): Promise<Scope> {
+    if (named === undefined) return scope;
+    // The platform's own is none of those that one can make or change, but its log is one like theirs.
+    if (named === PLATFORM_ORGANIZATION && scope.organizations === 'all') return scopeOfOrganization(named);
+    return scopeOfOrganization(await this.organizations.choose(scope, named));
+  }
+}

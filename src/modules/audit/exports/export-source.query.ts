@@ -1,0 +1,114 @@
+import type { EntryPlace, ExportedHead, ExportSource, PersonsEntry } from '../../../domain/audit/export/export-source.js';
+import { verifierKey } from '../../../domain/audit/note.js';
+import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { ENTRY_COLUMNS, type EntryRow, numbered, type Row } from '../log-source.query.js';
+import { checkpointOfSize, instanceName, newestCheckpoint, verifierKeys } from '../trees/checkpoint.query.js';
+import { mapLine } from '../trees/proof.query.js';
+import { leavesOf, placeOf, readerOf } from '../trees/tree-reader.query.js';
+import { windowOf } from './export-window.query.js';
+
+/** Rows that are in memory at once; entries come in smaller numbers, since each may be as long as a request. */
+const ROWS = 1_000;
+const ENTRIES = 100;
+
+/**
+ * @param run statements of a transaction that stands still
+ * @param seed base64 of the Ed25519 seed that will sign the file: before the first checkpoint the database knows no key
+ */
+export async function sqlExportSource(run: ReadStatement, seed: string): Promise<ExportSource> {
+  let cursors = 0;
+  const rows = <T>(sql: string, parameters: readonly unknown[], atOnce = ROWS): AsyncGenerator<T[]> =>
+    fetched<T>(run, `export_${++cursors}`, sql, parameters, atOnce);
+  const entries = async function* (sql: string, parameters: readonly unknown[]): AsyncGenerator<StoredEntry[]> {
+    for await (const batch of rows<EntryRow>(sql, parameters, ENTRIES)) yield batch.map(numbered);
+  };
+  const instance = await instanceName(run);
+  return {
+    instance,
+    keys: async () => [...new Set([...(await verifierKeys(run)).map((one) => one.verifierKey), verifierKey(instance, seed)])],
+    checkpoint: (tree) => newestCheckpoint(run, tree),
+    checkpointOfSize: (tree, size) => checkpointOfSize(run, tree, size),
+    map: (organizationId) => mapLine(run, organizationId),
+    reader: (tree, size) => readerOf(run, tree, size),
+    leaves: (organizationId, from, to) => leavesOf(run, organizationId, from, to),
+    pending: async function* (organizationId, size) {
+      yield* leavesOf(run, organizationId, size);
+      for await (const queued of rows<Row<EntryPlace & { seq: number }>>(QUEUED, [organizationId])) yield queued.map(numbered);
+    },
+    entries: (organizationId, places) => entriesAt(run, organizationId, places),
+    heads: async function* (organizationId, chain) {
+      for await (const heads of rows<Row<ExportedHead>>(HEADS, [organizationId, chain ?? null])) yield heads.map(numbered);
+    },
+    countHeads: async (organizationId, chain) => {
+      const counted = await run(`select count(*)::integer as count from (${HEADS}) heads`, [organizationId, chain ?? null]);
+      return (counted as [{ count: number }])[0].count;
+    },
+    strays: (organizationId, chain) => entries(STRAYS, [organizationId, chain ?? null]),
+    ofEvent: (organizationId, event) => entries(OF_EVENT, [organizationId, event]),
+    place: (entry) => placeOf(run, entry.organizationId, entry),
+    window: (organizationId, size, from, to) => windowOf(run, organizationId, size, from, to),
+    about: async function* (organizationId, userId) {
+      for await (const found of rows<Row<PersonsEntry>>(ABOUT, [organizationId, userId], ENTRIES)) yield found.map(numbered);
+    },
+  };
+}
+
+/** Reads a statement's rows a few at a time: memory stays the same however many there are. */
+async function* fetched<T>(
+  run: ReadStatement, cursor: string, sql: string, parameters: readonly unknown[], atOnce: number,
+): AsyncGenerator<T[]> {
+  await run(`declare ${cursor} no scroll cursor for ${sql}`, parameters);
+  for (;;) {
+    const batch = (await run(`fetch ${atOnce} from ${cursor}`, [])) as T[];
+    if (batch.length > 0) yield batch;
+    if (batch.length < atOnce) break;
+  }
+  await run(`close ${cursor}`, []);
+}
+
+async function entriesAt(
+  run: ReadStatement, organizationId: string, places: readonly EntryPlace[],
+): Promise<(StoredEntry | undefined)[]> {
+  if (places.length === 0) return [];
+  const found = (await run(AT, [organizationId, places.map(({ chain }) => chain), places.map(({ seq }) => seq)])) as
+    (EntryRow & { readonly n: string })[];
+  const entries = new Array<StoredEntry | undefined>(places.length);
+  for (const { n, ...row } of found) entries[Number(n) - 1] = numbered(row);
+  return entries;
+}
+
+const AT = `
+  select ${ENTRY_COLUMNS}, wanted.n from unnest($2::text[], $3::bigint[]) with ordinality as wanted(chain, seq, n)
+  join audit_entries e on e.organization_id = $1 and e.chain = wanted.chain and e.seq = wanted.seq`;
+
+const QUEUED = `
+  select leaf.chain, leaf.seq from audit_tree_queue q
+  cross join lateral unnest(q.chains, q.seqs) with ordinality as leaf(chain, seq, n)
+  where q.organization_id = $1 order by q.id, leaf.n`;
+
+const HEADS = `
+  select h.organization_id as "organizationId", h.chain, h.seq, h.hash, h.closed_at is not null as closed from audit_heads h
+  where h.organization_id = $1 and ($2::text is null or h.chain = $2) order by h.chain`;
+
+// From one chain to the next through the key, and of each only what lies behind its head.
+const STRAYS = `
+  with recursive chains as (
+    (select e.chain from audit_entries e where e.organization_id = $1 and ($2::text is null or e.chain = $2) order by e.chain limit 1)
+    union all
+    select (select e.chain from audit_entries e
+            where e.organization_id = $1 and e.chain > c.chain and ($2::text is null or e.chain = $2) order by e.chain limit 1)
+    from chains c where c.chain is not null)
+  select ${ENTRY_COLUMNS} from chains c
+  left join audit_heads h on h.organization_id = $1 and h.chain = c.chain
+  join audit_entries e on e.organization_id = $1 and e.chain = c.chain and e.seq > coalesce(h.seq, 0)
+  order by e.chain, e.seq`;
+
+const OF_EVENT = `
+  select ${ENTRY_COLUMNS} from audit_entries e
+  where hashtextextended((e.organization_id || ' ' || e.event) collate "C", 0) = hashtextextended(($1 || ' ' || $2) collate "C", 0)
+    and e.organization_id = $1 and e.event = $2 order by e.id`;
+
+const ABOUT = `
+  select s.chain, s.seq, array_agg(s.pointer) as pointers from audit_subjects s
+  where s.organization_id = $1 and s.user_id = $2 group by s.chain, s.seq order by s.chain, s.seq`;

@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import { checkoutRoot } from '../../../platform/config/checkout-root.js';
+import { Problem } from '../../../platform/http/problem.js';
+
+export interface Page {
+  readonly html: string;
+  /** What the page itself asks for, and that nobody shows it within another. */
+  readonly policy: string;
+}
+
+/** The stand-alone verifier as the build has packed it. */
+@Injectable()
+export class VerifierPage {
+  private page: Promise<Page> | undefined;
+
+  /** @throws Problem NOT_FOUND where there is no build of it */
+  async read(): Promise<Page> {
+    this.page ??= load();
+    try {
+      return await this.page;
+    } catch {
+      this.page = undefined;
+      throw new Problem('NOT_FOUND', 'This installation has no packed verifier.');
+    }
+  }
+}
+
+async function load(): Promise<Page> {
+  const html = await readFile(join(checkoutRoot(), 'dist', 'verifier.html'), 'utf8');
+  const [, policy] = /http-equiv="Content-Security-Policy" content="([^"]+)"/.exec(html) ?? [];
+  if (policy === undefined) throw new Error('the page names no policy');
+  return { html, policy: `${policy}; frame-ancestors 'none'` };
+}

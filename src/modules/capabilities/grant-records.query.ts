@@ -1,0 +1,45 @@
+import { jcs } from '../../domain/audit/jcs.js';
+import type { JsonValue } from '../../domain/json.js';
+import { recordRows } from '../../platform/audit/record-rows.js';
+import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
+
+interface Row {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly agentId: string | null;
+  readonly teamId: string | null;
+  readonly capability: string;
+  readonly version: number;
+  readonly hitlMode: string;
+  readonly expiresAt: Date | null;
+  readonly timeoutSeconds: number | null;
+  readonly timeoutAction: string;
+  readonly conditions: JsonValue;
+  readonly limits: JsonValue;
+  readonly quorum: JsonValue;
+  readonly isRevoked: boolean;
+  readonly revokedBy: string | null;
+}
+
+const ROWS = `
+  select g.organization_id as "organizationId", g.id, g.agent_id as "agentId", g.team_id as "teamId", g.capability, g.version,
+    g.hitl_mode as "hitlMode", g.expires_at as "expiresAt", g.timeout_seconds as "timeoutSeconds", g.timeout_action as "timeoutAction",
+    g.conditions, g.limits, g.quorum, g.revoked_at is not null as "isRevoked", g.revoked_by as "revokedBy"
+  from capability_grants g
+  where (g.organization_id, g.id) > ($1, $2) and ($4::text is null or g.organization_id = $4) and ($5::text is null or g.agent_id = $5)
+  order by g.organization_id, g.id limit $3`;
+
+/** Grants of agents and of teams as the log tells of them: all terms that decide. */
+export const grantRecords: RecordKeeper = {
+  kind: 'grant',
+  rows: (run, selection) =>
+    recordRows<Row>(run, ROWS, selection, ({ organizationId, id, agentId, capability, isRevoked, expiresAt, ...terms }) => ({
+      organizationId, id, agentId, capability,
+      status: isRevoked ? 'revoked' : 'granted',
+      members: {
+        ...terms,
+        expiresAt: expiresAt && expiresAt.toISOString(),
+        conditions: jcs(terms.conditions), limits: jcs(terms.limits), quorum: terms.quorum && jcs(terms.quorum),
+      },
+    })),
+};
