@@ -15,9 +15,8 @@ const OF_NO_MODULE_YET: Readonly<Record<string, readonly string[]>> = {
   'tenants': ['admin.tenant_changed'],
   'tasks': ['task.delegated', 'task.ended'],
   'language models': ['llm.request', 'llm.pii_detected', 'llm.provider_error'],
-  'exports, erasure, retention and recovery of the log': [
-    'admin.audit_retention_sweep', 'admin.recovered', 'gdpr.erasure_requested',
-    'gdpr.erasure_executed',
+  'retention and recovery of the log': [
+    'admin.audit_retention_sweep', 'admin.recovered',
   ],
 };
 

@@ -11,7 +11,7 @@ jest.setTimeout(120_000);
 const OF_THE_LOG = [
   'audit_heads', 'audit_entries', 'audit_subjects', 'audit_tree_queue', 'audit_trees', 'audit_tree_leaves', 'audit_tree_tiles',
   'audit_platform_leaves', 'audit_map_nodes', 'audit_checkpoints', 'audit_signing_keys', 'audit_anchors', 'audit_sweeps',
-  'audit_verifications', 'audit_verification_turns', 'erasures', 'migrations',
+  'audit_verifications', 'audit_verification_turns', 'migrations',
 ];
 
 const NAME = 'Wilhelmine Abendroth';
@@ -84,6 +84,7 @@ const LIKE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     hitl_mode: 'propose', status: 'cancelled', runs: 'service', separation_of_duties: 'standard', reminders: [], quorum: null,
   },
   outbox: { kind: 'notification.send' },
+  erasures: { kind: 'values', state: 'done' },
   rate_quotas: { subject: `address:${ADDRESS}` },
 };
 /** Of which there is one for an organization, a person or an address. */

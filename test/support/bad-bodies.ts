@@ -125,6 +125,7 @@ export function goodBody(route: Route, names: GoodNames): Record<string, unknown
     'POST /api/v1/users/{id}/keys': { name: 'good' },
     'POST /api/v1/teams': { name: `good ${fresh}` },
     'POST /api/v1/teams/{id}/members': { userId: names.userId ?? 'usr_nobody', role: 'member' },
+    'POST /api/v1/audit/erasures': { values: [`nobody ${fresh}`], reason: 'good' },
     'POST /api/v1/stops': { scope: 'agent', id: names.agentId, reason: 'good' },
   };
   return bodies[`${route.method} ${route.template}`] ?? {};

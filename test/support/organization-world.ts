@@ -1,6 +1,6 @@
 import { asRoot, type Client } from './actors.js';
 import { anAgent, type BuiltAgent } from './builders.js';
-import { aPerson, aPersonalKey, anOrganization, aStop, aTeam, type BuiltPerson, type Role } from './people.js';
+import { anErasure, aPerson, aPersonalKey, anOrganization, aStop, aTeam, type BuiltPerson, type Role } from './people.js';
 import type { TestServer } from './server.js';
 import { organizationTables } from './stored-state.js';
 
@@ -46,7 +46,8 @@ export async function aWorld(server: TestServer, mark: string): Promise<World> {
       agents: [agent.id, stopped.id], users, userId: users, organizations: [organizationId, sibling], tenants: [tenantId],
       teams: [team], stops, keyId: [...Object.values(people).map(({ keyId }) => keyId), ...keys.map(({ id }) => id)],
       executions, hitl: requests, grant: grants.list('grants').map((grant) => (grant as { id: string }).id),
-      audit: entries.map(({ id }) => id), name: [name], capability: [name, 'web.search'],
+      audit: entries.map(({ id }) => id), erasures: [await anErasure(server, organizationId)],
+      name: [name], capability: [name, 'web.search'],
     },
   };
 }
@@ -68,7 +69,7 @@ async function whatItDid(agent: Client, owner: Client, mark: string): Promise<{ 
   };
 }
 
-const ID = '(?:agt|org|ten|usr|hitl|audit|exec|task|sess|grt|team|stp|key|inv)_[0-9a-z]{36}';
+const ID = '(?:agt|org|ten|usr|hitl|audit|exec|task|sess|grt|team|stp|key|inv|ers)_[0-9a-z]{36}';
 
 /** Every id that stands anywhere in the rows of these organizations. */
 export async function idsIn(server: TestServer, organizationIds: readonly string[]): Promise<Set<string>> {

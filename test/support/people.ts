@@ -115,6 +115,17 @@ export async function aStop(
   return id;
 }
 
+/** An erasure of values that waits for a second person, past the API. It is never gone on with. */
+export async function anErasure(server: TestServer, organizationId: string): Promise<string> {
+  const id = newId('ers');
+  await server.sql(
+    `insert into erasures (organization_id, id, kind, state, asked_by, place, counts, asked_at)
+     values ($1, $2, 'values', 'unconfirmed', 'system', '{"phase":"log","round":1}', $3, clock_timestamp())`,
+    [organizationId, id, JSON.stringify({ values: 0, entries: 0, unreadable: 0, rows: {}, left: {} })],
+  );
+  return id;
+}
+
 /** A further personal key of somebody, past the API. @returns its id and the key */
 export async function aPersonalKey(
   server: TestServer,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { asRoot } from './actors.js';
 import { goodBody } from './bad-bodies.js';
 import { anAgent, type BuiltAgent } from './builders.js';
-import { aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson } from './people.js';
+import { anErasure, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson } from './people.js';
 import { namedIn, pathOf, type Route } from './routes.js';
 import type { TestServer } from './server.js';
 
@@ -57,6 +57,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     (await execute(server, 'web.search', await agent())).expect(200).text('executionId'),
   hitl: async ({ server, agent }) =>
     (await execute(server, 'email.send', await agent())).expect(202).text('hitlRequestId'),
+  erasures: ({ server, organizationId }) => anErasure(server, organizationId),
   audit: ({ server, organizationId, person }) => anEntryAbout(server, organizationId, person.id),
 };
 

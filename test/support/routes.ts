@@ -76,6 +76,7 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   keyId: 'key_00000000000000000000000000absent0000',
   teams: 'team_00000000000000000000000000absent0000',
   stops: 'stp_00000000000000000000000000absent0000',
+  erasures: 'ers_00000000000000000000000000absent0000',
   audit: 'audit_00000000000000000000000000absent0000',
 };
 

@@ -50,19 +50,23 @@ export function findIn(text: string, holds: (text: string) => boolean): Found {
  * and network addresses are only met whole: `a@example.org` is not in `da.a@example.org`, nor `10.0.0.1` in `10.0.0.1.5`.
  */
 export function textFinder(wanted: readonly string[]): (text: string) => boolean {
-  const alternatives = [...new Set(wanted.map(fold))].filter((one) => one !== '').map(wholeWord);
-  if (alternatives.length === 0) return () => false;
-  const pattern = new RegExp(alternatives.join('|'), 'u');
+  const byJoiners = new Map<string, string[]>();
+  for (const one of new Set(wanted.map(fold))) {
+    if (one !== '') byJoiners.set(joinersOf(one), [...(byJoiners.get(joinersOf(one)) ?? []), one]);
+  }
+  if (byJoiners.size === 0) return () => false;
+  const pattern = new RegExp([...byJoiners].map(([joiners, words]) => wholeWords(words, joiners)).join('|'), 'u');
   return (text) => pattern.test(fold(text));
 }
 
 const WORD = String.raw`[\p{L}\p{N}\p{M}]`;
 
-function wholeWord(folded: string): string {
-  const joins = joinersOf(folded);
+/** One look around for all of them: somebody may have called from a thousand addresses. */
+function wholeWords(folded: readonly string[], joins: string): string {
   const before = joins === '' ? '' : `(?<!${WORD}[${joins}])`;
   const after = joins === '' ? '' : `(?![${joins}]${WORD})`;
-  return `(?<!${WORD})${before}${folded.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)}(?!${WORD})${after}`;
+  const words = folded.map((one) => one.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)).sort();
+  return `(?<!${WORD})${before}(?:${words.join('|')})(?!${WORD})${after}`;
 }
 
 /** Characters by which an address goes on: what stands across them belongs to it. */

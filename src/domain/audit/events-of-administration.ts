@@ -172,10 +172,16 @@ export const PRIVACY_EVENTS = {
     count: optional(plain<number>()),
   }),
   'gdpr.erasure_requested': event('organization', 'An erasure was asked for; what it erases is recorded as it goes.', {
+    userId: optional(person),
     erasureId: plain<string>(),
     /** How many texts are to be erased. */
     count: plain<number>(),
     reason: optional(value<string>()),
+  }),
+  'gdpr.erasure_confirmed': event('organization', 'A second person confirmed an erasure.', {
+    erasureId: plain<string>(),
+    /** Plain: the id of whoever asked for it. */
+    askedBy: plain<string>({ subject: true }),
   }),
   'gdpr.erasure_executed': event('organization', 'Committed values were erased; what lists them is never erased itself.', {
     userId: optional(person),

@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { ActiveUsersQuery } from './active-users.query.js';
 import { ChangeOrganizationService } from './change-organization.service.js';
 import { ChangeUserService } from './change-user.service.js';
+import { EraseAccount } from './erase-account.js';
 import { OrganizationEntity } from './organization.entity.js';
 import { OrganizationStore } from './organization.store.js';
 import { OrganizationsController } from './organizations.controller.js';
@@ -28,8 +29,8 @@ import { UsersQuery } from './users.query.js';
   providers: [
     OrganizationsQuery, ActiveUsersQuery, OrganizationStore, ChangeOrganizationService, UsersQuery, UserStore, ChangeUserService,
     PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource, StopStore,
-    StopsQuery, OrganizationsPersonalData,
+    StopsQuery, EraseAccount, OrganizationsPersonalData,
   ],
-  exports: [OrganizationsQuery, ActiveUsersQuery, UsersQuery, StopStore, StopsQuery],
+  exports: [OrganizationsQuery, ActiveUsersQuery, UsersQuery, StopStore, StopsQuery, EraseAccount],
 })
 export class OrganizationsModule {}

@@ -38,4 +38,13 @@ export class PersonalKeyStore {
       [organizationId, id, by],
     );
   }
+
+  /** What somebody called their keys may say who they are. @returns how many they had */
+  async forgetNames(tx: Tx, { organizationId, id }: UserPlace): Promise<number> {
+    const named = await tx.query(
+      `update personal_keys set name = '[erased]' where organization_id = $1 and user_id = $2 returning id`,
+      [organizationId, id],
+    );
+    return named.length;
+  }
 }

@@ -1,0 +1,193 @@
+// npm run erased: erases somebody from a PostgreSQL of the machine's own and looks for them in a dump and in the data files.
+// Ends with 0 when nothing of them is left, 1 when something is, 2 without PostgreSQL's programs.
+//
+// Of the data folder, the write-ahead log (pg_wal) and the server's log are left out: both hold what was, until they rotate
+// (docs/operations.md). Before the story every column is told not to compress, so that a text that is there can be found; and that it
+// can be found is shown before anything is erased.
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import { prepareOrExit } from './prepare.mjs';
+import { endLeftServers, makeRunFolder, removeRunFolder } from './test/run-folder.mjs';
+
+const OLDEST = 15;
+const LEFT_OUT = new Set(['pg_wal', 'log']);
+
+process.chdir(join(import.meta.dirname, '..'));
+const binaries = programs();
+if (binaries === undefined) {
+  process.stderr.write(`PostgreSQL's initdb, postgres and pg_dump (${OLDEST} or newer) are not here.\n`
+    + 'Debian, Ubuntu: apt-get install postgresql postgresql-client · macOS: brew install postgresql@15\n');
+  process.exit(2);
+}
+prepareOrExit();
+const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.proofs.json', '--pretty', 'false'];
+if (spawnSync(process.execPath, tsc, { stdio: ['ignore', 2, 2] }).status !== 0) process.exit(1);
+
+const folder = makeRunFolder();
+chmodSync(folder, 0o755);
+const dataDir = join(folder, 'postgres');
+let cluster;
+try {
+  cluster = await startCluster();
+  process.exitCode = (await story(cluster)) ? 0 : 1;
+} finally {
+  endLeftServers(folder);
+  await cluster?.stop();
+  removeRunFolder(folder);
+}
+
+async function story({ url, superuserUrl, stop }) {
+  const { makeTemplate } = await import('./test/database.mjs');
+  const { firstRun } = await import('./test/first-run.mjs');
+  Object.assign(process.env, { TEST_DATABASE_URL: url, TEST_SUPERUSER_URL: superuserUrl, COUNTERSIGN_TEST_RUN: folder });
+  await makeTemplate(url, (template) => firstRun(template, folder));
+  const { startServer } = await import('../dist/proofs/test/support/server.js');
+  const { NAMES, STORY_ENVIRONMENT, theyAreErased, theyWereHere } = await import('../dist/proofs/test/support/erased-story.js');
+  const texts = [...new Set(Object.values(NAMES).flatMap((text) => [text, text.toLowerCase(), text.toUpperCase()]))];
+
+  const server = await startServer({ env: STORY_ENVIRONMENT });
+  const { superuserUrl: database } = server.database;
+  await query(database, ...(await uncompressed(database)));
+  const userId = await theyWereHere(server);
+  // Statistics keep what is common in a column: they have to know the person to be able to forget them.
+  await query(database, 'analyze', 'checkpoint');
+  const known = report('before', texts, dumpOf(database), filesOf(dataDir));
+  await theyAreErased(server, userId);
+  await server.kill('SIGTERM');
+
+  const dump = dumpOf(database);
+  // Statistics first: the rows that they replace go with the rest.
+  await query(database, 'analyze', 'vacuum full', 'checkpoint');
+  await stop();
+  const left = report('after', texts, dump, filesOf(dataDir));
+  if (known.inDump < Object.keys(NAMES).length || known.inFiles < Object.keys(NAMES).length) {
+    process.stdout.write('the person could not be found before the erasure either: this proves nothing\n');
+    return false;
+  }
+  process.stdout.write(left.inDump + left.inFiles === 0 ? 'nothing of them is left\n' : 'something of them is left\n');
+  return left.inDump + left.inFiles === 0;
+}
+
+/** Says where the texts are. What a table holds stands in a dump as lines below its COPY; those are named, not shown. */
+function report(when, texts, dump, files) {
+  const inDump = texts.filter((text) => dump.includes(text));
+  const tables = new Set();
+  let table = '';
+  for (const line of dump.split('\n')) {
+    table = /^COPY (\S+)/.exec(line)?.[1] ?? (line === '\\.' ? '' : table);
+    if (table !== '' && texts.some((text) => line.includes(text))) tables.add(table);
+  }
+  const found = new Map();
+  let bytes = 0;
+  for (const file of files) {
+    const content = readFileSync(file);
+    bytes += content.length;
+    const held = texts.filter((text) => content.includes(text, 0, 'utf8'));
+    for (const text of held) found.set(text, [...(found.get(text) ?? []), file.slice(dataDir.length + 1)]);
+  }
+  process.stdout.write(`${when}: ${inDump.length} of ${texts.length} texts in the dump (${dump.length} characters)`
+    + `${tables.size === 0 ? '' : `, in ${[...tables].sort().join(', ')}`}\n`
+    + `${when}: ${found.size} of ${texts.length} texts in ${files.length} data files (${(bytes / 1e6).toFixed(0)} MB)`
+    + `${found.size === 0 ? '' : `, in ${[...new Set([...found.values()].flat())].sort().slice(0, 12).join(', ')}`}\n`);
+  return { inDump: inDump.length, inFiles: found.size };
+}
+
+function dumpOf(url) {
+  const { status, stdout, stderr } = spawnSync(join(binaries, 'pg_dump'), [url], { encoding: 'utf8', maxBuffer: 1 << 30 });
+  if (status !== 0) throw new Error(`pg_dump: ${stderr}`);
+  return stdout;
+}
+
+function filesOf(from) {
+  return readdirSync(from, { withFileTypes: true }).flatMap((entry) => {
+    if (from === dataDir && LEFT_OUT.has(entry.name)) return [];
+    const path = join(from, entry.name);
+    return entry.isDirectory() ? filesOf(path) : entry.isFile() ? [path] : [];
+  });
+}
+
+async function uncompressed(url) {
+  const columns = await query(url, `select format('alter table %I alter column %I set storage external', c.relname, a.attname) as sql
+    from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
+      and a.attstorage in ('x', 'm')`);
+  return columns.map(({ sql }) => sql);
+}
+
+/** The folder of a PostgreSQL that is installed here, the oldest that will do: the one that dumps are made with. */
+function programs() {
+  const named = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' }).stdout?.trim();
+  const installed = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql').map(Number).sort((a, b) => a - b) : [];
+  const folders = [...installed.map((version) => `/usr/lib/postgresql/${version}/bin`), ...(named ? [named] : [])];
+  return folders.find((bin) => ['initdb', 'postgres', 'pg_dump'].every((name) => existsSync(join(bin, name)))
+    && Number(/\d+/.exec(spawnSync(join(bin, 'pg_dump'), ['--version'], { encoding: 'utf8' }).stdout)?.[0]) >= OLDEST);
+}
+
+/** PostgreSQL refuses to run as root: then it runs as the user that its package has made, or as nobody. */
+async function startCluster() {
+  const user = process.getuid?.() === 0 ? otherUser() : {};
+  mkdirSync(dataDir, { mode: 0o700 });
+  if (user.uid !== undefined) chownSync(dataDir, user.uid, user.gid);
+  const options = ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  const made = spawnSync(join(binaries, 'initdb'), options, { ...user, cwd: '/', encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
+  const port = await freePort();
+  const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: 'off', max_connections: 100 };
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = spawn(join(binaries, 'postgres'), ['-D', dataDir, ...args], { ...user, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
+  const gone = new Promise((resolve) => server.once('close', resolve));
+  let said = '';
+  server.stderr.on('data', (chunk) => (said = (said + chunk).slice(-4_000)));
+  // SIGINT is its fast shutdown, which ends with a checkpoint.
+  const stop = async () => {
+    server.kill('SIGINT');
+    await gone;
+  };
+  const superuserUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  for (const until = Date.now() + 30_000; ; await pause(100)) {
+    try {
+      await query(superuserUrl, 'create role countersign login createdb');
+      break;
+    } catch (error) {
+      if (Date.now() > until || server.exitCode !== null) {
+        await stop();
+        throw new Error(`PostgreSQL did not start: ${error.message}\n${said}`);
+      }
+    }
+  }
+  await query(superuserUrl, 'create database countersign_test owner countersign');
+  return { url: `postgres://countersign@127.0.0.1:${port}/countersign_test`, superuserUrl, stop };
+}
+
+function otherUser() {
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'));
+  const [, , uid, gid] = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody') ?? [];
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+async function query(url, ...statements) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    let rows = [];
+    for (const statement of statements) ({ rows } = await client.query(statement));
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}

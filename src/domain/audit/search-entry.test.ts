@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import { commitMembers, commitValue, disclosuresText, type Disclosure } from './commitments.js';
+import { textFinder } from './erase-disclosures.js';
+import { blankingOf, searchedTexts, sortedPairs, textsAt, type SearchedEntry } from './search-entry.js';
+
+function anEntry(more: Partial<SearchedEntry> = {}) {
+  const made: Disclosure[] = [];
+  commitMembers({ to: 'ada@example.org', amount: 5 }, '/metadata/input', made);
+  commitMembers({ on_behalf_of: 'usr_0123456789abcdef' }, '/metadata/context', made);
+  commitValue('192.0.2.7', '/origin/address', made);
+  commitValue('Ada Byron', '/metadata/name', made);
+  const entry: SearchedEntry = {
+    id: 'audit_1', event: 'execution.started', hash: 'ff', disclosures: disclosuresText(made), pointers: [], ...more,
+  };
+  const d = (pointer: string) => made.find((one) => one.pointer === pointer)!.d;
+  return { entry, d };
+}
+
+describe('what an erasure finds in an entry', () => {
+  it('is what holds a text, and what stands at the user\'s pointers, but never a bare id', () => {
+    const { entry, d } = anEntry({ pointers: ['/origin/address', '/metadata/context/on_behalf_of', '/actorId'] });
+    const found = blankingOf(entry, textFinder(['ADA@example.org']))!;
+    expect(found.pairs.map(([, digest]) => digest).sort()).toEqual([d('/metadata/input/to'), d('/origin/address')].sort());
+    expect(found.before).toBe(entry.disclosures);
+    expect(found.after).toContain('usr_0123456789abcdef');
+    expect(found.after).not.toMatch(/ada@|192\.0/);
+    expect(blankingOf({ ...entry, disclosures: found.after }, textFinder(['ada@example.org']))).toBeUndefined();
+  });
+
+  it('is nothing where nothing matches, and in what lists erased values', () => {
+    expect(blankingOf(anEntry().entry, textFinder(['Grace Hopper']))).toBeUndefined();
+    expect(blankingOf(anEntry({ event: 'gdpr.erasure_executed' }).entry, textFinder(['Ada Byron']))).toBeUndefined();
+  });
+
+  it.each([['hitl.approved', true], ['hitl.voted', true], ['hitl.created', false], ['execution.started', false]])(
+    '%s is a decision: %s', (event, isDecision) => {
+      expect(blankingOf(anEntry({ event }).entry, textFinder(['Ada Byron']))!.isDecision).toBe(isDecision);
+    });
+
+  it('tells the texts of the user: address, e-mail address and name, and nothing else at their pointers', () => {
+    const { entry } = anEntry();
+    const told = textsAt(entry.disclosures, ['/origin/address', '/metadata/name', '/metadata/input/to']);
+    expect(told.sort()).toEqual(['192.0.2.7', 'Ada Byron']);
+    expect(textsAt(entry.disclosures, [])).toEqual([]);
+  });
+});
+
+describe('what of a person is searched for', () => {
+  it.each<[(string | null)[], string[]]>([
+    [['ada@example.org', 'Ada Byron', null], ['ada@example.org', 'Ada Byron']],
+    [['Ada', 'Admin', ' '], []],
+    [['127.0.0.1', '::1', '10.0.0.1', '2001:db8::1'], ['10.0.0.1', '2001:db8::1']],
+    [['Ada  Byron', 'Ada  Byron '], ['Ada  Byron']],
+    [['https://example.org/ada.png'], ['https://example.org/ada.png']],
+  ])('%j: %j', (known, wanted) => expect(searchedTexts(known)).toEqual(wanted));
+});
+
+it('lists pairs sorted by hash, then digest, as ASCII', () => {
+  expect(sortedPairs([['b', 'x'], ['a', 'z'], ['a', 'Z'], ['a', 'z']])).toEqual([['a', 'Z'], ['a', 'z'], ['a', 'z'], ['b', 'x']]);
+});

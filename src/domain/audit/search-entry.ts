@@ -1,0 +1,89 @@
+import { isId } from '../ids.js';
+import type { JsonValue } from '../json.js';
+import type { Disclosure } from './commitments.js';
+import { eraseIn, findIn } from './erase-disclosures.js';
+
+/** What of an entry an erasure looks at. */
+export interface SearchedEntry {
+  readonly id: string;
+  readonly event: string;
+  readonly hash: string;
+  readonly disclosures: string;
+  /** Where the entry holds data of the user who is erased (RFC 6901, as `audit_subjects` keeps them). */
+  readonly pointers: readonly string[];
+}
+
+/** What an erasure does to one entry. */
+export interface Blanking {
+  readonly id: string;
+  readonly before: string;
+  readonly after: string;
+  /** Pairs of entry hash and digest, which the erasure's own entry has to list. */
+  readonly pairs: readonly (readonly [string, string])[];
+  /** Whether somebody decided something with this entry. */
+  readonly isDecision: boolean;
+}
+
+const DECISIONS: ReadonlySet<string> = new Set([
+  'hitl.approved', 'hitl.rejected', 'hitl.voted', 'hitl.edited', 'hitl.escalated', 'hitl.cancelled', 'hitl.timed_out',
+]);
+
+/** What lists erased values is never erased itself: without it every blank that it accounts for would be tampering. */
+const NEVER_ERASED = 'gdpr.erasure_executed';
+
+/**
+ * Finds what an entry holds of the texts, or of the user by its pointers, and blanks it. A user's bare id stays: it says nothing of
+ * them once their account is blank.
+ *
+ * @returns undefined where there is nothing to blank
+ * @throws SyntaxError when the disclosures are no JSON, which only tampering brings about
+ */
+export function blankingOf(entry: SearchedEntry, holds: (text: string) => boolean): Blanking | undefined {
+  const { id, event, hash, disclosures, pointers } = entry;
+  if (event === NEVER_ERASED) return undefined;
+  const { digests, erasedKeys } = findIn(disclosures, holds);
+  const all = new Set([...digests, ...subjectsDigests(disclosures, pointers)]);
+  if (all.size === 0 && erasedKeys.length === 0) return undefined;
+  return {
+    id, before: disclosures, after: eraseIn(disclosures, all, new Set(erasedKeys)),
+    pairs: [...all].map((d) => [hash, d] as const), isDecision: DECISIONS.has(event),
+  };
+}
+
+/** Of pairs in the order in which an erasure's entry lists them. */
+export function sortedPairs(pairs: readonly (readonly [string, string])[]): (readonly [string, string])[] {
+  return [...pairs].sort(([a, x], [b, y]) => (a === b ? (x < y ? -1 : x > y ? 1 : 0) : a < b ? -1 : 1));
+}
+
+/** Texts at an entry's pointers that are known to be the user's: addresses, and what e-mail address and name once were. */
+export function textsAt(disclosures: string, pointers: readonly string[]): string[] {
+  return openAt(disclosures, pointers)
+    .filter(({ pointer }) => TELLING.has(pointer))
+    .map(({ value }) => JSON.parse(value!) as JsonValue)
+    .filter((value) => typeof value === 'string');
+}
+
+const TELLING: ReadonlySet<string> = new Set(['/origin/address', '/metadata/email', '/metadata/name', '/metadata/avatarUrl']);
+
+function subjectsDigests(disclosures: string, pointers: readonly string[]): string[] {
+  return openAt(disclosures, pointers)
+    .filter(({ value }) => !isId('usr', JSON.parse(value!)))
+    .map(({ d }) => d);
+}
+
+function openAt(disclosures: string, pointers: readonly string[]): Disclosure[] {
+  if (pointers.length === 0) return [];
+  return (JSON.parse(disclosures) as Disclosure[]).filter(({ pointer, value }) => value !== undefined && pointers.includes(pointer));
+}
+
+/** Of one machine alone: these name nobody, and stand in every log. */
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|::)$/;
+
+/**
+ * What of a person is searched for: addresses and e-mail addresses as they are, names of two words or more (a single word is met in
+ * texts about others), each once.
+ */
+export function searchedTexts(known: readonly (string | null)[]): string[] {
+  const texts = known.filter((text) => text !== null).map((text) => text.trim());
+  return [...new Set(texts.filter((text) => text !== '' && !LOOPBACK.test(text) && (/[@/.:]/.test(text) || /\S\s+\S/.test(text))))];
+}

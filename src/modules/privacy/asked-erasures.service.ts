@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import { organizationChain } from '../../domain/audit/chain.js';
+import { newId } from '../../domain/ids.js';
+import type { Caller } from '../../platform/auth/principal.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { Problem } from '../../platform/http/problem.js';
+import { type Erasure, type ErasureKey, NOTHING_YET } from './erasure.js';
+import { ErasureStore } from './erasure.store.js';
+import { ErasureTexts } from './erasure-texts.js';
+import type { ErasureRow } from './erasures.query.js';
+
+export interface AskedErasure {
+  readonly organizationId: string;
+  readonly values: readonly string[];
+  readonly reason: string;
+  readonly caller: Caller;
+  readonly state: 'unconfirmed' | 'running';
+}
+
+/** Orders to erase texts: made by one person, and confirmed by another where one is not enough. */
+@Injectable()
+export class AskedErasures {
+  constructor(
+    private readonly store: ErasureStore,
+    private readonly texts: ErasureTexts,
+  ) {}
+
+  /** @throws Problem NOT_FOUND, also for one of another organization */
+  place({ scope }: Caller, id: string): Promise<ErasureKey> {
+    return this.store.place(scope, id);
+  }
+
+  async insert(tx: Tx, { organizationId, values, reason, caller, state }: AskedErasure): Promise<ErasureRow> {
+    const id = newId('ers');
+    const row = {
+      organizationId, id, kind: 'values', userId: null, reason, state, askedBy: caller.actorId, place: { phase: 'log', round: 1 },
+      counts: NOTHING_YET, askedAt: await tx.now(),
+    } as const;
+    await this.store.insert(tx, { ...row, texts: this.texts.seal(id, values) });
+    await this.store.aim(tx, row);
+    tx.record(organizationChain(organizationId), {
+      type: 'gdpr.erasure_requested', metadata: { erasureId: id, count: values.length, reason },
+    });
+    return { ...row, confirmedBy: null, endedAt: null };
+  }
+
+  /** @throws Problem FORBIDDEN for who has asked for it, CONFLICT where nothing waits for it */
+  async confirm(tx: Tx, key: ErasureKey, caller: Caller): Promise<ErasureRow> {
+    const erasure = (await this.store.find(tx, key, true)) as Erasure;
+    if (erasure.state !== 'unconfirmed') throw new Problem('CONFLICT', 'The erasure waits for nobody to confirm it.');
+    if (erasure.askedBy === caller.actorId) throw new Problem('FORBIDDEN', 'Somebody else confirms it than has asked for it.');
+    await this.store.setState(tx, key, 'running', caller.actorId);
+    tx.record(organizationChain(key.organizationId), {
+      type: 'gdpr.erasure_confirmed', metadata: { erasureId: key.id, askedBy: erasure.askedBy },
+    });
+    return { ...erasure, state: 'running', confirmedBy: caller.actorId };
+  }
+}

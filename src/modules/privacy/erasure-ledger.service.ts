@@ -1,0 +1,106 @@
+import { Injectable } from '@nestjs/common';
+import { type ChainRef, organizationChain, PLATFORM_ORGANIZATION } from '../../domain/audit/chain.js';
+import { type Blanking, sortedPairs } from '../../domain/audit/search-entry.js';
+import type { Plan } from '../../platform/database/plan.js';
+import type { Tx } from '../../platform/database/tx.js';
+import {
+  type Erasure, type ErasureCounts, type ErasureKey, type ErasurePlace, type Stepped, VALUES_WITHOUT_CONFIRMATION,
+} from './erasure.js';
+import { ErasureStore } from './erasure.store.js';
+import { atPhase, type Look } from './look-for.service.js';
+
+/** One server at a time erases. */
+const ERASURE_LOCK = 715_517_007;
+
+/** For looking: no chain is held. */
+export const ALONE: Plan = { chains: [], alone: ERASURE_LOCK };
+
+/** What the log loses no decision in flight rests on; modules whose rows are decided by say so themselves. */
+export function under({ organizationId }: ErasureKey, chains: readonly ChainRef[] = []): Plan {
+  return { chains: [organizationChain(organizationId), ...chains], leavesFacts: true, alone: ERASURE_LOCK };
+}
+
+/** Ends a unit of work of which somebody else, another server or a sweep, has done a part meanwhile. It is done again. */
+export class Overtaken extends Error {}
+
+/** Where an erasure stands, and the log's account of it: one never moves without the other. */
+@Injectable()
+export class ErasureLedger {
+  constructor(readonly store: ErasureStore) {}
+
+  /** The erasure, held until this work ends. @throws Overtaken when it is not running any more, or stands elsewhere than `from` */
+  async running(tx: Tx, key: ErasureKey, from: ErasurePlace): Promise<Erasure> {
+    const erasure = await this.store.find(tx, key, true);
+    if (erasure?.state !== 'running' || JSON.stringify(erasure.place) !== JSON.stringify(from)) throw new Overtaken();
+    return erasure;
+  }
+
+  /** @throws Overtaken where it stands elsewhere than it was read */
+  async move(tx: Tx, erasure: Erasure, place: ErasurePlace, counts: ErasureCounts): Promise<void> {
+    if (!(await this.store.advance(tx, erasure, { place, counts }))) throw new Overtaken();
+  }
+
+  /** Moves it behind what a look has gone over. @throws Overtaken where it stands elsewhere than it was read */
+  async pass(tx: Tx, erasure: Erasure, { place, blankings, unreadable, texts }: Look): Promise<void> {
+    const { counts } = erasure;
+    const step = {
+      place,
+      counts: {
+        ...counts,
+        values: counts.values + valuesIn(blankings),
+        entries: counts.entries + blankings.length,
+        unreadable: counts.unreadable + unreadable,
+      },
+      ...(texts ? { texts } : {}),
+    };
+    if (!(await this.store.advance(tx, erasure, step))) throw new Overtaken();
+    // What was not searched for until now may stand anywhere.
+    if (texts) await this.store.cover(tx, erasure, 'nothing');
+    const was = erasure.place.phase;
+    if (was === 'subjects' && place.phase === 'log') await this.store.aim(tx, erasure);
+    if (was === 'log' && place.phase === 'rows') await this.store.cover(tx, erasure, 'target');
+  }
+
+  /** Blanks what a look has found, and says so. @throws Overtaken where an entry is not as it was read, or gone */
+  async blank(tx: Tx, erasure: Erasure, blankings: readonly Blanking[]): Promise<void> {
+    if ((await this.store.blank(tx, erasure.organizationId, blankings)) < blankings.length) throw new Overtaken();
+    this.list(tx, erasure, blankings);
+  }
+
+  /** The entry without which each blank would be tampering. */
+  list(tx: Tx, { organizationId, id, userId }: Erasure, blankings: readonly Blanking[]): void {
+    const erased = sortedPairs(blankings.flatMap(({ pairs }) => pairs));
+    // A key that is taken from what was blank already needs nobody's account.
+    if (erased.length === 0) return;
+    tx.record(organizationChain(organizationId), {
+      type: 'gdpr.erasure_executed', metadata: { ...(userId === null ? {} : { userId }), erasureId: id, erased },
+    });
+  }
+
+  /** Whether more has come up than one person alone may erase: then it waits for another one. */
+  async waits(tx: Tx, erasure: Erasure, blankings: readonly Blanking[]): Promise<boolean> {
+    const { kind, confirmedBy, organizationId, counts } = erasure;
+    if (kind === 'user' || confirmedBy !== null || organizationId === PLATFORM_ORGANIZATION) return false;
+    const values = counts.values + valuesIn(blankings);
+    if (values <= VALUES_WITHOUT_CONFIRMATION && !blankings.some(({ isDecision }) => isDecision)) return false;
+    await this.store.setState(tx, erasure, 'unconfirmed');
+    return true;
+  }
+
+  /** The end; unless rows had to be left as they are: then they are looked at again later. */
+  async end(tx: Tx, erasure: Erasure): Promise<Stepped> {
+    const { organizationId, id, userId, counts, place } = erasure;
+    if (Object.keys(counts.left).length > 0) {
+      await this.move(tx, erasure, atPhase(place, 'rows'), counts);
+      return 'later';
+    }
+    await this.store.end(tx, erasure);
+    // Who asks the log whether it was done finds it said, also where nothing stood in it.
+    if (counts.values === 0 && userId !== null) {
+      tx.record(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata: { userId, erasureId: id, erased: [] } });
+    }
+    return 'end';
+  }
+}
+
+const valuesIn = (blankings: readonly Blanking[]): number => blankings.reduce((sum, { pairs }) => sum + pairs.length, 0);

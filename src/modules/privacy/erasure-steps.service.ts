@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import type { Tx } from '../../platform/database/tx.js';
+import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { EraseArchive } from './erase-archive.service.js';
+import { EraseRows } from './erase-rows.service.js';
+import type { ErasureKey, ErasurePlace, Stepped } from './erasure.js';
+import { ALONE, ErasureLedger, Overtaken, under } from './erasure-ledger.service.js';
+import { type Look, LookFor } from './look-for.service.js';
+import { LogSearchQuery } from './log-search.query.js';
+
+/** A text that keeps coming does not keep an erasure from ending: its end is where the chains stand as this round begins. */
+const LAST_ROUND = 4;
+
+/** What comes behind a look, in a transaction that holds more: blank, change rows, or take all heads and look again. */
+type Next = 'moved' | 'gone' | { readonly look: Look } | { readonly at: ErasurePlace };
+
+/**
+ * One step of an erasure after the other, each a transaction of its own that begins where the last one that committed has ended. Rounds
+ * go over what the log holds, then the modules' rows, then the archive; and again over what has come meanwhile, until under the locks
+ * of all of the organization's chains nothing new holds any of it.
+ */
+@Injectable()
+export class ErasureSteps {
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly ledger: ErasureLedger,
+    private readonly looking: LookFor,
+    private readonly log: LogSearchQuery,
+    private readonly rows: EraseRows,
+    private readonly archive: EraseArchive,
+  ) {}
+
+  /**
+   * @throws UnderWay where another server erases
+   */
+  async step(key: ErasureKey): Promise<Stepped> {
+    try {
+      const next = await this.work.run(ALONE, (tx) => this.look(tx, key));
+      if (next === 'gone') return 'end';
+      if (next === 'moved') return 'more';
+      if ('look' in next) return await this.blank(key, next.look);
+      if (next.at.phase === 'archive') return await this.archive.step(key, next.at);
+      if (next.at.phase === 'check') return await this.check(key, next.at);
+      await this.rows.step(key, next.at);
+      return 'more';
+    } catch (error) {
+      if (error instanceof Overtaken) return 'more';
+      throw error;
+    }
+  }
+
+  private async look(tx: Tx, key: ErasureKey): Promise<Next> {
+    const erasure = await this.ledger.store.find(tx, key);
+    if (erasure?.state !== 'running') return 'gone';
+    const { phase } = erasure.place;
+    if (phase !== 'subjects' && phase !== 'log') return { at: erasure.place };
+    const look = phase === 'subjects' ? await this.looking.subjects(tx, erasure) : await this.looking.inLog(tx, erasure);
+    if (look.blankings.length > 0) return { look };
+    await this.ledger.pass(tx, erasure, look);
+    return 'moved';
+  }
+
+  private async blank(key: ErasureKey, look: Look): Promise<Stepped> {
+    return this.work.run(under(key), async (tx) => {
+      const erasure = await this.ledger.running(tx, key, look.from);
+      if (await this.ledger.waits(tx, erasure, look.blankings)) return 'end';
+      await this.ledger.pass(tx, erasure, look);
+      await this.ledger.blank(tx, erasure, look.blankings);
+      return 'more';
+    });
+  }
+
+  /** Nothing is written to any of the organization's chains while this looks at what has come. */
+  private async check(key: ErasureKey, at: ErasurePlace): Promise<Stepped> {
+    const chains = await this.work.run(ALONE, (tx) => this.log.chains(tx, key.organizationId));
+    const plan = under(key, chains.map((chain) => ({ organizationId: key.organizationId, chain })));
+    return this.work.run({ ...plan, evenIfClosed: true, leavesFacts: true }, async (tx) => {
+      const erasure = await this.ledger.running(tx, key, at);
+      if (!(await this.looking.isInNews(tx, erasure))) return this.ledger.end(tx, erasure);
+      const round = erasure.place.round + 1;
+      const next: ErasurePlace =
+        round >= LAST_ROUND ? { phase: 'log', round, last: true } : { phase: erasure.kind === 'user' ? 'subjects' : 'log', round };
+      await this.ledger.move(tx, erasure, next, erasure.counts);
+      if (next.phase === 'log') await this.ledger.store.aim(tx, erasure);
+      return 'more';
+    });
+  }
+}

@@ -1,0 +1,41 @@
+import { Injectable } from '@nestjs/common';
+import { textFinder } from '../../domain/audit/erase-disclosures.js';
+import { ERASED } from '../../domain/audit/read-entry.js';
+import type { JsonObject } from '../../domain/json.js';
+import {
+  type ColumnClass, type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
+} from '../../platform/audit/personal-data.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { ErasureStore } from './erasure.store.js';
+
+/** Why somebody had something erased is free text, and may name whom another erasure is about. */
+@Injectable()
+export class ErasuresPersonalData implements PersonalData {
+  readonly name = 'erasures';
+  readonly tables: Readonly<Record<string, Readonly<Record<string, ColumnClass>>>> = {
+    erasures: {
+      organization_id: 'id', id: 'id', kind: 'code', user_id: 'id', texts: 'secret', reason: 'free', state: 'code', asked_by: 'id',
+      confirmed_by: 'id', place: 'code', counts: 'code', covered: 'code', target: 'code',
+    },
+  };
+
+  constructor(
+    holders: PersonalDataHolders,
+    private readonly store: ErasureStore,
+  ) {
+    holders.register(this);
+  }
+
+  async about(tx: Tx, userId: string): Promise<JsonObject> {
+    const erasures = await this.store.about(tx, userId);
+    return { erasures: erasures.map(({ id, state, askedAt }) => ({ id, state, askedAt: askedAt.toISOString() })) };
+  }
+
+  async erase(tx: Tx, { organizationId, texts }: ErasureTarget, limit: number, after = ''): Promise<ErasedSoFar> {
+    const holds = textFinder(texts);
+    const rows = await this.store.reasons(tx, organizationId, after, limit);
+    const telling = rows.filter(({ reason }) => reason !== null && holds(reason)).map(({ id }) => id);
+    if (telling.length > 0) await this.store.giveReason(tx, organizationId, telling, ERASED);
+    return { counts: telling.length === 0 ? {} : { erasures: telling.length }, ...(rows.length < limit ? {} : { next: rows.at(-1)!.id }) };
+  }
+}

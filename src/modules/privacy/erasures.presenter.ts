@@ -1,0 +1,118 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { ErasedAccount } from '../organizations/erase-account.js';
+import type { ErasureCounts } from './erasure.js';
+import type { ErasureRow } from './erasures.query.js';
+import type { Foreseen } from './foresee.service.js';
+
+const KINDS = ['user', 'values'];
+const STATES = ['unconfirmed', 'running', 'done', 'declined'];
+
+export class ErasureCountsReply {
+  @ApiProperty({ type: 'integer', description: 'Committed values of the log that are blank now.' }) values!: number;
+  @ApiProperty({ type: 'integer', description: 'Entries that lost a value.' }) entries!: number;
+  @ApiProperty({ type: 'integer', description: 'Entries that could not be read; verification names them.' }) unreadable!: number;
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, description: 'Rows elsewhere, by what they are.' })
+  rows!: Record<string, number>;
+  @ApiProperty({
+    type: 'object', additionalProperties: { type: 'integer' },
+    description: 'Rows that still hold some of it: conditions and the like until somebody changes them, actions until they have ended.',
+  })
+  left!: Record<string, number>;
+}
+
+export class ErasureProgressReply {
+  @ApiProperty({ enum: ['subjects', 'log', 'rows', 'archive', 'check'], description: 'What the search is at.' }) phase!: string;
+  @ApiProperty({ type: 'integer', description: 'It goes over what has come meanwhile in a further round.' }) round!: number;
+}
+
+export class ErasureReply {
+  @ApiProperty({ example: 'ers_…' }) id!: string;
+  @ApiProperty({ example: 'org_…' }) organizationId!: string;
+  @ApiProperty({ enum: KINDS, description: 'What it was asked for: never the values themselves.' }) kind!: string;
+  @ApiProperty({ enum: STATES }) state!: string;
+  @ApiProperty({ required: false, example: 'usr_…' }) userId?: string;
+  @ApiProperty({ required: false }) reason?: string;
+  @ApiProperty({ description: 'A user\'s id, or `root`.' }) askedBy!: string;
+  @ApiProperty({ format: 'date-time' }) askedAt!: string;
+  @ApiProperty({ required: false, description: 'Never who has asked for it.' }) confirmedBy?: string;
+  @ApiProperty({ type: ErasureCountsReply, description: 'So far, or in all.' }) counts!: ErasureCountsReply;
+  @ApiProperty({ type: ErasureProgressReply, required: false, description: 'While it runs.' }) progress?: ErasureProgressReply;
+  @ApiProperty({ format: 'date-time', required: false }) endedAt?: string;
+}
+
+export class ErasureEnvelope {
+  @ApiProperty({ type: ErasureReply }) erasure!: ErasureReply;
+}
+
+export class ErasureListReply {
+  @ApiProperty({ type: ErasureReply, isArray: true }) erasures!: ErasureReply[];
+  @ApiProperty({ type: 'integer' }) total!: number;
+  @ApiProperty({ required: false, description: 'For `cursor`, when more follow.' }) nextCursor?: string;
+}
+
+export class FoundCountsReply {
+  @ApiProperty({ type: 'integer' }) values!: number;
+  @ApiProperty({ type: 'integer' }) entries!: number;
+  @ApiProperty({ type: 'integer', description: 'Entries of decisions among them.' }) decisions!: number;
+  @ApiProperty({ description: 'Whether the whole log was looked through; where not, there may be more.' }) complete!: boolean;
+}
+
+export class FoundReply {
+  @ApiProperty({ example: 'org_…' }) organizationId!: string;
+  @ApiProperty({ type: FoundCountsReply, description: 'What the log held of the values before anything was erased.' })
+  found!: FoundCountsReply;
+  @ApiProperty({ type: ErasureReply, required: false, description: 'Not with `dryRun`.' }) erasure?: ErasureReply;
+}
+
+export class ErasedUserReply {
+  @ApiProperty({ example: 'usr_…' }) userId!: string;
+  @ApiProperty({ format: 'date-time' }) erasedAt!: string;
+  @ApiProperty({ type: 'integer', description: '1 when this call blanked the profile.' }) profile!: number;
+  @ApiProperty({ type: 'integer' }) sessions!: number;
+  @ApiProperty({ type: 'integer', description: 'Personal keys that the account had; none lets anybody in.' }) keys!: number;
+  @ApiProperty({ type: 'integer', description: 'Entries of the log that lost a value, so far.' }) auditEntries!: number;
+  @ApiProperty({ type: 'integer', description: 'HITL requests that lost something, so far.' }) requests!: number;
+  @ApiProperty({ type: 'integer', description: 'Messages that lost something, so far.' }) notifications!: number;
+  @ApiProperty({ enum: ['deleted', 'left_to_do', 'none'] }) identityProvider!: string;
+  @ApiProperty({ type: ErasureReply, isArray: true, description: 'The searches that this call began, as far as they have come.' })
+  erasures!: ErasureReply[];
+}
+
+export function presentErasure(row: ErasureRow): ErasureReply {
+  const { place: { phase, round }, counts, state } = row;
+  return {
+    id: row.id,
+    organizationId: row.organizationId,
+    kind: row.kind,
+    state,
+    ...(row.userId === null ? {} : { userId: row.userId }),
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    askedBy: row.askedBy,
+    askedAt: row.askedAt.toISOString(),
+    ...(row.confirmedBy === null ? {} : { confirmedBy: row.confirmedBy }),
+    counts: { ...counts },
+    ...(state === 'running' ? { progress: { phase, round } } : {}),
+    ...(row.endedAt === null ? {} : { endedAt: row.endedAt.toISOString() }),
+  };
+}
+
+export function presentFound(organizationId: string, { values, entries, decisions, complete }: Foreseen): FoundReply {
+  return { organizationId, found: { values, entries, decisions, complete } };
+}
+
+export function presentErasedUser(userId: string, account: ErasedAccount, searches: readonly ErasureRow[]): ErasedUserReply {
+  const sum = (count: (counts: ErasureCounts) => number) => searches.reduce((all, { counts }) => all + count(counts), 0);
+  const rows = (...names: string[]) => sum((counts) => names.reduce((all, name) => all + (counts.rows[name] ?? 0), 0));
+  return {
+    userId,
+    erasedAt: account.erasedAt.toISOString(),
+    profile: account.was ? 1 : 0,
+    sessions: 0,
+    keys: account.keys,
+    auditEntries: sum(({ entries }) => entries),
+    requests: rows('requests'),
+    notifications: rows('effects', 'notifications'),
+    identityProvider: 'none',
+    erasures: searches.map(presentErasure),
+  };
+}

@@ -1,0 +1,132 @@
+import { Injectable } from '@nestjs/common';
+import { textFinder } from '../../domain/audit/erase-disclosures.js';
+import { type Blanking, blankingOf, type SearchedEntry, searchedTexts, textsAt } from '../../domain/audit/search-entry.js';
+import type { Tx } from '../../platform/database/tx.js';
+import type { ChainRange, Erasure, ErasurePlace } from './erasure.js';
+import { ErasureStore, RANGES_AT_ONCE } from './erasure.store.js';
+import { ErasureTexts } from './erasure-texts.js';
+import { LogSearchQuery } from './log-search.query.js';
+
+/** Entries read at once: each may hold a few hundred kilobytes. */
+const ENTRIES_AT_ONCE = 100;
+/** Committed values that one transaction blanks, and one entry lists. */
+export const VALUES_AT_ONCE = 1_000;
+
+/** What a look found, and where the erasure stands once that is blank. */
+export interface Look {
+  /** Where the erasure stood when it was looked. */
+  readonly from: ErasurePlace;
+  readonly place: ErasurePlace;
+  readonly blankings: readonly Blanking[];
+  readonly unreadable: number;
+  /** All that is searched for from here on, sealed, where the look learned of more. */
+  readonly texts?: Buffer;
+}
+
+/** Looks for what an erasure has to blank: of a user first by what the log knows of them, then by their texts. */
+@Injectable()
+export class LookFor {
+  constructor(
+    private readonly store: ErasureStore,
+    private readonly log: LogSearchQuery,
+    private readonly texts: ErasureTexts,
+  ) {}
+
+  /** What names the user; and the addresses and former names that it tells are searched for with the rest. */
+  async subjects(tx: Tx, erasure: Erasure): Promise<Look> {
+    const { organizationId, place } = erasure;
+    const [userId, after] = [erasure.userId!, place.entry ?? ''];
+    const end = await this.log.endOfPage(tx, organizationId, userId, after, ENTRIES_AT_ONCE);
+    if (end === undefined) return nothing(place, 'log');
+    const known = this.texts.open(erasure.id, erasure.texts);
+    const entries = await this.log.ofUser(tx, organizationId, userId, after, ENTRIES_AT_ONCE);
+    const told = entries.flatMap(({ disclosures, pointers }) => legible(() => textsAt(disclosures, pointers)) ?? []);
+    const texts = searchedTexts([...known, ...told]);
+    const { blankings, unreadable, last } = blanked(entries, textFinder(texts));
+    const entry = last === entries.length - 1 || entries.length === 0 ? end : entries[last]!.id;
+    const learned = texts.length > known.length ? { texts: this.texts.seal(erasure.id, texts) } : {};
+    return { from: place, place: { ...place, entry }, blankings, unreadable, ...learned };
+  }
+
+  /** What holds one of the texts, up to where the present round goes. */
+  async inLog(tx: Tx, erasure: Erasure): Promise<Look> {
+    const { place } = erasure;
+    const ranges = (await this.store.ranges(tx, erasure, place.chain)).flatMap((range) => restOf(range, place));
+    if (ranges.length === 0) return nothing(place, 'rows');
+    const entries = await this.log.entries(tx, erasure.organizationId, erasure.userId, ranges, ENTRIES_AT_ONCE);
+    const { blankings, unreadable, last } = blanked(entries, this.finder(erasure));
+    const isWhole = last === entries.length - 1 && entries.length < ENTRIES_AT_ONCE;
+    const { chain, seq } = isWhole ? endOf(ranges) : entries[last]!;
+    return { from: place, place: { ...place, chain, seq }, blankings, unreadable };
+  }
+
+  /** Whether something to blank has come since the last round's end. */
+  async isInNews(tx: Tx, erasure: Erasure): Promise<boolean> {
+    const holds = this.finder(erasure);
+    for (let from = ''; ; ) {
+      const news = await this.store.news(tx, erasure, from);
+      if (await this.isIn(tx, erasure, news, holds)) return true;
+      if (news.length < RANGES_AT_ONCE) return false;
+      from = news.at(-1)!.chain;
+    }
+  }
+
+  finder(erasure: Erasure): (text: string) => boolean {
+    return textFinder(this.texts.open(erasure.id, erasure.texts));
+  }
+
+  private async isIn(tx: Tx, { organizationId, userId }: Erasure, news: readonly ChainRange[], holds: (text: string) => boolean) {
+    for (let rest = news; rest.length > 0; ) {
+      const entries = await this.log.entries(tx, organizationId, userId, rest, ENTRIES_AT_ONCE);
+      if (blanked(entries, holds).blankings.length > 0) return true;
+      const last = entries.at(-1);
+      if (entries.length < ENTRIES_AT_ONCE || !last) return false;
+      rest = rest.slice(rest.findIndex(({ chain }) => chain === last.chain)).flatMap((range) => restOf(range, last));
+    }
+    return false;
+  }
+}
+
+/** The place at the beginning of another phase. */
+export function atPhase({ round, last }: ErasurePlace, phase: ErasurePlace['phase']): ErasurePlace {
+  return { phase, round, ...(last ? { last } : {}) };
+}
+
+/** What each entry loses, of as many of them as one transaction takes. */
+export function blanked(entries: readonly SearchedEntry[], holds: (text: string) => boolean) {
+  const blankings: Blanking[] = [];
+  let [values, unreadable, last] = [0, 0, -1];
+  for (const entry of entries) {
+    const one = legible(() => blankingOf(entry, holds));
+    if (one === null) unreadable++;
+    if (one && values > 0 && values + one.pairs.length > VALUES_AT_ONCE) break;
+    if (one) blankings.push(one);
+    values += one?.pairs.length ?? 0;
+    last++;
+  }
+  return { blankings, unreadable, last };
+}
+
+/** Disclosures that are none have been tampered with: verification names them, and nothing can be blanked in them. */
+function legible<Result>(read: () => Result): Result | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+function nothing(from: ErasurePlace, phase: ErasurePlace['phase']): Look {
+  return { from, place: atPhase(from, phase), blankings: [], unreadable: 0 };
+}
+
+function restOf(range: ChainRange, at: { readonly chain?: string; readonly seq?: number }): ChainRange[] {
+  if (range.chain !== at.chain) return [range];
+  return range.high > at.seq! ? [{ ...range, low: Math.max(range.low, at.seq!) }] : [];
+}
+
+function endOf(ranges: readonly ChainRange[]): { chain: string; seq: number } {
+  const { chain, high } = ranges.at(-1)!;
+  return { chain, seq: high };
+}

@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { asRoot, type Client } from '../support/actors.js';
+import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { columnsWith, erased, erasuresOf, verification } from '../support/erasures.js';
+import { anOrganization, aPerson, type BuiltPerson } from '../support/people.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { storedStateOf } from '../support/stored-state.js';
+
+jest.setTimeout(120_000);
+
+const LOG = ['audit_entries', 'erasures'];
+let server: TestServer;
+let organizationId: string;
+let admin: BuiltPerson;
+let second: BuiltPerson;
+let agent: BuiltAgent;
+let customer: string;
+
+beforeAll(async () => {
+  server = await startServer();
+});
+
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  organizationId = await anOrganization(server);
+  [admin, second] = [await aPerson(server, 'admin', { organizationId }), await aPerson(server, 'owner', { organizationId })];
+  agent = await anAgent(server).inOrganization(organizationId)
+    .granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
+  customer = `Grace Hopper-${randomBytes(3).toString('hex')}`;
+});
+
+const search = (input: object) => agent.client.post('/api/v1/execute', { capability: 'web.search', input });
+const ask = (who: Client, values: readonly string[], more: object = {}) =>
+  who.post('/api/v1/audit/erasures', { values, reason: 'they asked', ...more });
+
+const inputs = async (): Promise<unknown[]> => {
+  const query = { agentId: agent.id, event: 'execution.started', limit: 100 };
+  const entries = (await admin.client.get('/api/v1/audit', { query })).expect(200).list('entries') as { metadata: { input: unknown } }[];
+  return entries.map(({ metadata }) => metadata.input);
+};
+
+describe('values of a customer', () => {
+  test('in inputs and the names of members, in whatever case: blank, and nothing beside them', async () => {
+    (await search({ to: customer.toUpperCase(), amount: 5 })).expect(200);
+    (await search({ [`note on ${customer}`]: 'sent', list: [{ deep: `for ${customer}, today` }], kept: `${customer}x` })).expect(200);
+    const answer = (await ask(admin.client, [customer])).expect(200);
+    expect(answer.at('found')).toMatchObject({ decisions: 0, complete: true });
+    await erased(server);
+    const seen = await inputs();
+    expect(seen).toContainEqual({ to: '[erased]', amount: 5 });
+    expect(seen).toContainEqual({ '[erased]': '[erased]', list: '[erased]', kept: `${customer}x` });
+    const [erasure] = await erasuresOf(admin.client);
+    expect(erasure).toMatchObject({ kind: 'values', state: 'done', askedBy: admin.id, reason: 'they asked' });
+    expect(erasure!.counts.values).toBeGreaterThanOrEqual(3);
+    expect(JSON.stringify(erasure)).not.toContain(customer);
+    const [row] = await server.sql<{ texts: unknown }>('select texts from erasures where id = $1', [erasure!.id]);
+    expect(row!.texts).toBeNull();
+    expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
+  });
+
+  test('a second erasure goes over what the first one has left, and all still verifies', async () => {
+    (await search({ to: customer, cc: 'Katherine Johnson' })).expect(200);
+    (await ask(admin.client, [customer])).expect(200);
+    await erased(server);
+    (await ask(admin.client, ['katherine johnson'])).expect(200);
+    await erased(server);
+    expect(await inputs()).toContainEqual({ to: '[erased]', cc: '[erased]' });
+    expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
+  });
+
+  test('the reason is searched as well', async () => {
+    (await ask(admin.client, [customer], { reason: `${customer} asked us` })).expect(200);
+    await erased(server);
+    expect(await columnsWith(server, customer, LOG)).toEqual([]);
+  });
+
+  test('what came while it ran is covered', async () => {
+    for (let i = 0; i < 30; i++) (await search({ to: customer, i })).expect(200);
+    const [answer] = await Promise.all([
+      ask(admin.client, [customer]), ...Array.from({ length: 10 }, (_, i) => search({ to: customer, late: i })),
+    ]);
+    expect([200, 202]).toContain(answer.status);
+    if (answer.status === 202) (await second.client.post(`/api/v1/audit/erasures/${answer.text('erasure.id')}/confirm`)).expect(200);
+    await erased(server);
+    const [erasure] = await erasuresOf(admin.client);
+    if (erasure!.state === 'unconfirmed') {
+      (await second.client.post(`/api/v1/audit/erasures/${erasure!.id}/confirm`)).expect(200);
+      await erased(server);
+    }
+    expect(JSON.stringify(await inputs())).not.toContain(customer);
+  });
+
+  test('other organizations are untouched', async () => {
+    const elsewhere = await anOrganization(server);
+    const other = await anAgent(server).inOrganization(elsewhere).granted('web.search').create();
+    (await other.client.post('/api/v1/execute', { capability: 'web.search', input: { to: customer } })).expect(200);
+    const before = await storedStateOf(server, [elsewhere]);
+    (await search({ to: customer })).expect(200);
+    (await ask(admin.client, [customer])).expect(200);
+    await erased(server);
+    expect(await storedStateOf(server, [elsewhere])).toEqual(before);
+  });
+
+  test('a dry run counts, and leaves everything as it is', async () => {
+    (await search({ to: customer, cc: customer })).expect(200);
+    const before = await storedStateOf(server, [organizationId]);
+    const answer = (await ask(admin.client, [customer], { dryRun: true })).expect(200);
+    expect(answer.body).toEqual({ organizationId, found: { values: 2, entries: 1, decisions: 0, complete: true } });
+    expect(await storedStateOf(server, [organizationId])).toEqual(before);
+  });
+});
+
+describe('a second person', () => {
+  const aDecision = async () => {
+    const asked = (await agent.client.post('/api/v1/execute', { capability: 'email.send', input: { to: 'x' } })).expect(202);
+    (await second.client.post(`/api/v1/hitl/${asked.text('hitlRequestId')}/reject`, { note: `${customer} said no` })).expect(200);
+  };
+
+  test('confirms what a decision says; never who asked for it', async () => {
+    await aDecision();
+    const answer = (await ask(admin.client, [customer])).expect(202);
+    const path = `/api/v1/audit/erasures/${answer.text('erasure.id')}/confirm`;
+    expect(answer.text('erasure.state')).toBe('unconfirmed');
+    (await admin.client.post(path)).expect(403, 'FORBIDDEN');
+    expect(await columnsWith(server, customer, ['audit_entries'])).not.toEqual([]);
+    (await second.client.post(path)).expect(200);
+    await erased(server);
+    (await second.client.post(path)).expect(409, 'CONFLICT');
+    expect(await columnsWith(server, customer, LOG)).toEqual([]);
+    expect((await erasuresOf(admin.client))[0]).toMatchObject({ state: 'done', confirmedBy: second.id });
+    expect(await verification(server)).toMatchObject({ valid: true });
+  });
+
+  test('confirms more than a hundred values', async () => {
+    const input = Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`m${i}`, customer]));
+    for (let i = 0; i < 2; i++) (await search(input)).expect(200);
+    const answer = (await ask(admin.client, [customer])).expect(202);
+    (await second.client.post(`/api/v1/audit/erasures/${answer.text('erasure.id')}/confirm`)).expect(200);
+    await erased(server);
+    expect((await erasuresOf(admin.client))[0]!.counts.values).toBeGreaterThanOrEqual(102);
+    expect(await verification(server)).toMatchObject({ valid: true });
+  });
+
+  test('is root where an organization has one administrator', async () => {
+    const alone = await anOrganization(server);
+    const only = await aPerson(server, 'admin', { organizationId: alone });
+    const one = await anAgent(server).inOrganization(alone).granted('email.send', { hitlMode: 'propose' }).create();
+    const asked = (await one.client.post('/api/v1/execute', { capability: 'email.send', input: { to: 'x' } })).expect(202);
+    (await only.client.post(`/api/v1/hitl/${asked.text('hitlRequestId')}/reject`, { note: customer })).expect(200);
+    const id = (await ask(only.client, [customer])).expect(202).text('erasure.id');
+    (await only.client.post(`/api/v1/audit/erasures/${id}/confirm`)).expect(403, 'FORBIDDEN');
+    (await asRoot(server).post(`/api/v1/audit/erasures/${id}/confirm`)).expect(200);
+    await erased(server);
+    expect(await columnsWith(server, customer, ['audit_entries'])).toEqual([]);
+  });
+
+  test('is forgotten about with what was to be searched for, after a week', async () => {
+    await aDecision();
+    const id = (await ask(admin.client, [customer])).expect(202).text('erasure.id');
+    await server.sql(`update erasures set asked_at = asked_at - interval '8 days' where id = $1`, [id]);
+    (await ask(second.client, ['nobody at all'])).expect(200);
+    const declined = (await erasuresOf(admin.client)).find((one) => one.id === id);
+    expect(declined).toMatchObject({ state: 'declined' });
+    (await second.client.post(`/api/v1/audit/erasures/${id}/confirm`)).expect(409, 'CONFLICT');
+  });
+});
+
+describe('who may, and with what', () => {
+  test.each(['member', 'viewer'] as const)('a %s may neither ask nor look', async (role) => {
+    const { client } = await aPerson(server, role, { organizationId });
+    (await ask(client, [customer])).expect(403, 'FORBIDDEN');
+    (await client.get('/api/v1/audit/erasures')).expect(403, 'FORBIDDEN');
+  });
+
+  test('another organization\'s erasure is not there', async () => {
+    const id = (await ask(admin.client, [customer])).expect(200).text('erasure.id');
+    const stranger = await aPerson(server, 'owner', { organizationId: await anOrganization(server) });
+    (await stranger.client.post(`/api/v1/audit/erasures/${id}/confirm`)).expect(404, 'NOT_FOUND');
+    expect(await erasuresOf(stranger.client)).toEqual([]);
+    (await ask(stranger.client, [customer], { organizationId })).expect(404, 'NOT_FOUND');
+    (await ask(admin.client, [customer], { organizationId: 'org_platform' })).expect(404, 'NOT_FOUND');
+  });
+
+  test.each([
+    ['no values', { values: [] }], ['21 values', { values: Array.from({ length: 21 }, (_, i) => `value no ${i}`) }],
+    ['a short one', { values: ['Grace'] }], ['a short one between white space', { values: [' Grace  '] }],
+    ['signs alone', { values: ['------'] }],
+    ['a long one', { values: ['x'.repeat(501)] }], ['no text', { values: [42_424_242] }], ['no list', { values: 'Grace Hopper' }],
+    ['no reason', { reason: undefined }], ['an empty reason', { reason: ' ' }], ['a dry run in words', { dryRun: 'yes' }],
+  ])('%s is 400', async (_what, change) => {
+    (await admin.client.post('/api/v1/audit/erasures', { values: ['Grace Hopper'], reason: 'good', ...change })).expect(400);
+  });
+
+  test('the platform\'s own log is root\'s', async () => {
+    (await ask(asRoot(server), ['nobody there'], { organizationId: 'org_platform' })).expect(200);
+    await erased(server);
+    expect((await erasuresOf(admin.client)).filter((one) => one.organizationId === 'org_platform')).toEqual([]);
+    expect(await verification(server)).toMatchObject({ valid: true });
+  });
+});
+
+test('a value that is blank without an entry that lists it is tampering, also where others were erased', async () => {
+  (await search({ to: customer, keep: 'this' })).expect(200);
+  (await ask(admin.client, [customer])).expect(200);
+  await erased(server);
+  await server.database.asSuperuser(
+    `update audit_entries set disclosures = regexp_replace(disclosures,
+       '"pointer":"/metadata/input/keep","salt":"[^"]*","value":"[^}]*"', '"pointer":"/metadata/input/keep","erased":true')
+     where chain = '${agent.id}' and event = 'execution.started'`,
+  );
+  const { valid, breaks } = await verification(server);
+  expect(valid).toBe(false);
+  expect(breaks.map(({ kind }) => kind)).toEqual(['unauthorised_erasure']);
+});

@@ -1,0 +1,75 @@
+import { as, asRoot, type Client } from './actors.js';
+import { anAgent } from './builders.js';
+import { erased, verification } from './erasures.js';
+import { aPerson, firstOrganization } from './people.js';
+import type { TestServer } from './server.js';
+
+/** What names the person of this story, wherever they come up. */
+export const NAMES = {
+  name: 'Zoë Fährmann-Öztürk',
+  email: 'zoe.faehrmann@erased.example',
+  before: 'zoe.before@erased.example',
+  address: '203.0.113.77',
+} as const;
+
+const { name, email, before, address } = NAMES;
+
+/** Settings of the server that the story is played on: the person calls from an address of theirs. */
+export const STORY_ENVIRONMENT = { TRUSTED_PROXIES: '127.0.0.1' } as const;
+
+/** Somebody works here for a while: their name comes into every place that people and agents can write to. @returns their id */
+export async function theyWereHere(server: TestServer): Promise<string> {
+  const organizationId = await firstOrganization(server);
+  const root = asRoot(server).with({ 'x-forwarded-for': address });
+  const owner = await aPerson(server, 'owner');
+  const id = (await root.with({ 'idempotency-key': 'their-account' })
+    .post('/api/v1/users', { email: before, name, role: 'admin', avatarUrl: `https://erased.example/${email}` }))
+    .expect(201).text('user.id');
+  (await root.patch(`/api/v1/users/${id}`, { email })).expect(200);
+  const key = (await root.post(`/api/v1/users/${id}/keys`, { name: `key of ${name}` })).expect(201).text('secret');
+  const they = as(server, key).with({ 'x-forwarded-for': address });
+  (await they.post('/api/v1/teams', { name: `team of ${name}`, description: `led by ${name}` })).expect(201);
+  (await they.get('/api/v1/users/me', { headers: { 'x-api-key': 'svc_root_wrong' } })).expect(401);
+  await agentsWroteOfThem(server, they, owner.client, id);
+  const stop = await they.post('/api/v1/stops', { scope: 'organization', id: organizationId, reason: `${name} is away` });
+  (await they.delete(`/api/v1/stops/${stop.expect(201).text('stop.id')}`)).expect(204);
+  return id;
+}
+
+async function agentsWroteOfThem(server: TestServer, they: Client, owner: Client, userId: string): Promise<void> {
+  const agent = await anAgent(server).named(`agent of ${name}`).having({ description: `asks ${email}`, metadata: { contact: name } })
+    .tagged('crm').granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
+  const body = (capability: string, n: number) => ({
+    capability, input: { to: email, n, [`about ${name}`]: 1, text: [`Dear ${name.toUpperCase()},`] },
+    context: { on_behalf_of: userId, from: address },
+  });
+  for (let n = 0; n < 5; n++) {
+    const call = agent.client.with({ 'idempotency-key': `search-of-${n}` });
+    (await call.post('/api/v1/execute', body('web.search', n))).expect(200);
+  }
+  const requests: string[] = [];
+  for (let n = 0; n < 4; n++) {
+    requests.push((await agent.client.post('/api/v1/execute', body('email.send', n))).expect(202).text('hitlRequestId'));
+  }
+  const [approved, rejected, another] = requests as [string, string, string];
+  (await owner.post(`/api/v1/hitl/${approved}/approve`, { note: `fine with me, ${name}` })).expect(200);
+  (await they.post(`/api/v1/hitl/${rejected}/reject`, { note: `not to ${email}` })).expect(200);
+  (await owner.post(`/api/v1/hitl/${another}/reject`, { note: `${name} should not get it` })).expect(200);
+}
+
+/** All of it is erased: the user, and then what was written of them by name, in the organization's log and in the platform's. */
+export async function theyAreErased(server: TestServer, userId: string): Promise<void> {
+  const root = asRoot(server);
+  (await root.delete(`/api/v1/users/${userId}/data`)).expect(200);
+  await erased(server);
+  const second = await aPerson(server, 'admin');
+  const values = [name, email, before, address];
+  for (const organizationId of [await firstOrganization(server), 'org_platform']) {
+    const asked = await root.post('/api/v1/audit/erasures', { values, reason: `${name} asked for it`, organizationId });
+    if (asked.status === 202) (await second.client.post(`/api/v1/audit/erasures/${asked.text('erasure.id')}/confirm`)).expect(200);
+    else asked.expect(200);
+    await erased(server);
+  }
+  const verdict = await verification(server);
+  if (!verdict.valid) throw new Error(`the log does not verify: ${JSON.stringify(verdict.breaks)}`);
+}
