@@ -109,23 +109,27 @@ describe('walked by hand', () => {
     let split = 1;
     while (split * 2 < size) split *= 2;
     const beside = path.pop()!;
-    return index < split ? node(rootBy(hash, index, split, path), beside) : node(beside, rootBy(hash, index - split, size - split, path));
+    if (index < split) return node(rootBy(hash, index, split, path), beside);
+    return node(beside, rootBy(hash, index - split, size - split, path));
   }
 
-  const upTree = (hash: Buffer, { index, size, hashes }: Path) => rootBy(hash, index, size, hashes.map((one) => Buffer.from(one, 'base64')));
+  const upTree = (hash: Buffer, { index, size, hashes }: Path) =>
+    rootBy(hash, index, size, hashes.map((one) => Buffer.from(one, 'base64')));
   const rootIn = (note: string) => Buffer.from(note.split('\n')[2]!, 'base64');
 
   test('the hash follows from the members, the roots from the hashes', async () => {
     await execute();
     const id = (await idsOf()).at(-1)!;
-    const { payload, agentId, capability, prevHash, hash, chain, seq, inclusion: [organization, map, platform], checkpoint } = await proven(id);
+    const { payload, agentId, capability, prevHash, hash, chain, seq, inclusion, checkpoint } = await proven(id);
+    const [organization, map, platform] = inclusion;
     const member = (name: string, value?: string) => (value === undefined ? '' : `"${name}":"${value}",`);
     const preimage = `{${member('agentId', agentId)}${member('capability', capability)}"payload":${payload},"prevHash":"${prevHash}"}`;
     expect(sha(preimage).toString('hex')).toBe(hash);
     expect(upTree(leaf(`{"chain":"${chain}","hash":"${hash}","seq":${seq}}`), organization)).toEqual(rootIn(checkpoint.organization));
     const { organizationId } = JSON.parse(payload) as { organizationId: string };
     const place = sha(organizationId);
-    let found = leaf(`{"organization":"${organizationId}","root":"${rootIn(checkpoint.organization).toString('base64')}","size":${organization.size}}`);
+    const root = rootIn(checkpoint.organization).toString('base64');
+    let found = leaf(`{"organization":"${organizationId}","root":"${root}","size":${organization.size}}`);
     const beside = new Map(map.siblings.map(([depth, sibling]) => [depth, Buffer.from(sibling, 'base64')]));
     for (let depth = 255; depth >= 0; depth--) {
       const other = beside.get(depth) ?? Buffer.alloc(32);
@@ -141,7 +145,8 @@ describe('who may have what proven', () => {
   test('an entry of another organization is as absent as one that never was', async () => {
     const [id] = await idsOf();
     const absent = (await asRoot(server).get(`/api/v1/audit/audit_${'0'.repeat(36)}/proof`)).expect(404).body;
-    const elsewhere = (await asRoot(server).get('/api/v1/organizations')).expect(200).list('organizations') as { id: string; name: string }[];
+    const listed = (await asRoot(server).get('/api/v1/organizations')).expect(200).list('organizations');
+    const elsewhere = listed as { id: string; name: string }[];
     const { client } = await aPerson(server, 'admin', { organizationId: elsewhere.find(({ name }) => name === 'north')!.id });
     const foreign = (await client.get(`/api/v1/audit/${id}/proof`)).expect(404);
     expect(foreign.at('detail')).toBe((absent as { detail: string }).detail);
@@ -182,7 +187,8 @@ test('anybody reads the platform\'s checkpoints, newest first, page by page, and
   }, { within: 30_000, every: 200 });
   const sizes: number[] = [];
   for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages++) {
-    const page = (await anonymous(server).get('/api/v1/audit/checkpoints', { query: { limit: 1, ...(cursor ? { cursor } : {}) } })).expect(200);
+    const query = { limit: 1, ...(cursor ? { cursor } : {}) };
+    const page = (await anonymous(server).get('/api/v1/audit/checkpoints', { query })).expect(200);
     const [one] = page.list('checkpoints') as { origin: string; size: number; note: string }[];
     expect(one!.origin).toMatch(/^countersign-[0-9a-f]{12}\/platform$/);
     expect(one!.note.startsWith(`${one!.origin}\n${one!.size}\n`)).toBe(true);

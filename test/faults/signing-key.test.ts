@@ -66,10 +66,12 @@ test('both keys have signed the newest checkpoint of every tree, and the log ann
   expect(newest.length).toBeGreaterThan(2);
   for (const one of newest) expect(await signersOf(one, [before!, after!])).toEqual([before!.id, after!.id].sort());
   const [entry] = await server.sql<{ key: string }>(
-    `select payload::json #>> '{metadata,keyId}' as key from audit_entries where event = 'admin.signing_key_rotated' order by seq desc limit 1`);
+    `select payload::json #>> '{metadata,keyId}' as key from audit_entries
+     where event = 'admin.signing_key_rotated' order by seq desc limit 1`);
   expect(entry!.key).toBe(after!.text);
   const [old, fresh] = await verifierKeys(run);
-  expect([old!.retiredAtSize, fresh!.fromSize, fresh!.retiredAtSize]).toEqual([newest[0]!.platformSize, newest[0]!.platformSize, undefined]);
+  const { platformSize } = newest[0]!;
+  expect([old!.retiredAtSize, fresh!.fromSize, fresh!.retiredAtSize]).toEqual([platformSize, platformSize, undefined]);
   expect((await anonymous(server).get('/api/v1/audit/keys')).expect(200).list('keys')).toEqual([after!.text, before!.text]);
   expect((await asRoot(server).get('/api/v1/audit/verify')).expect(200).at('valid')).toBe(true);
 });

@@ -74,7 +74,9 @@ export function leavesFor(chain: string, from: number, count: number): Leaf[] {
 }
 
 /** Puts leaves into the queue, as one commit does. */
-export async function enqueue(run: (sql: string, parameters: unknown[]) => Promise<unknown>, organizationId: string, leaves: readonly Leaf[]) {
+export async function enqueue(
+  run: (sql: string, parameters: unknown[]) => Promise<unknown>, organizationId: string, leaves: readonly Leaf[],
+): Promise<void> {
   await run('insert into audit_tree_queue (organization_id, chains, seqs, hashes) values ($1, $2, $3, $4)', [
     organizationId, leaves.map(({ chain }) => chain), leaves.map(({ seq }) => seq), leaves.map(({ hash }) => hash),
   ]);

@@ -1,7 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
-import { Janitor } from '../../../platform/database/janitor.service.js';
+import { Janitor, type Sweep } from '../../../platform/database/janitor.service.js';
 import { now, oldestSince, thinOut } from './checkpoint.store.js';
 
 const HOUR_MS = 60 * 60_000;
@@ -18,10 +17,10 @@ export class CheckpointJanitor implements OnModuleInit {
   constructor(private readonly janitor: Janitor) {}
 
   onModuleInit(): void {
-    this.janitor.register((manager, limit) => this.sweep(manager, limit));
+    this.janitor.register(this.sweep);
   }
 
-  private async sweep(manager: EntityManager, limit: number): Promise<number> {
+  private readonly sweep: Sweep = async (manager, limit) => {
     const run: RunStatement = (sql, parameters) => manager.query(sql, parameters);
     const until = (await now(run)).getTime() - KEPT_MS - HOUR_MS;
     let deleted = 0;
@@ -33,5 +32,5 @@ export class CheckpointJanitor implements OnModuleInit {
       if (deleted < limit) this.next = new Date(hour + HOUR_MS);
     }
     return deleted;
-  }
+  };
 }
