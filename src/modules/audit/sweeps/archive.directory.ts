@@ -144,7 +144,9 @@ async function fill(handle: FileHandle, lines: AsyncIterable<string>, packed: bo
       yield chunk;
     }
   };
-  const file = (chunks: AsyncIterable<Buffer>) => handle.writeFile(chunks);
+  const file = async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) await handle.writeFile(chunk);
+  };
   const source = Readable.from(counted(), { objectMode: false });
   await (packed ? pipeline(source, createGzip(), file) : pipeline(source, file));
   await handle.sync();

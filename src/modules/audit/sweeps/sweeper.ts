@@ -1,0 +1,282 @@
+import type { DataSource } from 'typeorm';
+import type { ArchivedChain, ArchivedStretch, CheckedArchive } from '../../../domain/audit/verify-archive.js';
+import { checkArchive } from '../../../domain/audit/verify-archive.js';
+import { organizationChain } from '../../../domain/audit/chain.js';
+import { readVerifierKey, type SigningKey, type VerifierKey } from '../../../domain/audit/note.js';
+import { newId } from '../../../domain/ids.js';
+import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
+import { SNAPSHOT } from '../log-source.query.js';
+import { verifierKeys } from '../trees/checkpoint.query.js';
+import { archiveFolder, disclosuresName, manifestName, skeletonName } from './archive-names.js';
+import { manifestOf, sealed, SliceReader } from './archive-lines.js';
+import { planSlice, type Slice } from './plan-slice.js';
+import { anchoredSize, hasErasureBehind, headSeq, sweepEntriesWithin, sweptBelow } from './sweep-plan.query.js';
+import { seamsOf, sweepsIn, type SweepStore } from './sweep.store.js';
+import { SweepRefused, type ChainCut, type Sweep } from './sweep.js';
+
+/** Chains of which one entry tells. */
+const CHAINS_AN_ENTRY = 1_000;
+const DELETED_AT_ONCE = 5_000;
+
+export interface SweeperOptions {
+  readonly instance: string;
+  readonly key: SigningKey;
+  /** Names of all anchors: what one of them does not know yet stays. */
+  readonly anchors: readonly string[];
+  /** About how many entries go in one sweep. */
+  readonly atOnce: number;
+}
+
+/** What a sweep of an organization would take first, or took in all. */
+export interface SweptOrganization {
+  readonly organizationId: string;
+  readonly entries: number;
+  readonly chains: number;
+  /** There is more to go than was looked at. */
+  readonly more: boolean;
+}
+
+/**
+ * Archives and deletes what is old, sweep by sweep, each through the states `writing`, `verified`, `recorded` and `done`. Until it
+ * is recorded a sweep has changed nothing and can be thrown away; from then on it is only finished. A process that dies leaves
+ * the row that tells the next one where it was.
+ */
+export class Sweeper {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly work: UnitOfWork,
+    private readonly store: SweepStore,
+    private readonly archive: ArchiveStore,
+    private readonly options: SweeperOptions,
+  ) {}
+
+  /** What would go first. Nothing is written. */
+  look(organizationId: string, before: string): Promise<SweptOrganization> {
+    return this.standing(async (run) => {
+      const slice = await this.plan(run, organizationId, before, new Set());
+      const entries = slice ? await this.count(run, organizationId, slice) : 0;
+      return { organizationId, entries, chains: slice?.cuts.length ?? 0, more: slice?.more ?? false };
+    });
+  }
+
+  /** Sweeps an organization until nothing is left to go; what another process had begun first. */
+  async sweep(organizationId: string, before: string, goesOn: () => boolean = () => true): Promise<SweptOrganization> {
+    const held = new Set<string>();
+    const chains = new Set<string>();
+    let entries = await this.resume(organizationId);
+    let more = true;
+    while (more && goesOn()) {
+      const slice = await this.standing((run) => this.plan(run, organizationId, before, held));
+      if (!slice) break;
+      const sweep = await this.write(organizationId, before, slice);
+      if (!(await this.record(sweep))) break;
+      entries += await this.delete(organizationId);
+      for (const { chain } of sweep.cuts) chains.add(chain);
+      more = goesOn();
+    }
+    if (entries > 0 || (await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
+    return { organizationId, entries, chains: chains.size, more: !more };
+  }
+
+  private async plan(run: ReadStatement, organizationId: string, before: string, held: Set<string>): Promise<Slice | undefined> {
+    const below = await sweptBelow(run, organizationId, await anchoredSize(run, this.options.anchors), before);
+    return below && planSlice(run, organizationId, below, this.options.atOnce, held);
+  }
+
+  /** Finishes what was recorded, records what was verified, and throws away what was not. Answers how many entries went. */
+  private async resume(organizationId: string): Promise<number> {
+    for (const sweep of await this.standing((run) => sweepsIn(run, ['writing', 'verified'], organizationId))) {
+      if (sweep.state === 'writing') await this.discard(sweep);
+      else await this.record(sweep);
+    }
+    return this.delete(organizationId);
+  }
+
+  /** Writes the archive, reads it back and checks it as anybody would. */
+  private async write(organizationId: string, before: string, slice: Slice): Promise<Sweep> {
+    const begun = { organizationId, id: newId('swp'), before, checkpoint: slice.below };
+    await this.work.run({ chains: [] }, (tx) => this.store.begin(tx, begun));
+    try {
+      const { sweep, keys } = await this.standing((run) => this.archived(run, begun, slice));
+      await this.check(sweep, keys);
+      if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, sweep)))) throw new SweepRefused('another process took over');
+      return sweep;
+    } catch (error) {
+      await this.discard(begun).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async archived(
+    run: ReadStatement, begun: Pick<Sweep, 'organizationId' | 'id' | 'before' | 'checkpoint'>, slice: Slice,
+  ): Promise<{ sweep: Sweep; keys: VerifierKey[] }> {
+    const { organizationId, id } = begun;
+    const { instance, key } = this.options;
+    const keys = (await verifierKeys(run)).flatMap(({ verifierKey }) => readVerifierKey(verifierKey) ?? []);
+    const seams = await seamsOf(run, organizationId);
+    const readAt = await headSeq(run, organizationId, organizationChain(organizationId).chain);
+    const madeAt = new Date().toISOString();
+    const reader = new SliceReader(run, organizationId, slice);
+    let manifest = '';
+    const lines = sealed(reader.skeleton(madeAt), key, instance, madeAt);
+    const skeleton = await this.archive.write(skeletonName.of(organizationId, id), keepingLast(lines, (line) => (manifest = line)));
+    const { ends, next } = reader;
+    const cuts = [...ends].map(([chain, { seq, hash, count }]): ChainCut =>
+      ({ chain, seq, hash, count: count + (seams.get(chain)?.count ?? 0) }));
+    const values = await this.archive.write(disclosuresName.of(organizationId, id), reader.disclosures());
+    const { note } = JSON.parse(manifest) as { note: string };
+    const objects = {
+      skeleton: { sha256: skeleton.digest, bytes: skeleton.bytes }, disclosures: { sha256: values.digest, bytes: values.bytes },
+    };
+    await this.archive.write(manifestName.of(organizationId, id), just(JSON.stringify(manifestOf(id, cuts, objects, note))));
+    const carried = await this.carriedOn(run, organizationId, slice, seams);
+    const sweep: Sweep = {
+      ...begun, state: 'verified', cuts: [...cuts, ...carried], checkpoint: { ...slice.below, next, readAt },
+      skeleton: skeleton.digest, disclosures: values.digest,
+    };
+    this.mustContinue(cuts, slice, seams, await this.checked(sweep, cuts, keys));
+    return { sweep, keys };
+  }
+
+  /** Cuts of earlier sweeps whose entries go now: somebody has to say from here on that those chains were cut. */
+  private async carriedOn(
+    run: ReadStatement, organizationId: string, { cuts, firsts }: Slice, seams: ReadonlyMap<string, Required<ChainCut>>,
+  ): Promise<ChainCut[]> {
+    const cut = new Set(cuts.map(({ chain }) => chain));
+    const stretches = cuts.map(({ chain, seq }) => ({ chain, first: firsts.get(chain)!, last: seq }));
+    const gone = new Set(await sweepEntriesWithin(run, organizationId, stretches));
+    return [...seams.values()].filter(({ chain, sweepEntryId }) => gone.has(sweepEntryId) && !cut.has(chain))
+      .map(({ chain, seq, hash, count }) => ({ chain, seq, hash, count }));
+  }
+
+  private async check(sweep: Sweep, keys: readonly VerifierKey[]): Promise<void> {
+    const manifest = manifestName.of(sweep.organizationId, sweep.id);
+    for await (const line of this.archive.read(manifest)) {
+      const { chains } = JSON.parse(line) as { chains: readonly ArchivedChain[] };
+      await this.checked(sweep, chains, keys);
+    }
+  }
+
+  private async checked(sweep: Sweep, chains: readonly ArchivedChain[], keys: readonly VerifierKey[]): Promise<CheckedArchive> {
+    const { organizationId, id, checkpoint } = sweep;
+    const objects = {
+      skeleton: this.archive.read(skeletonName.of(organizationId, id)),
+      disclosures: this.archive.read(disclosuresName.of(organizationId, id)),
+    };
+    const claim = {
+      organizationId, instance: this.options.instance, skeleton: sweep.skeleton!, disclosures: sweep.disclosures!, chains, checkpoint,
+    };
+    const checked = await checkArchive(objects, claim, keys);
+    const [first] = checked.breaks;
+    if (first) throw new SweepRefused(`${organizationId}: ${first.detail}; countersign audit verify tells more`);
+    if (!checked.isUntouched) throw new SweepRefused(`${organizationId}: the archive does not hold the values that were written`);
+    return checked;
+  }
+
+  /** The first that goes must go on from what went before: the first survivor is never trusted. */
+  private mustContinue(
+    cuts: readonly ChainCut[], { firsts }: Slice, seams: ReadonlyMap<string, ChainCut>, { chains }: CheckedArchive,
+  ): void {
+    for (const { chain } of cuts) {
+      const { first }: ArchivedStretch = chains.get(chain)!;
+      const seam = seams.get(chain);
+      const goesOn = seam === undefined ? first.seq === 1 && first.prevHash === null : first.seq === seam.seq + 1 && first.prevHash === seam.hash;
+      const arrives = first.event === 'agent.transferred' && first.seq > (seam?.seq ?? 0);
+      if (first.seq !== firsts.get(chain) || (!goesOn && !arrives)) {
+        throw new SweepRefused(`entry ${first.seq} of chain ${chain} does not continue what was swept before it`);
+      }
+    }
+  }
+
+  /** Says in the log what goes. From here on it only has to be deleted. */
+  private async record(sweep: Sweep): Promise<boolean> {
+    const { organizationId, id, before, cuts, checkpoint: { size, root, platformSize, platformRoot, readAt = 0 } } = sweep;
+    const chain = organizationChain(organizationId);
+    const isRecorded = await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
+      // Under the lock of the chain that erasures are written to: what was erased since the entries were read still has its
+      // values in the archive.
+      const run: ReadStatement = (sql, parameters) => tx.query(sql, [...parameters]);
+      if (await hasErasureBehind(run, organizationId, chain.chain, readAt)) return false;
+      const told: ChainCut[] = [];
+      let entryId = '';
+      for (let at = 0; at < cuts.length; at += CHAINS_AN_ENTRY) {
+        const chains = cuts.slice(at, at + CHAINS_AN_ENTRY).map((cut) => ({ chain: cut.chain, seq: cut.seq, hash: cut.hash, count: cut.count }));
+        const entry = tx.record(chain, {
+          type: 'admin.audit_retention_sweep',
+          metadata: {
+            sweepId: id, before, chains, archive: { skeleton: sweep.skeleton!, disclosures: sweep.disclosures! },
+            checkpoint: { size, root, platformSize, platformRoot },
+          },
+        });
+        entryId ||= entry;
+        told.push(...chains.map((cut) => ({ ...cut, sweepEntryId: entry })));
+      }
+      if (!(await this.store.recorded(tx, sweep, told, entryId))) throw new SweepRefused('another process took over');
+      return true;
+    });
+    if (!isRecorded) await this.discard(sweep);
+    return isRecorded;
+  }
+
+  /** Deletes whatever recorded sweeps have archived. */
+  private async delete(organizationId: string): Promise<number> {
+    let entries = 0;
+    for (const sweep of await this.recordedOf(organizationId)) {
+      for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; entries += deleted) {
+        deleted = await this.work.run({ chains: [] }, (tx) => this.store.deleteEntries(tx, sweep, DELETED_AT_ONCE));
+      }
+    }
+    return entries;
+  }
+
+  /** Which entries people are the subjects of, where the entries are gone; and with that recorded sweeps are done. */
+  private async forgetSubjects(organizationId: string): Promise<void> {
+    for (let after: readonly [string, string] | undefined = ['', '']; after !== undefined; ) {
+      const from: readonly [string, string] = after;
+      after = await this.work.run({ chains: [] }, (tx) => this.store.deleteSubjects(tx, organizationId, from, DELETED_AT_ONCE));
+    }
+    await this.work.run({ chains: [] }, (tx) => this.store.done(tx, organizationId));
+  }
+
+  /** The objects first: a row without objects is thrown away again, objects without a row would stay. */
+  private async discard({ organizationId, id }: Pick<Sweep, 'organizationId' | 'id'>): Promise<void> {
+    await this.archive.discard(archiveFolder(organizationId, id));
+    await this.work.run({ chains: [] }, (tx) => this.store.forget(tx, { organizationId, id }));
+  }
+
+  private recordedOf(organizationId: string): Promise<Sweep[]> {
+    return this.standing((run) => sweepsIn(run, ['recorded'], organizationId));
+  }
+
+  private async count(run: ReadStatement, organizationId: string, slice: Slice): Promise<number> {
+    const reader = new SliceReader(run, organizationId, slice);
+    return reader.count();
+  }
+
+  /** Reads as of one moment, for as long as it takes. */
+  private async standing<Result>(read: (run: ReadStatement) => Promise<Result>): Promise<Result> {
+    const runner = this.dataSource.createQueryRunner();
+    await runner.connect();
+    try {
+      await runner.startTransaction();
+      for (const statement of SNAPSHOT) await runner.query(statement);
+      return await read((sql, parameters) => runner.query(sql, [...parameters]) as Promise<unknown[]>);
+    } finally {
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      await runner.release();
+    }
+  }
+}
+
+async function* keepingLast(lines: AsyncIterable<string>, keep: (line: string) => void): AsyncGenerator<string> {
+  for await (const line of lines) {
+    keep(line);
+    yield line;
+  }
+}
+
+async function* just(line: string): AsyncGenerator<string> {
+  yield await Promise.resolve(line);
+}
