@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { verification, type Verification } from '../modules/audit/verification.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
+import { auditSweepCommand } from './audit-sweep.command.js';
 import { databaseOf } from './database-address.js';
 import { readingLog } from './log-connection.query.js';
 import { reason } from './reason.js';
@@ -30,6 +31,7 @@ export function auditCommand(): Command {
     .action(async (options: VerifyOptions) => {
       process.exitCode = await verify(options, withEnvironmentFile(process.env));
     });
+  audit.addCommand(auditSweepCommand());
   return audit;
 }
 

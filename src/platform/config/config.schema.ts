@@ -109,7 +109,7 @@ export const AUDIT = {
     otherwise: 'off',
   }),
   AUDIT_RETENTION_DAYS: optional(integer(1, 36_500), 'Entries older than this are archived and swept.', { otherwise: 'kept' }),
-  AUDIT_ARCHIVE: optional(text(), 'Where swept entries go.'),
+  AUDIT_ARCHIVE: optional(text(), 'Folder that swept entries go to; it must be there.'),
   RECORDS_RETENTION_DAYS: optional(integer(1, 36_500), 'Payloads of ended requests and executions are blanked after this.', {
     otherwise: 'kept',
   }),
@@ -174,9 +174,6 @@ export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
   'INTERNAL_API_KEY',
   'AUDIT_ANCHORS',
   'AUDIT_UNANCHORED_MAX_SECONDS',
-  'AUDIT_RETENTION_DAYS',
-  'AUDIT_ARCHIVE',
-  'RECORDS_RETENTION_DAYS',
   ...(Object.keys(NOTIFICATIONS) as (keyof typeof NOTIFICATIONS)[]),
   ...(Object.keys(MODELS) as (keyof typeof MODELS)[]),
   ...(Object.keys(SIGN_IN) as (keyof typeof SIGN_IN)[]),

@@ -80,6 +80,13 @@ export class SliceReader {
     return this.lowest ?? this.slice.to;
   }
 
+  /** How many entries go. */
+  async count(): Promise<number> {
+    let count = 0;
+    for await (const _leaf of this.leaves()) count++;
+    return count;
+  }
+
   private async *entries(): AsyncGenerator<{ index: number; entry: StoredEntry }> {
     this.counts.clear();
     this.lowest = undefined;

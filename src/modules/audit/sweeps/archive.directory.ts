@@ -1,11 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { access, mkdir, open, readdir, rename, rm, rmdir, stat, type FileHandle } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { ArchiveStore, type ArchivedObject } from '../../../platform/audit/archive-store.js';
+import { checkoutRoot } from '../../../platform/config/checkout-root.js';
+import type { Config } from '../../../platform/config/config.js';
+import { NoArchive } from './no-archive.js';
 
 const PART = '.part';
 const LINE_END = 10;
@@ -125,6 +128,11 @@ export class DirectoryArchive extends ArchiveStore {
     if (!isName(name)) throw new Error(`${JSON.stringify(name)} is no name of an archive's object`);
     return join(this.folder, ...name.split('/'));
   }
+}
+
+/** Where archives go, as the configuration says: whatever folder a command is run in, it means the same one as the server. */
+export function archiveOf({ auditArchive }: Pick<Config, 'auditArchive'>): ArchiveStore {
+  return auditArchive === undefined ? new NoArchive() : new DirectoryArchive(resolve(checkoutRoot(), auditArchive));
 }
 
 /** Segments that are no way out of the folder, and mean the same on every file system. */

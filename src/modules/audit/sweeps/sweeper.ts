@@ -1,6 +1,6 @@
 import type { DataSource } from 'typeorm';
-import type { ArchivedChain, ArchivedStretch, CheckedArchive } from '../../../domain/audit/verify-archive.js';
-import { checkArchive } from '../../../domain/audit/verify-archive.js';
+import type { ArchiveManifest } from '../../../domain/audit/export-lines.js';
+import { checkArchive, type CheckedArchive } from '../../../domain/audit/verify-archive.js';
 import { organizationChain } from '../../../domain/audit/chain.js';
 import { readVerifierKey, type SigningKey, type VerifierKey } from '../../../domain/audit/note.js';
 import { newId } from '../../../domain/ids.js';
@@ -19,6 +19,7 @@ import { SweepRefused, type ChainCut, type Sweep } from './sweep.js';
 /** Chains of which one entry tells. */
 const CHAINS_AN_ENTRY = 1_000;
 const DELETED_AT_ONCE = 5_000;
+const TAKEN_OVER = 'another process took the sweep over';
 
 export interface SweeperOptions {
   readonly instance: string;
@@ -63,21 +64,21 @@ export class Sweeper {
 
   /** Sweeps an organization until nothing is left to go; what another process had begun first. */
   async sweep(organizationId: string, before: string, goesOn: () => boolean = () => true): Promise<SweptOrganization> {
+    await this.archive.check();
     const held = new Set<string>();
     const chains = new Set<string>();
     let entries = await this.resume(organizationId);
-    let more = true;
-    while (more && goesOn()) {
+    let isDone = false;
+    while (!isDone && goesOn()) {
       const slice = await this.standing((run) => this.plan(run, organizationId, before, held));
-      if (!slice) break;
-      const sweep = await this.write(organizationId, before, slice);
-      if (!(await this.record(sweep))) break;
+      const sweep = slice && (await this.write(organizationId, before, slice));
+      isDone = !sweep || !(await this.record(sweep));
+      if (!sweep || isDone) continue;
       entries += await this.delete(organizationId);
       for (const { chain } of sweep.cuts) chains.add(chain);
-      more = goesOn();
     }
-    if (entries > 0 || (await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
-    return { organizationId, entries, chains: chains.size, more: !more };
+    if ((await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
+    return { organizationId, entries, chains: chains.size, more: !isDone };
   }
 
   private async plan(run: ReadStatement, organizationId: string, before: string, held: Set<string>): Promise<Slice | undefined> {
@@ -87,11 +88,15 @@ export class Sweeper {
 
   /** Finishes what was recorded, records what was verified, and throws away what was not. Answers how many entries went. */
   private async resume(organizationId: string): Promise<number> {
-    for (const sweep of await this.standing((run) => sweepsIn(run, ['writing', 'verified'], organizationId))) {
+    const entries = await this.delete(organizationId);
+    const { unfinished, keys } = await this.standing(async (run) => ({
+      unfinished: await sweepsIn(run, ['writing', 'verified'], organizationId), keys: await trustedKeys(run),
+    }));
+    for (const sweep of unfinished) {
       if (sweep.state === 'writing') await this.discard(sweep);
-      else await this.record(sweep);
+      else if (await this.readBack(sweep, keys)) await this.record(sweep);
     }
-    return this.delete(organizationId);
+    return entries + (await this.delete(organizationId));
   }
 
   /** Writes the archive, reads it back and checks it as anybody would. */
@@ -99,9 +104,9 @@ export class Sweeper {
     const begun = { organizationId, id: newId('swp'), before, checkpoint: slice.below };
     await this.work.run({ chains: [] }, (tx) => this.store.begin(tx, begun));
     try {
-      const { sweep, keys } = await this.standing((run) => this.archived(run, begun, slice));
-      await this.check(sweep, keys);
-      if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, sweep)))) throw new SweepRefused('another process took over');
+      const { sweep, keys, seams } = await this.standing((run) => this.archived(run, begun, slice));
+      this.mustContinue(slice, seams, await this.readBack(sweep, keys));
+      if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, sweep)))) throw new SweepRefused(TAKEN_OVER);
       return sweep;
     } catch (error) {
       await this.discard(begun).catch(() => undefined);
@@ -109,12 +114,9 @@ export class Sweeper {
     }
   }
 
-  private async archived(
-    run: ReadStatement, begun: Pick<Sweep, 'organizationId' | 'id' | 'before' | 'checkpoint'>, slice: Slice,
-  ): Promise<{ sweep: Sweep; keys: VerifierKey[] }> {
+  private async archived(run: ReadStatement, begun: Omit<Sweep, 'state' | 'cuts' | 'skeleton' | 'disclosures'>, slice: Slice) {
     const { organizationId, id } = begun;
     const { instance, key } = this.options;
-    const keys = (await verifierKeys(run)).flatMap(({ verifierKey }) => readVerifierKey(verifierKey) ?? []);
     const seams = await seamsOf(run, organizationId);
     const readAt = await headSeq(run, organizationId, organizationChain(organizationId).chain);
     const madeAt = new Date().toISOString();
@@ -126,18 +128,17 @@ export class Sweeper {
     const cuts = [...ends].map(([chain, { seq, hash, count }]): ChainCut =>
       ({ chain, seq, hash, count: count + (seams.get(chain)?.count ?? 0) }));
     const values = await this.archive.write(disclosuresName.of(organizationId, id), reader.disclosures());
-    const { note } = JSON.parse(manifest) as { note: string };
     const objects = {
       skeleton: { sha256: skeleton.digest, bytes: skeleton.bytes }, disclosures: { sha256: values.digest, bytes: values.bytes },
     };
+    const { note } = JSON.parse(manifest) as { note: string };
     await this.archive.write(manifestName.of(organizationId, id), just(JSON.stringify(manifestOf(id, cuts, objects, note))));
     const carried = await this.carriedOn(run, organizationId, slice, seams);
     const sweep: Sweep = {
       ...begun, state: 'verified', cuts: [...cuts, ...carried], checkpoint: { ...slice.below, next, readAt },
       skeleton: skeleton.digest, disclosures: values.digest,
     };
-    this.mustContinue(cuts, slice, seams, await this.checked(sweep, cuts, keys));
-    return { sweep, keys };
+    return { sweep, seams, keys: await trustedKeys(run) };
   }
 
   /** Cuts of earlier sweeps whose entries go now: somebody has to say from here on that those chains were cut. */
@@ -151,16 +152,12 @@ export class Sweeper {
       .map(({ chain, seq, hash, count }) => ({ chain, seq, hash, count }));
   }
 
-  private async check(sweep: Sweep, keys: readonly VerifierKey[]): Promise<void> {
-    const manifest = manifestName.of(sweep.organizationId, sweep.id);
-    for await (const line of this.archive.read(manifest)) {
-      const { chains } = JSON.parse(line) as { chains: readonly ArchivedChain[] };
-      await this.checked(sweep, chains, keys);
-    }
-  }
-
-  private async checked(sweep: Sweep, chains: readonly ArchivedChain[], keys: readonly VerifierKey[]): Promise<CheckedArchive> {
+  /** @throws SweepRefused where the archive is not, to the byte, what was written, or that is not sound */
+  private async readBack(sweep: Sweep, keys: readonly VerifierKey[]): Promise<CheckedArchive> {
     const { organizationId, id, checkpoint } = sweep;
+    let manifest = '';
+    for await (const line of this.archive.read(manifestName.of(organizationId, id))) manifest = line;
+    const { chains } = JSON.parse(manifest) as ArchiveManifest;
     const objects = {
       skeleton: this.archive.read(skeletonName.of(organizationId, id)),
       disclosures: this.archive.read(disclosuresName.of(organizationId, id)),
@@ -170,20 +167,18 @@ export class Sweeper {
     };
     const checked = await checkArchive(objects, claim, keys);
     const [first] = checked.breaks;
-    if (first) throw new SweepRefused(`${organizationId}: ${first.detail}; countersign audit verify tells more`);
-    if (!checked.isUntouched) throw new SweepRefused(`${organizationId}: the archive does not hold the values that were written`);
+    if (first) throw new SweepRefused(`${first.detail}: nothing was deleted. countersign audit verify tells more.`);
+    if (!checked.isUntouched) throw new SweepRefused('the archive does not hold the values that were written');
     return checked;
   }
 
   /** The first that goes must go on from what went before: the first survivor is never trusted. */
-  private mustContinue(
-    cuts: readonly ChainCut[], { firsts }: Slice, seams: ReadonlyMap<string, ChainCut>, { chains }: CheckedArchive,
-  ): void {
-    for (const { chain } of cuts) {
-      const { first }: ArchivedStretch = chains.get(chain)!;
+  private mustContinue({ firsts }: Slice, seams: ReadonlyMap<string, ChainCut>, { chains }: CheckedArchive): void {
+    for (const [chain, { first }] of chains) {
       const seam = seams.get(chain);
-      const goesOn = seam === undefined ? first.seq === 1 && first.prevHash === null : first.seq === seam.seq + 1 && first.prevHash === seam.hash;
-      const arrives = first.event === 'agent.transferred' && first.seq > (seam?.seq ?? 0);
+      const { seq, hash } = seam ?? { seq: 0, hash: null };
+      const goesOn = first.seq === seq + 1 && first.prevHash === hash;
+      const arrives = first.event === 'agent.transferred' && first.seq > seq;
       if (first.seq !== firsts.get(chain) || (!goesOn && !arrives)) {
         throw new SweepRefused(`entry ${first.seq} of chain ${chain} does not continue what was swept before it`);
       }
@@ -213,7 +208,7 @@ export class Sweeper {
         entryId ||= entry;
         told.push(...chains.map((cut) => ({ ...cut, sweepEntryId: entry })));
       }
-      if (!(await this.store.recorded(tx, sweep, told, entryId))) throw new SweepRefused('another process took over');
+      if (!(await this.store.recorded(tx, sweep, told, entryId))) throw new SweepRefused(TAKEN_OVER);
       return true;
     });
     if (!isRecorded) await this.discard(sweep);
@@ -224,6 +219,9 @@ export class Sweeper {
   private async delete(organizationId: string): Promise<number> {
     let entries = 0;
     for (const sweep of await this.recordedOf(organizationId)) {
+      if (!(await this.archive.exists(skeletonName.of(organizationId, sweep.id)))) {
+        throw new SweepRefused(`the archive of sweep ${sweep.id} is not there: its entries stay until it is`);
+      }
       for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; entries += deleted) {
         deleted = await this.work.run({ chains: [] }, (tx) => this.store.deleteEntries(tx, sweep, DELETED_AT_ONCE));
       }
@@ -268,6 +266,10 @@ export class Sweeper {
       await runner.release();
     }
   }
+}
+
+async function trustedKeys(run: ReadStatement): Promise<VerifierKey[]> {
+  return (await verifierKeys(run)).flatMap(({ verifierKey }) => readVerifierKey(verifierKey) ?? []);
 }
 
 async function* keepingLast(lines: AsyncIterable<string>, keep: (line: string) => void): AsyncGenerator<string> {
