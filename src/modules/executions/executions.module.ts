@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AgentsModule } from '../agents/agents.module.js';
+import { EndedExecutionsStore } from './ended-executions.store.js';
 import { ExecutionEntity } from './execution.entity.js';
 import { ExecutionStore } from './execution.store.js';
 import { ExecutionsController } from './executions.controller.js';
@@ -10,7 +11,7 @@ import { ReportExecutionService } from './report-execution.service.js';
 @Module({
   imports: [TypeOrmModule.forFeature([ExecutionEntity]), AgentsModule],
   controllers: [ExecutionsController],
-  providers: [ExecutionStore, ExecutionsQuery, ReportExecutionService],
+  providers: [EndedExecutionsStore, ExecutionStore, ExecutionsQuery, ReportExecutionService],
   exports: [ExecutionStore, ExecutionsQuery],
 })
 export class ExecutionsModule {}

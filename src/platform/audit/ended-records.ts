@@ -5,11 +5,15 @@ import type { Tx } from '../database/tx.js';
 export interface EndedRecords {
   readonly name: string;
   /**
-   * Blanks the payloads of at most `limit` rows that ended before; what was blanked before is not looked at again. Digests stay, and
-   * so do the entries of the log. Answers how many it has blanked: fewer than the limit is the end.
+   * Looks at the next `limit` rows behind `after`, oldest first, and blanks the payloads of those that ended before: what was asked
+   * for, what came of it, and the nonce of a digest over it. Digests stay, and so do the entries of the log. Doing it again
+   * changes nothing.
    */
-  blank(tx: Tx, before: Date, limit: number): Promise<number>;
+  blank(tx: Tx, before: Date, limit: number, after?: RecordKey): Promise<{ readonly blanked: number; readonly next?: RecordKey }>;
 }
+
+/** Where a pass over rows has come to. */
+export type RecordKey = readonly [organizationId: string, id: string];
 
 /** Modules register at start what of theirs ends. */
 @Injectable()

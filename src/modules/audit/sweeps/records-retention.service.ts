@@ -1,7 +1,7 @@
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { Logger } from 'pino';
-import { EndedRecordKeepers } from '../../../platform/audit/ended-records.js';
+import { EndedRecordKeepers, type EndedRecords, type RecordKey } from '../../../platform/audit/ended-records.js';
 import { asService } from '../../../platform/auth/call-context.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Leadership } from '../../../platform/database/leadership.js';
@@ -10,10 +10,12 @@ import { LOGGER } from '../../../platform/logging/token.js';
 import { olderThan } from './retention.js';
 
 const LOOK_EVERY_MS = 2_000;
-const BLANK_EVERY_MS = 600_000;
+/** A pass looks at every row that is old enough; there is no index of those that are due, which every call would pay for. */
+const BLANK_EVERY_MS = 24 * 3_600_000;
+const AGAIN_AFTER_MS = 600_000;
 const AT_ONCE = 1_000;
 
-/** While this replica leads: blanks, at once and then every ten minutes, the payloads of rows that ended before their period. */
+/** While this replica leads: blanks, at once and then every day, the payloads of rows that ended before their period. */
 @Injectable()
 export class RecordsRetentionService implements BeforeApplicationShutdown {
   private blanking: Promise<void> | undefined;
@@ -47,12 +49,24 @@ export class RecordsRetentionService implements BeforeApplicationShutdown {
     this.next = performance.now() + BLANK_EVERY_MS;
     try {
       for (const keeper of this.keepers.all()) {
-        for (let blanked = AT_ONCE; blanked === AT_ONCE && !this.isOver; ) {
-          blanked = await this.work.run({ chains: [] }, async (tx) => keeper.blank(tx, olderThan(await tx.now(), days), AT_ONCE));
-        }
+        const blanked = await this.blankAll(keeper, days);
+        if (blanked > 0) this.logger.info({ records: keeper.name, blanked }, 'payloads of old records were blanked');
       }
     } catch (error) {
+      this.next = performance.now() + AGAIN_AFTER_MS;
       this.logger.warn({ err: error }, 'payloads of old records could not be blanked; it is tried again in ten minutes');
     }
+  }
+
+  private async blankAll(keeper: EndedRecords, days: number): Promise<number> {
+    let blanked = 0;
+    let after: RecordKey | undefined;
+    do {
+      const from = after;
+      const done = await this.work.run({ chains: [] }, async (tx) => keeper.blank(tx, olderThan(await tx.now(), days), AT_ONCE, from));
+      blanked += done.blanked;
+      after = done.next;
+    } while (after !== undefined && !this.isOver);
+    return blanked;
   }
 }
