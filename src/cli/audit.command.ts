@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { verification, type Verification } from '../modules/audit/verification.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
+import { auditVerifyArchiveCommand } from './audit-archive.command.js';
 import { auditSweepCommand } from './audit-sweep.command.js';
 import { databaseOf } from './database-address.js';
 import { readingLog } from './log-connection.query.js';
@@ -32,6 +33,7 @@ export function auditCommand(): Command {
       process.exitCode = await verify(options, withEnvironmentFile(process.env));
     });
   audit.addCommand(auditSweepCommand());
+  audit.addCommand(auditVerifyArchiveCommand());
   return audit;
 }
 

@@ -1,15 +1,12 @@
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { DirectoryArchive } from '../../src/modules/audit/sweeps/archive.directory.js';
 import { countersign, type CommandResult } from './command-line.js';
 import type { TestDatabase } from './database.js';
 import { eventually } from './eventually.js';
-import { CHECKOUT, runFolder, type Environment } from './test-run.js';
-
-const SECRETS = JSON.parse(readFileSync(new URL('environment.json', import.meta.url), 'utf8')) as Environment;
+import { CHECKOUT, TEST_ENVIRONMENT, runFolder, type Environment } from './test-run.js';
 
 /** A folder for archives. */
 export function archiveFolder(): Promise<string> {
@@ -46,9 +43,13 @@ export interface SweptLine {
 
 /** Runs `countersign audit sweep`. */
 export function sweepCommand(database: TestDatabase, archive: string, words: readonly string[] = [], env: Environment = {}): Promise<CommandResult> {
-  return countersign(['audit', 'sweep', ...words], {
-    ...SECRETS, DATABASE_URL: database.url, AUDIT_ANCHORS: database.anchors, AUDIT_RETENTION_DAYS: '3660', AUDIT_ARCHIVE: archive, ...env,
-  });
+  return countersign(['audit', 'sweep', ...words], { ...sweepEnvironment(database, archive), ...env });
+}
+
+export function sweepEnvironment(database: TestDatabase, archive: string): Environment {
+  return {
+    ...TEST_ENVIRONMENT, DATABASE_URL: database.url, AUDIT_ANCHORS: database.anchors, AUDIT_RETENTION_DAYS: '3660', AUDIT_ARCHIVE: archive,
+  };
 }
 
 /** Sweeps, and tells what went of each organization of which something did. */

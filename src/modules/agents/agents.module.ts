@@ -15,6 +15,7 @@ import { ChangeAgentService } from './change-agent.service.js';
 import { GrantCapabilityService } from './grant-capability.service.js';
 import { GrantsController } from './grants.controller.js';
 import { GrantsQuery } from './grants.query.js';
+import { HighRiskRetention } from './high-risk-retention.js';
 import { IssueTokenService } from './issue-token.service.js';
 import { NodesController } from './nodes.controller.js';
 import { RegisterAgentService } from './register-agent.service.js';
@@ -26,7 +27,7 @@ import { SetupTokenStore } from './setup-token.store.js';
   controllers: [AgentsController, GrantsController, NodesController],
   providers: [
     AgentTokens, AgentTokenSource, AgentStore, AgentTies, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService,
-    GrantCapabilityService, IssueTokenService, SetupNodeService, SetupTokenStore,
+    GrantCapabilityService, HighRiskRetention, IssueTokenService, SetupNodeService, SetupTokenStore,
   ],
   exports: [AgentStore, AgentsQuery, GrantCapabilityService],
 })

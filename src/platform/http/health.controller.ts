@@ -1,6 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
-import { ReadinessFacts } from '../audit/readiness-facts.js';
 import { Access } from '../auth/access.decorator.js';
 import { ReadinessFacts } from '../audit/readiness-facts.js';
 import { Reserve } from '../database/reserve.js';
