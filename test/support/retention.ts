@@ -113,3 +113,12 @@ export async function brokenArchives(folder: string): Promise<string[]> {
   }
   return found;
 }
+
+/** What `countersign audit verify-archive` says. */
+export async function verifiedArchives(
+  database: TestDatabase, archive: string,
+): Promise<{ valid: boolean; archives: number; breaks: { kind: string; chain: string; detail: string }[] }> {
+  const { stdout, stderr } = await countersign(['audit', 'verify-archive', archive, '--json'], { DATABASE_URL: database.url });
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as Awaited<ReturnType<typeof verifiedArchives>>;
+}
