@@ -19,7 +19,8 @@ const OLD = '2020-01-01T00:00:00Z';
 test('payloads of what ended long ago are blanked, and of nothing else', async () => {
   const agent = await anAgent(server).granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
   const run = async (q: string) =>
-    (await agent.client.post('/api/v1/execute', { capability: 'web.search', input: { q }, context: { for: q } })).expect(200).text('executionId');
+    (await agent.client.post('/api/v1/execute', { capability: 'web.search', input: { q }, context: { for: q } })).expect(200)
+      .text('executionId');
   const ask = async (to: string) => (await agent.client.post('/api/v1/execute', { capability: 'email.send', input: { to } })).expect(202);
   const [old, young] = [await run('old'), await run('young')];
   const [decided, open] = [await ask('decided@example.org'), await ask('open@example.org')];
@@ -28,8 +29,8 @@ test('payloads of what ended long ago are blanked, and of nothing else', async (
   const executions = [old, decided.text('executionId'), open.text('executionId')];
   const rename = (id: string) => `${id.split('_')[0]}_0000000000${id.split('_')[1]!.slice(10)}`;
   await server.database.asSuperuser(
-    ...executions.map((id) => `update executions set id = '${rename(id)}', closed_at = case when closed_at is not null then timestamptz '${OLD}' end
-      where id = '${id}'`),
+    ...executions.map((id) => `update executions set id = '${rename(id)}',
+      closed_at = case when closed_at is not null then timestamptz '${OLD}' end where id = '${id}'`),
     ...[request, waiting].map((id) => `update hitl_requests set id = '${rename(id)}', decided_at = case when decided_at is not null
       then timestamptz '${OLD}' end, execution_id = (select id from executions e where e.hitl_request_id = '${id}') where id = '${id}'`),
   );
@@ -37,7 +38,8 @@ test('payloads of what ended long ago are blanked, and of nothing else', async (
   await server.restart({ RECORDS_RETENTION_DAYS: '365' });
 
   await eventually(async () => {
-    expect(await server.sql('select input, context from executions where id = $1', [rename(old)])).toEqual([{ input: '{}', context: null }]);
+    expect(await server.sql('select input, context from executions where id = $1', [rename(old)]))
+      .toEqual([{ input: '{}', context: null }]);
     expect(await server.sql('select input, nonce, note from hitl_requests where id = $1', [rename(request)]))
       .toEqual([{ input: '{}', nonce: '', note: null }]);
   }, { within: 60_000, every: 250 });

@@ -21,7 +21,9 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 async function works(times: number, by = agent): Promise<void> {
-  for (let i = 0; i < times; i++) (await by.client.post('/api/v1/execute', { capability: 'web.search', input: { q: `steel ${i}` } })).expect(200);
+  for (let i = 0; i < times; i++) {
+    (await by.client.post('/api/v1/execute', { capability: 'web.search', input: { q: `steel ${i}` } })).expect(200);
+  }
 }
 
 test('what is young stays', async () => {
@@ -72,7 +74,8 @@ test('a second sweep carries on what still binds', async () => {
   expect(await brokenArchives(archive)).toEqual([]);
   // Whoever says where a chain was cut is there, or is in no chain's way.
   const seams = await server.sql<{ chain: string; there: boolean }>(
-    `select distinct on (cut.chain, s.organization_id) cut.chain, exists (select from audit_entries e where e.id = cut."sweepEntryId") as there
+    `select distinct on (cut.chain, s.organization_id) cut.chain,
+       exists (select from audit_entries e where e.id = cut."sweepEntryId") as there
      from audit_sweeps s cross join lateral json_to_recordset(s.cuts) as cut(chain text, "sweepEntryId" text)
      order by cut.chain, s.organization_id, s.made_at desc, s.id desc`);
   expect(seams.length).toBeGreaterThan(2);
@@ -108,7 +111,8 @@ test('what was changed is not swept', async () => {
   await works(2, victim);
   await aged(server.database);
   await server.database.asSuperuser(
-    `update audit_entries set payload = replace(payload, 'executed', 'failure') where chain = '${victim.id}' and event = 'execution.completed'`,
+    `update audit_entries set payload = replace(payload, 'executed', 'failure')
+     where chain = '${victim.id}' and event = 'execution.completed'`,
   );
   const kept = await server.sql('select id from audit_entries where chain = $1', [victim.id]);
   const objects = await objectsIn(archive);

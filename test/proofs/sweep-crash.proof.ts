@@ -59,7 +59,8 @@ export const proof: Proof = {
 async function round(world: World, kill: number): Promise<string | undefined> {
   const { server, agents, archive, coverage } = world;
   for (let n = 0; n < CALLS; n += agents.length) {
-    await Promise.all(agents.map(({ client }) => client.post('/api/v1/execute', { capability: 'web.search', input: { q: `${kill} ${n}` } })));
+    const call = { capability: 'web.search', input: { q: `${kill} ${n}` } };
+    await Promise.all(agents.map(({ client }) => client.post('/api/v1/execute', call)));
   }
   await aged(server.database);
   const before = await wholeLog(server.database, archive);
@@ -106,12 +107,13 @@ async function finished({ server, archive }: World, before: readonly Kept[]): Pr
   if (ids.size !== after.length) return 'an entry stands in two places';
   const known = new Set(before.map(({ id }) => id));
   const still = after.filter(({ id }) => known.has(id));
-  if (JSON.stringify(still) !== JSON.stringify(before)) return `of ${before.length} entries ${still.length} are there, or some have changed`;
+  if (JSON.stringify(still) !== JSON.stringify(before)) return `of ${before.length} entries ${still.length} are there, or some changed`;
   for (const [n, { organization, chain, seq }] of after.entries()) {
     const last = after[n - 1];
-    if (last?.organization === organization && last.chain === chain && last.seq + 1 !== seq) return `chain ${chain} has a hole before ${seq}`;
+    const isNext = last?.organization !== organization || last.chain !== chain || last.seq + 1 === seq;
+    if (!isNext) return `chain ${chain} has a hole before ${seq}`;
   }
-  const sweeps = await server.sql<{ id: string; organization_id: string; state: string }>('select id, organization_id, state from audit_sweeps');
+  const sweeps = await server.sql<{ id: string; state: string }>('select id, state from audit_sweeps');
   const undone = sweeps.find(({ state }) => state !== 'done');
   if (undone) return `sweep ${undone.id} is still ${undone.state}`;
   for (const organization of await readdir(archive)) {

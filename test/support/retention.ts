@@ -23,7 +23,8 @@ export async function aged(database: TestDatabase, days = 4_000): Promise<void> 
     if (left!.queued !== '0' || left!.unsigned !== '0') throw new Error(`${left!.queued} rows queued, ${left!.unsigned} trees not signed`);
   }, { within: 60_000, every: 200 });
   await anchored(database);
-  await database.asSuperuser(`update audit_checkpoints set made_at = made_at - interval '${days} days' where made_at > now() - interval '1 day'`);
+  await database.asSuperuser(
+    `update audit_checkpoints set made_at = made_at - interval '${days} days' where made_at > now() - interval '1 day'`);
 }
 
 async function anchored({ sql, anchors }: TestDatabase): Promise<void> {
@@ -42,7 +43,9 @@ export interface SweptLine {
 }
 
 /** Runs `countersign audit sweep`. */
-export function sweepCommand(database: TestDatabase, archive: string, words: readonly string[] = [], env: Environment = {}): Promise<CommandResult> {
+export function sweepCommand(
+  database: TestDatabase, archive: string, words: readonly string[] = [], env: Environment = {},
+): Promise<CommandResult> {
   return countersign(['audit', 'sweep', ...words], { ...sweepEnvironment(database, archive), ...env });
 }
 
@@ -82,7 +85,7 @@ export async function archivedLog(folder: string): Promise<Kept[]> {
   for await (const name of archive.list('')) {
     if (!name.endsWith('/skeleton.jsonl.gz')) continue;
     for await (const line of archive.read(name)) {
-      const { kind, organizationId, chain, seq, id, hash } = JSON.parse(line) as { kind: string; organizationId: string } & Omit<Kept, 'organization'>;
+      const { kind, organizationId, chain, seq, id, hash } = JSON.parse(line) as Kept & { kind: string; organizationId: string };
       if (kind === 'entry') found.push({ organization: organizationId, chain, seq, id, hash });
     }
   }

@@ -1,4 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
+import type { JsonValue } from '../json.js';
 import { checkEntry } from './check-entry.js';
 import { openCheckpoint, originOf, PLATFORM_TREE, type Checkpoint } from './checkpoint.js';
 import { entryOf, manifestText, readLine, type ExportLine, type LineOf } from './export-lines.js';
@@ -90,6 +91,12 @@ export function unlistedBlanks(blanks: CheckedArchive['blanks'], isListed: (pair
     chain, position: seq, entryId: id, kind: 'unauthorised_erasure',
     detail: `archived entry ${seq} of chain ${chain} lost a value that no erasure entry accounts for`,
   }));
+}
+
+/** Of what an erasure lists, entry hash and digest of each value. */
+export function pairsIn(erased: JsonValue | undefined): string[] {
+  const pairs = Array.isArray(erased) ? erased : [];
+  return pairs.flatMap((pair) => (Array.isArray(pair) && pair.every((one) => typeof one === 'string') ? pair.join(' ') : []));
 }
 
 interface Waiting {
@@ -247,7 +254,7 @@ class ArchiveCheck implements CheckedArchive {
     this.chains.set(chain, { first, last: { seq, hash }, count: (before?.count ?? 0) + 1 });
     for (const d of checked.blanks) this.blanks.set(`${hash} ${d}`, { chain, seq, id });
     const listed = checked.payload?.event === 'gdpr.erasure_executed' ? checked.payload.metadata['erased'] : [];
-    for (const pair of Array.isArray(listed) ? listed : []) if (Array.isArray(pair)) this.erased.add(`${String(pair[0])} ${String(pair[1])}`);
+    for (const pair of pairsIn(listed)) this.erased.add(pair);
   }
 
   /** The line of values that belongs to the entry; whatever is wrong there is wrong of the entry. */

@@ -57,7 +57,8 @@ export class AgentsQuery {
   async hasHighRisk(scope: Scope): Promise<boolean> {
     const within = scopeCondition(scope, { organization: 'a.organization_id', agent: 'a.id' }, 1);
     const [row] = await this.dataSource.query<[{ found: boolean }]>(
-      `select exists (select from agents a where a.risk_level = 'high' and a.status <> 'removed' and ${within.sql}) as found`, within.parameters,
+      `select exists (select from agents a where a.risk_level = 'high' and a.status <> 'removed' and ${within.sql}) as found`,
+      within.parameters,
     );
     return row.found;
   }

@@ -21,7 +21,8 @@ export async function blankOldRows(
        order by p.organization_id, p.id limit $3),
      blanked as (
        update ${table} r set ${set} from page where r.organization_id = page.organization_id and r.id = page.id and ${due} returning 1)
-     select (select count(*)::integer from blanked) as blanked, (select count(*)::integer from page) as looked, last.organization_id, last.id
+     select (select count(*)::integer from blanked) as blanked, (select count(*)::integer from page) as looked,
+       last.organization_id, last.id
      from (select organization_id, id from page order by organization_id desc, id desc limit 1) last`,
     [...after, limit, before, firstIdAt(prefix, before.getTime())],
   );

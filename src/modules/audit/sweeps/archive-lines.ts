@@ -67,7 +67,9 @@ export class SliceReader {
 
   /** The values, in the same order. */
   async *disclosures(): AsyncGenerator<string> {
-    for await (const { entry: { id, hash, disclosures } } of this.entries()) yield textOf(line('disclosures', { id, hash, text: disclosures }));
+    for await (const { entry: { id, hash, disclosures } } of this.entries()) {
+      yield textOf(line('disclosures', { id, hash, text: disclosures }));
+    }
   }
 
   /** Where each chain ends that is cut, and how many of its entries go; known once the skeleton was read to its end. */

@@ -1,5 +1,6 @@
 import { checkEntry } from '../../../domain/audit/check-entry.js';
 import { readPayload } from '../../../domain/audit/payload.js';
+import { pairsIn } from '../../../domain/audit/verify-archive.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { ENTRY_COLUMNS, numbered, type EntryRow } from '../log-source.query.js';
@@ -39,14 +40,16 @@ export async function erasuresOf(run: ReadStatement, organizationId: string): Pr
   const pairs = new Set<string>();
   for (const { payload } of await entriesOf(run, organizationId, 'gdpr.erasure_executed')) {
     const read = readPayload(payload);
-    const erased = typeof read === 'string' ? [] : read.metadata['erased'];
-    for (const pair of Array.isArray(erased) ? erased : []) if (Array.isArray(pair)) pairs.add(`${String(pair[0])} ${String(pair[1])}`);
+    const erased = typeof read === 'string' ? undefined : read.metadata['erased'];
+    for (const pair of pairsIn(erased)) pairs.add(pair);
   }
   return pairs;
 }
 
 /** The first entry of each chain that is there, without regard to what a sweep still has to delete. */
-export async function firstEntries(run: ReadStatement, organizationId: string): Promise<Pick<StoredEntry, 'chain' | 'seq' | 'prevHash' | 'event'>[]> {
+export async function firstEntries(
+  run: ReadStatement, organizationId: string,
+): Promise<Pick<StoredEntry, 'chain' | 'seq' | 'prevHash' | 'event'>[]> {
   const rows = (await run(
     `select h.chain, first.seq, first.prev_hash as "prevHash", first.event from audit_heads h
      cross join lateral (select e.seq, e.prev_hash, e.event from audit_entries e

@@ -10,11 +10,11 @@ interface SweepRow extends Omit<Sweep, 'before'> {
 /** The rows of sweeps, and the deletion of what they have archived. */
 @Injectable()
 export class SweepStore {
-  async begin(tx: Tx, { organizationId, id, before, checkpoint }: Pick<Sweep, 'organizationId' | 'id' | 'before' | 'checkpoint'>): Promise<void> {
+  async begin(tx: Tx, begun: Pick<Sweep, 'organizationId' | 'id' | 'before' | 'checkpoint'>): Promise<void> {
     await tx.query(
       `insert into audit_sweeps (organization_id, id, state, before, cuts, checkpoint, made_at)
        values ($1, $2, 'writing', $3, '[]', $4, clock_timestamp())`,
-      [organizationId, id, before, JSON.stringify(checkpoint)],
+      [begun.organizationId, begun.id, begun.before, JSON.stringify(begun.checkpoint)],
     );
   }
 

@@ -197,7 +197,8 @@ export class Sweeper {
       const told: ChainCut[] = [];
       let entryId = '';
       for (let at = 0; at < cuts.length; at += CHAINS_AN_ENTRY) {
-        const chains = cuts.slice(at, at + CHAINS_AN_ENTRY).map((cut) => ({ chain: cut.chain, seq: cut.seq, hash: cut.hash, count: cut.count }));
+        const chains = cuts.slice(at, at + CHAINS_AN_ENTRY)
+          .map((cut) => ({ chain: cut.chain, seq: cut.seq, hash: cut.hash, count: cut.count }));
         const entry = tx.record(chain, {
           type: 'admin.audit_retention_sweep',
           metadata: {

@@ -35,7 +35,8 @@ export async function verifyArchives(run: ReadStatement, archive: ArchiveStore):
     const blanks: [Sweep, CheckedArchive['blanks']][] = [];
     const ends = new Map<string, { seq: number; hash: string }>();
     for (const sweep of sweeps) {
-      const told = (what: readonly ArchiveBreak[]) => found.breaks.push(...what.map((one) => ({ ...one, organizationId, sweepId: sweep.id })));
+      const told = (what: readonly ArchiveBreak[]) =>
+        found.breaks.push(...what.map((one) => ({ ...one, organizationId, sweepId: sweep.id })));
       const telling = tellings.get(sweep.id);
       const { checked, manifest } = await checkOne(archive, sweep, instance, keys, telling?.skeleton);
       found.archives++;
