@@ -28,7 +28,9 @@ export function auditVerifyArchiveCommand(): Command {
     });
 }
 
-async function verifyArchive(folder: string | undefined, { databaseUrl, json }: VerifyArchiveOptions, env: NodeJS.ProcessEnv): Promise<number> {
+async function verifyArchive(
+  folder: string | undefined, { databaseUrl, json }: VerifyArchiveOptions, env: NodeJS.ProcessEnv,
+): Promise<number> {
   try {
     const meant = { ...env, ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }) };
     const auditArchive = folder ?? loadConfig(meant).auditArchive;
@@ -39,11 +41,13 @@ async function verifyArchive(folder: string | undefined, { databaseUrl, json }: 
     const verified = await onDatabaseOf(meant, (url) => verifyArchivesOf(url, archiveOf({ auditArchive })));
     if (verified === undefined) return refuse(NO_DATABASE);
     const { archives, entries, breaks } = verified.outcome;
+    const what = `${counted(archives, 'archive', 'archives')}, ${counted(entries, 'entry', 'entries')}`;
     const lines = [
-      `${breaks.length === 0 ? 'AS IT WAS SWEPT' : 'ALTERED'}: ${counted(archives, 'archive', 'archives')}, ${counted(entries, 'entry', 'entries')}.`,
+      `${breaks.length === 0 ? 'AS IT WAS SWEPT' : 'ALTERED'}: ${what}.`,
       ...breaks.map(({ kind, organizationId, sweepId, detail }) => `  ${kind}: ${organizationId}/${sweepId}: ${detail}`),
     ];
-    process.stdout.write(json ? `${JSON.stringify({ ...verified.outcome, valid: breaks.length === 0 }, null, 2)}\n` : `${lines.join('\n')}\n`);
+    const text = json ? JSON.stringify({ ...verified.outcome, valid: breaks.length === 0 }, null, 2) : lines.join('\n');
+    process.stdout.write(`${text}\n`);
     return breaks.length === 0 ? WELL : ALTERED;
   } catch (error) {
     return refuse(reason(error, 'this database holds no audit log'));

@@ -23,7 +23,7 @@ interface SweepOptions {
 /** Archives and deletes now what the server would within the hour. */
 export function auditSweepCommand(): Command {
   return new Command('sweep')
-    .description('Archives and deletes entries older than AUDIT_RETENTION_DAYS. Exit codes: 0 done, 1 something was not swept, 2 no connection.')
+    .description('Archives and deletes what is older than AUDIT_RETENTION_DAYS. Exit codes: 0 done, 1 not all was swept, 2 no connection.')
     .option('--database-url <url>', 'database to sweep; default: DATABASE_URL, else the embedded database of DATA_DIR')
     .option('--dry-run', 'only say what would go first')
     .option('--at-once <entries>', 'how many entries are archived before they are deleted', positive)
@@ -48,7 +48,9 @@ async function sweep({ databaseUrl, dryRun, atOnce, json }: SweepOptions, env: N
     const { sweepLog } = await import('../modules/audit/sweeps/sweep-log.js');
     const secrets = await secretsOf(config);
     const swept = await onDatabaseOf(meant, (url) =>
-      sweepLog(completeConfig(config, { ...secrets, databaseUrl: url }), { isTrial: dryRun === true, ...(atOnce ? { atOnce } : {}) }, tell));
+      sweepLog(
+        completeConfig(config, { ...secrets, databaseUrl: url }), { isTrial: dryRun === true, ...(atOnce ? { atOnce } : {}) }, tell,
+      ));
     if (swept === undefined) return refuse(NO_DATABASE, NO_CONNECTION);
     return failed ? REFUSED : DONE;
   } catch (error) {

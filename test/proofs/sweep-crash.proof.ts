@@ -13,7 +13,7 @@ const FEWEST_KILLS = 3;
 /** In a short run, what depends on luck may not come up. */
 const KILLS_FOR_LUCK = 30;
 const CALLS = 40;
-const LATEST_MS = 700;
+const LATEST_MS = 500;
 const STATES = ['writing', 'verified', 'recorded', 'done'] as const;
 
 interface World {
@@ -86,16 +86,19 @@ async function round(world: World, kill: number): Promise<string | undefined> {
   return finished(world, before);
 }
 
-/** A random while after the first sweep of this round was seen. */
+/** A random while after a sweep of this round was seen in a state, or all were over. */
 async function killedWhileSweeping({ server, random }: World, kill: () => Promise<void>): Promise<void> {
   const [{ count }] = (await server.sql<{ count: string }>('select count(*) from audit_sweeps')) as [{ count: string }];
-  const unfinished = `select count(*) as all, count(*) filter (where state <> 'done') as open from audit_sweeps`;
+  const state = STATES[Math.floor(3 * random())];
+  const seen = `select count(*) as all, count(*) filter (where state = $1) as wanted, count(*) filter (where state <> 'done') as open
+    from audit_sweeps`;
   await eventually(async () => {
-    const [row] = await server.sql<{ all: string; open: string }>(unfinished);
-    if (Number(row!.open) === 0 && row!.all === count) throw new Error('nothing sweeps yet');
-  }, { within: 30_000, every: 2 });
-  // Most of a sweep is over soon.
-  await pause(LATEST_MS * random() ** 3);
+    const [row] = await server.sql<{ all: string; wanted: string; open: string }>(seen, [state]);
+    const isOver = row!.open === '0' && row!.all !== count;
+    if (row!.wanted === '0' && !isOver) throw new Error('not there yet');
+  }, { within: 30_000, every: 1 });
+  // Each state is over soon.
+  await pause(LATEST_MS * random() ** 4);
   await kill();
 }
 

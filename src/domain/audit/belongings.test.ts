@@ -3,7 +3,8 @@ import { belongingsOf, type PlacedEvent } from './belongings.js';
 
 const entry = (chain: string, seq: number, event: string, names: Partial<PlacedEvent> = {}): PlacedEvent =>
   ({ chain, seq, event, executionId: null, hitlId: null, action: null, ...names });
-const e = (seq: number, event: string, executionId: string, more: Partial<PlacedEvent> = {}) => entry('a', seq, event, { executionId, ...more });
+const e = (seq: number, event: string, executionId: string, more: Partial<PlacedEvent> = {}) =>
+  entry('a', seq, event, { executionId, ...more });
 const h = (seq: number, event: string, hitlId: string, more: Partial<PlacedEvent> = {}) => entry('a', seq, event, { hitlId, ...more });
 const span = (first: number, last: number, chain = 'a') => ({ chain, first, last });
 
@@ -28,7 +29,11 @@ describe('what belongs together', () => {
       [e(1, 'hitl.created', 'x', { hitlId: 'h' }), h(3, 'hitl.approved', 'h')],
       [{ spans: [span(1, 3)], open: true }],
     ],
-    ['ends with a rejection', [e(1, 'hitl.created', 'x', { hitlId: 'h' }), h(2, 'hitl.rejected', 'h')], [{ spans: [span(1, 2)], open: false }]],
+    [
+      'ends with a rejection',
+      [e(1, 'hitl.created', 'x', { hitlId: 'h' }), h(2, 'hitl.rejected', 'h')],
+      [{ spans: [span(1, 2)], open: false }],
+    ],
     [
       'ends with a timeout that rejects',
       [e(1, 'hitl.created', 'x', { hitlId: 'h' }), h(2, 'hitl.timed_out', 'h', { action: 'reject' })],
