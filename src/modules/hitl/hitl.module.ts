@@ -43,8 +43,8 @@ import { VoteStore } from './vote.store.js';
   controllers: [HitlStatsController, HitlEventsController, HitlController, CancelExecutionController],
   providers: [
     ApproveRequestService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService, DueRequestsQuery,
-    EditRequestService, EligibleDecidersQuery, EndedRequestsStore, EscalateRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk,
-    HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService,
+    EditRequestService, EligibleDecidersQuery, EndedRequestsStore, EscalateRequestService, ExpireRequestsService, FrozenClockStore,
+    HitlDesk, HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService,
     LicenceService, MoveRequestService, RemindService, Sweeper, SweepService, TimeOutService, VoteStore,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],

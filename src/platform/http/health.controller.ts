@@ -16,7 +16,7 @@ class ReadyReply {
   @ApiProperty({ type: 'integer', description: "Milliseconds between this server's clock and the database's." }) clockSkewMs!: number;
   @ApiProperty({ type: 'integer', description: 'Effects that wait for a part which this build does not have.' }) parkedEffects!: number;
   @ApiProperty({ required: false, description: 'Why entries are kept for less time than the law asks.' }) retentionWarning?: string;
-  @ApiProperty({ required: false, description: 'Why they should be kept longer, with agents of high risk.' }) highRiskRetentionWarning?: string;
+  @ApiProperty({ required: false, description: 'Why longer is advised, with agents of high risk.' }) highRiskRetentionWarning?: string;
   @ApiProperty({ required: false, description: 'Why nothing old is swept.' }) archiveWarning?: string;
 }
 

@@ -1,18 +1,15 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { InjectDataSource } from '@nestjs/typeorm';
 import type { Logger } from 'pino';
-import { DataSource } from 'typeorm';
 import { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import { ReadinessFacts, type ReadinessFact } from '../../../platform/audit/readiness-facts.js';
 import { asService } from '../../../platform/auth/call-context.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Leadership } from '../../../platform/database/leadership.js';
 import { UnderWay } from '../../../platform/database/plan.js';
-import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { retentionWarning } from './retention.js';
-import { sweeping } from './sweep-log.js';
+import { LogSweeps } from './sweep-log.js';
 
 const LOOK_EVERY_MS = 2_000;
 const SWEEP_EVERY_MS = 3_600_000;
@@ -27,8 +24,7 @@ export class RetentionService implements OnModuleInit, OnApplicationBootstrap, B
   private trouble: string | undefined;
 
   constructor(
-    @InjectDataSource() private readonly dataSource: DataSource,
-    private readonly work: UnitOfWork,
+    private readonly sweeps: LogSweeps,
     private readonly archive: ArchiveStore,
     private readonly leadership: Leadership,
     private readonly facts: ReadinessFacts,
@@ -73,10 +69,8 @@ export class RetentionService implements OnModuleInit, OnApplicationBootstrap, B
     this.next = performance.now() + SWEEP_EVERY_MS;
     try {
       await this.archive.check();
-      const { dataSource, work, archive, config } = this;
       const failures: string[] = [];
-      const isOver = () => this.isStopping || !this.leadership.isLeader;
-      for await (const one of sweeping({ dataSource, work, archive, config, isOver })) {
+      for await (const one of this.sweeps.all(() => this.isStopping || !this.leadership.isLeader)) {
         if ('failed' in one) {
           failures.push(`${one.organizationId}: ${one.failed.message}`);
           this.logger.error({ err: one.failed, organizationId: one.organizationId }, 'an organization could not be swept');

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { DataSource } from 'typeorm';
+import { Inject, Injectable } from '@nestjs/common';
 import { signingKey } from '../../../domain/audit/note.js';
-import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
-import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import { asService } from '../../../platform/auth/call-context.js';
 import { CredentialSources } from '../../../platform/auth/credential-source.js';
-import type { CompleteConfig } from '../../../platform/config/config.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { createDataSource } from '../../../platform/database/data-source.js';
 import { IdempotencyKeys } from '../../../platform/database/idempotency.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
@@ -14,6 +13,7 @@ import { instanceName } from '../trees/checkpoint.query.js';
 import { archiveOf } from './archive.directory.js';
 import { olderThan } from './retention.js';
 import { sweepingAlone } from './sweep-lock.js';
+import { StandingLog } from './standing-log.query.js';
 import { SweepStore, organizationsWithTrees } from './sweep.store.js';
 import { Sweeper, type SweptOrganization } from './sweeper.js';
 
@@ -25,7 +25,7 @@ export type SweepConfig = Pick<
 >;
 
 export interface Sweeping {
-  readonly dataSource: DataSource;
+  readonly log: StandingLog;
   readonly work: UnitOfWork;
   readonly archive: ArchiveStore;
   readonly config: SweepConfig;
@@ -43,12 +43,12 @@ export type SweepOutcome = SweptOrganization | { readonly organizationId: string
  * @throws UnderWay where another process sweeps
  */
 export async function* sweeping(given: Sweeping): AsyncGenerator<SweepOutcome> {
-  const { dataSource, config, isOver = () => false } = given;
-  const run: ReadStatement = (sql, parameters) => dataSource.query(sql, [...parameters]);
+  const { log, config, isOver = () => false } = given;
+  const { run } = log;
   const [{ now }] = (await run('select clock_timestamp() as now', [])) as [{ now: Date }];
   const before = olderThan(now, config.auditRetentionDays!).toISOString();
   const instance = await instanceName(run);
-  const sweeper = new Sweeper(dataSource, given.work, new SweepStore(), given.archive, {
+  const sweeper = new Sweeper(log, given.work, new SweepStore(), given.archive, {
     instance, key: signingKey(instance, config.auditSigningKey), anchors: config.auditAnchors, atOnce: given.atOnce ?? ENTRIES_AT_ONCE,
   });
   for (const organizationId of await organizationsWithTrees(run)) {
@@ -56,6 +56,22 @@ export async function* sweeping(given: Sweeping): AsyncGenerator<SweepOutcome> {
     const sweep = () => (given.isTrial ? sweeper.look(organizationId, before) : sweeper.sweep(organizationId, before, () => !isOver()));
     const address = config.databaseListenUrl ?? config.databaseUrl;
     yield await (given.isTrial ? sweep() : sweepingAlone(address, () => sweep().catch((failed: Error) => ({ organizationId, failed }))));
+  }
+}
+
+/** What sweeping takes, as the server has it. */
+@Injectable()
+export class LogSweeps {
+  constructor(
+    private readonly log: StandingLog,
+    private readonly work: UnitOfWork,
+    private readonly archive: ArchiveStore,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+  ) {}
+
+  all(isOver: () => boolean): AsyncGenerator<SweepOutcome> {
+    const { log, work, archive, config } = this;
+    return sweeping({ log, work, archive, config, isOver });
   }
 }
 
@@ -72,7 +88,7 @@ export async function sweepLog(
     const archive = archiveOf(config);
     await asService('cli', async () => {
       if (!isTrial) await archive.check();
-      for await (const one of sweeping({ dataSource, work, archive, config, isTrial, atOnce })) tell(one);
+      for await (const one of sweeping({ log: new StandingLog(dataSource), work, archive, config, isTrial, atOnce })) tell(one);
     });
   } finally {
     await dataSource.destroy().catch(() => undefined);

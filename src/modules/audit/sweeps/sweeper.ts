@@ -1,4 +1,3 @@
-import type { DataSource } from 'typeorm';
 import type { ArchiveManifest } from '../../../domain/audit/export-lines.js';
 import { checkArchive, type CheckedArchive } from '../../../domain/audit/verify-archive.js';
 import { organizationChain } from '../../../domain/audit/chain.js';
@@ -7,12 +6,12 @@ import { newId } from '../../../domain/ids.js';
 import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
-import { SNAPSHOT } from '../log-source.query.js';
 import { verifierKeys } from '../trees/checkpoint.query.js';
 import { archiveFolder, disclosuresName, manifestName, skeletonName } from './archive-names.js';
 import { manifestOf, sealed, SliceReader } from './archive-lines.js';
 import { planSlice, type Slice } from './plan-slice.js';
 import { anchoredSize, hasErasureBehind, headSeq, sweepEntriesWithin, sweptBelow } from './sweep-plan.query.js';
+import type { StandingLog } from './standing-log.query.js';
 import { seamsOf, sweepsIn, type SweepStore } from './sweep.store.js';
 import { SweepRefused, type ChainCut, type Sweep } from './sweep.js';
 
@@ -46,7 +45,7 @@ export interface SweptOrganization {
  */
 export class Sweeper {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly log: StandingLog,
     private readonly work: UnitOfWork,
     private readonly store: SweepStore,
     private readonly archive: ArchiveStore,
@@ -55,7 +54,7 @@ export class Sweeper {
 
   /** What would go first. Nothing is written. */
   look(organizationId: string, before: string): Promise<SweptOrganization> {
-    return this.standing(async (run) => {
+    return this.log.standing(async (run) => {
       const slice = await this.plan(run, organizationId, before, new Set());
       const entries = slice ? await this.count(run, organizationId, slice) : 0;
       return { organizationId, entries, chains: slice?.cuts.length ?? 0, more: slice?.more ?? false };
@@ -70,7 +69,7 @@ export class Sweeper {
     let entries = await this.resume(organizationId);
     let isDone = false;
     while (!isDone && goesOn()) {
-      const slice = await this.standing((run) => this.plan(run, organizationId, before, held));
+      const slice = await this.log.standing((run) => this.plan(run, organizationId, before, held));
       const sweep = slice && (await this.write(organizationId, before, slice));
       isDone = !sweep || !(await this.record(sweep));
       if (!sweep || isDone) continue;
@@ -89,7 +88,7 @@ export class Sweeper {
   /** Finishes what was recorded, records what was verified, and throws away what was not. Answers how many entries went. */
   private async resume(organizationId: string): Promise<number> {
     const entries = await this.delete(organizationId);
-    const { unfinished, keys } = await this.standing(async (run) => ({
+    const { unfinished, keys } = await this.log.standing(async (run) => ({
       unfinished: await sweepsIn(run, ['writing', 'verified'], organizationId), keys: await trustedKeys(run),
     }));
     for (const sweep of unfinished) {
@@ -104,7 +103,7 @@ export class Sweeper {
     const begun = { organizationId, id: newId('swp'), before, checkpoint: slice.below };
     await this.work.run({ chains: [] }, (tx) => this.store.begin(tx, begun));
     try {
-      const { sweep, keys, seams } = await this.standing((run) => this.archived(run, begun, slice));
+      const { sweep, keys, seams } = await this.log.standing((run) => this.archived(run, begun, slice));
       this.mustContinue(slice, seams, await this.readBack(sweep, keys));
       if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, sweep)))) throw new SweepRefused(TAKEN_OVER);
       return sweep;
@@ -246,26 +245,12 @@ export class Sweeper {
   }
 
   private recordedOf(organizationId: string): Promise<Sweep[]> {
-    return this.standing((run) => sweepsIn(run, ['recorded'], organizationId));
+    return this.log.standing((run) => sweepsIn(run, ['recorded'], organizationId));
   }
 
   private async count(run: ReadStatement, organizationId: string, slice: Slice): Promise<number> {
     const reader = new SliceReader(run, organizationId, slice);
     return reader.count();
-  }
-
-  /** Reads as of one moment, for as long as it takes. */
-  private async standing<Result>(read: (run: ReadStatement) => Promise<Result>): Promise<Result> {
-    const runner = this.dataSource.createQueryRunner();
-    await runner.connect();
-    try {
-      await runner.startTransaction();
-      for (const statement of SNAPSHOT) await runner.query(statement);
-      return await read((sql, parameters) => runner.query(sql, [...parameters]) as Promise<unknown[]>);
-    } finally {
-      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-      await runner.release();
-    }
   }
 }
 
