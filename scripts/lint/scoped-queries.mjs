@@ -20,6 +20,9 @@ export const WITHOUT_SCOPE = {
   'Walk.parameter': 'puts SQL together; AuditQuery runs it for the organizations of a scope',
   'Walk.sorted': 'puts SQL together; AuditQuery runs it for the organizations of a scope',
   'Walk.merged': 'puts SQL together; AuditQuery runs it for the organizations of a scope',
+  'StandingLog.standing': 'a sweep works for every organization, one after another',
+  'EndedExecutionsStore.onModuleInit': 'makes itself known to the platform, and reads nothing',
+  'EndedRequestsStore.onModuleInit': 'makes itself known to the platform, and reads nothing',
   'VerificationTurnsStore.take': 'keyed by the credential itself',
   'VerificationTurnsStore.giveBack': 'keyed by the credential itself',
 };

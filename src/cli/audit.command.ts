@@ -6,6 +6,8 @@ import { executionRecords } from '../modules/executions/execution-records.query.
 import { requestRecords } from '../modules/hitl/hitl-records.query.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
 import { exportCommand } from './audit-export.command.js';
+import { auditVerifyArchiveCommand } from './audit-archive.command.js';
+import { auditSweepCommand } from './audit-sweep.command.js';
 import { databaseOf } from './database-address.js';
 import { readingLog } from './log-connection.query.js';
 import { reason } from './reason.js';
@@ -41,6 +43,8 @@ export function auditCommand(): Command {
     });
   audit.addCommand(exportCommand());
   audit.addCommand(rotateSigningKeyCommand());
+  audit.addCommand(auditSweepCommand());
+  audit.addCommand(auditVerifyArchiveCommand());
   return audit;
 }
 

@@ -15,6 +15,7 @@ import { ChangeAgentService } from './change-agent.service.js';
 import { GrantCapabilityService } from './grant-capability.service.js';
 import { GrantsController } from './grants.controller.js';
 import { GrantsQuery } from './grants.query.js';
+import { HighRiskRetention } from './high-risk-retention.js';
 import { IssueTokenService } from './issue-token.service.js';
 import { NodesController } from './nodes.controller.js';
 import { AgentsPersonalData } from './personal-data.store.js';
@@ -27,7 +28,7 @@ import { SetupTokenStore } from './setup-token.store.js';
   controllers: [AgentsController, GrantsController, NodesController],
   providers: [
     AgentTokens, AgentTokenSource, AgentStore, AgentTies, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService,
-    GrantCapabilityService, IssueTokenService, SetupNodeService, SetupTokenStore, AgentsPersonalData,
+    GrantCapabilityService, HighRiskRetention, IssueTokenService, SetupNodeService, SetupTokenStore, AgentsPersonalData,
   ],
   exports: [AgentStore, AgentsQuery, GrantCapabilityService],
 })

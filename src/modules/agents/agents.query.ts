@@ -53,6 +53,16 @@ export class AgentsQuery {
     return row;
   }
 
+  /** Whether there is an agent of high risk that may still act. */
+  async hasHighRisk(scope: Scope): Promise<boolean> {
+    const within = scopeCondition(scope, { organization: 'a.organization_id', agent: 'a.id' }, 1);
+    const [row] = await this.dataSource.query<[{ found: boolean }]>(
+      `select exists (select from agents a where a.risk_level = 'high' and a.status <> 'removed' and ${within.sql}) as found`,
+      within.parameters,
+    );
+    return row.found;
+  }
+
   /** Newest first: ids sort by the time they were made. */
   async list(scope: Scope, filter: AgentFilter, page: PageRequest): Promise<Page<AgentRow>> {
     const within = scopeCondition(scope, { organization: 'a.organization_id', agent: 'a.id' }, 6);

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AgentsModule } from '../agents/agents.module.js';
+import { EndedExecutionsStore } from './ended-executions.store.js';
 import { ExecutionEntity } from './execution.entity.js';
 import { RecordKeepers } from '../../platform/audit/record-keepers.js';
 import { executionRecords } from './execution-records.query.js';
@@ -13,7 +14,7 @@ import { ReportExecutionService } from './report-execution.service.js';
 @Module({
   imports: [TypeOrmModule.forFeature([ExecutionEntity]), AgentsModule],
   controllers: [ExecutionsController],
-  providers: [ExecutionStore, ExecutionsQuery, ReportExecutionService, ExecutionsPersonalData],
+  providers: [EndedExecutionsStore, ExecutionStore, ExecutionsQuery, ReportExecutionService, ExecutionsPersonalData],
   exports: [ExecutionStore, ExecutionsQuery, ExecutionsPersonalData],
 })
 export class ExecutionsModule {

@@ -15,6 +15,7 @@ import { DecideRequestService } from './decide-request.service.js';
 import { DueRequestsQuery } from './due-requests.query.js';
 import { EditRequestService } from './edit-request.service.js';
 import { EligibleDecidersQuery } from './eligible-deciders.query.js';
+import { EndedRequestsStore } from './ended-requests.store.js';
 import { EscalateRequestService } from './escalate-request.service.js';
 import { ExpireRequestsService } from './expire-requests.service.js';
 import { FrozenClockStore } from './frozen-clock.store.js';
@@ -46,10 +47,10 @@ import { VoteStore } from './vote.store.js';
   controllers: [HitlStatsController, HitlEventsController, HitlController, CancelExecutionController],
   providers: [
     ApproveRequestService, CancelErasedService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService,
-    DueRequestsQuery,
-    EditRequestService, EligibleDecidersQuery, EscalateRequestService, ExpireRequestsService, FrozenClockStore, HitlDesk,
-    HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlPersonalData, HitlRequestStore, HitlRequestsQuery, HitlStatsQuery,
-    JudgeDecisionService, LicenceService, MoveRequestService, RemindService, Sweeper, SweepService, TimeOutService, VoteStore,
+    DueRequestsQuery, EditRequestService, EligibleDecidersQuery, EndedRequestsStore, EscalateRequestService, ExpireRequestsService,
+    FrozenClockStore, HitlDesk, HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlPersonalData, HitlRequestStore,
+    HitlRequestsQuery, HitlStatsQuery, JudgeDecisionService, LicenceService, MoveRequestService, RemindService, Sweeper, SweepService,
+    TimeOutService, VoteStore,
   ],
   exports: [CancelWorkService, FrozenClockStore, HitlRequestStore, HitlRequestsQuery, HitlDesk, LicenceService, MoveRequestService],
 })

@@ -1,6 +1,7 @@
 /**
- * Where swept entries go. Names are relative paths of plain segments (`<organization id>/<sweep id>/skeleton.jsonl.gz`); lines come
- * and go without their line ends. Digests are SHA-256, in hex, of the lines joined by `\n`, each with its end, before compression.
+ * Where swept entries go. Names are relative paths of plain segments (`<organization id>/<sweep id>/skeleton.jsonl.gz`); what ends with
+ * `.gz` is kept compressed. Lines come and go without their line ends. Digests are SHA-256, in hex, of the lines joined by `\n`, each
+ * with its end, before compression.
  */
 export abstract class ArchiveStore {
   /**
@@ -10,11 +11,18 @@ export abstract class ArchiveStore {
   abstract write(name: string, lines: AsyncIterable<string>): Promise<ArchivedObject>;
   /** @throws Error when there is no such object, or it cannot be read to its end */
   abstract read(name: string): AsyncIterable<string>;
-  /** Puts another object in the place of one; whoever reads sees one or the other, also after a crash. */
+  /**
+   * Puts another object in the place of one; whoever reads sees one or the other, also after a crash.
+   * @throws Error when there is no such object, or it could not be written; it is then as it was
+   */
   abstract replace(name: string, lines: AsyncIterable<string>): Promise<ArchivedObject>;
   abstract exists(name: string): Promise<boolean>;
   /** Names that begin so, sorted by code point. */
   abstract list(prefix: string): AsyncIterable<string>;
+  /** Removes the objects below a folder, and what writes that were cut off have left there. Where nothing is, nothing happens. */
+  abstract discard(folder: string): Promise<void>;
+  /** Whether objects can be written now. @throws Error that says why not */
+  abstract check(): Promise<void>;
 }
 
 export interface ArchivedObject {

@@ -109,7 +109,7 @@ export const AUDIT = {
     otherwise: 'off',
   }),
   AUDIT_RETENTION_DAYS: optional(integer(1, 36_500), 'Entries older than this are archived and swept.', { otherwise: 'kept' }),
-  AUDIT_ARCHIVE: optional(text(), 'Where swept entries go.'),
+  AUDIT_ARCHIVE: optional(text(), 'Folder that swept entries go to; it must be there.'),
   RECORDS_RETENTION_DAYS: optional(integer(1, 36_500), 'Payloads of ended requests and executions are blanked after this.', {
     otherwise: 'kept',
   }),
@@ -172,9 +172,6 @@ export type VariableName = keyof Environment;
 /** Read and checked, and obeyed by nothing yet: the parts that they are for are not built. Said in `.env.example` and at start. */
 export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
   'INTERNAL_API_KEY',
-  'AUDIT_RETENTION_DAYS',
-  'AUDIT_ARCHIVE',
-  'RECORDS_RETENTION_DAYS',
   ...(Object.keys(NOTIFICATIONS) as (keyof typeof NOTIFICATIONS)[]),
   ...(Object.keys(MODELS) as (keyof typeof MODELS)[]),
   ...(Object.keys(SIGN_IN) as (keyof typeof SIGN_IN)[]),

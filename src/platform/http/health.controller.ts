@@ -20,6 +20,9 @@ class ReadyReply {
   unanchoredSeconds!: number;
   @ApiProperty({ required: false, description: 'What is not as it should be with the anchors, though calls are served.' })
   anchorWarning?: string;
+  @ApiProperty({ required: false, description: 'Why entries are kept for less time than the law asks.' }) retentionWarning?: string;
+  @ApiProperty({ required: false, description: 'Why longer is advised, with agents of high risk.' }) highRiskRetentionWarning?: string;
+  @ApiProperty({ required: false, description: 'Why nothing old is swept.' }) archiveWarning?: string;
 }
 
 /** Past it this server's entries would be dated wrongly: times in the log are its own. */

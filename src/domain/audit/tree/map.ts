@@ -57,11 +57,17 @@ export function mapRoot(leaves: readonly PlacedLeaf[]): Uint8Array {
  * Whether the leaf stands at the place in the map with that root. A place that is not listed as a sibling's is empty; a listed
  * one never is, so that a proof has one form.
  */
-export function checkMap({ place, hash: leaf }: PlacedLeaf, siblings: readonly MapSibling[], root: Uint8Array): boolean {
+export function checkMap(leaf: PlacedLeaf, siblings: readonly MapSibling[], root: Uint8Array): boolean {
+  const found = mapRootOver(leaf, siblings);
+  return found !== undefined && sameHash(found, root);
+}
+
+/** The root of the map in which the leaf stands beside these siblings; undefined where they are no proof's. */
+export function mapRootOver({ place, hash: leaf }: PlacedLeaf, siblings: readonly MapSibling[]): Uint8Array | undefined {
   let before = -1;
   for (const [depth, sibling] of siblings) {
-    if (!Number.isInteger(depth) || depth <= before || depth >= MAP_DEPTH) return false;
-    if (sibling.length !== HASH_BYTES || isEmpty(sibling)) return false;
+    if (!Number.isInteger(depth) || depth <= before || depth >= MAP_DEPTH) return undefined;
+    if (sibling.length !== HASH_BYTES || isEmpty(sibling)) return undefined;
     before = depth;
   }
   let found = leaf;
@@ -70,7 +76,7 @@ export function checkMap({ place, hash: leaf }: PlacedLeaf, siblings: readonly M
     found = join(place, depth, climb(place, found, at, depth + 1), sibling);
     at = depth;
   }
-  return sameHash(climb(place, found, at, 0), root);
+  return climb(place, found, at, 0);
 }
 
 /** The bit of a place in which the paths part below a node at this depth. */

@@ -1,0 +1,83 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { SweepOutcome } from '../modules/audit/sweeps/sweep-log.js';
+import { completeConfig, loadConfig, type Config, type ServerSecrets } from '../platform/config/config.js';
+import { UnderWay } from '../platform/database/plan.js';
+import { withEnvironmentFile } from '../start/environment-file.js';
+import { onDatabaseOf } from './database-address.js';
+import { reason } from './reason.js';
+import { counted } from './verification-report.js';
+
+const DONE = 0;
+const REFUSED = 1;
+const NO_CONNECTION = 2;
+
+const NO_DATABASE = 'no database: give --database-url or DATABASE_URL, or the DATA_DIR of a server with an embedded one';
+
+interface SweepOptions {
+  databaseUrl?: string;
+  dryRun?: boolean;
+  atOnce?: number;
+  json?: boolean;
+}
+
+/** Archives and deletes now what the server would within the hour. */
+export function auditSweepCommand(): Command {
+  return new Command('sweep')
+    .description('Archives and deletes what is older than AUDIT_RETENTION_DAYS. Exit codes: 0 done, 1 not all was swept, 2 no connection.')
+    .option('--database-url <url>', 'database to sweep; default: DATABASE_URL, else the embedded database of DATA_DIR')
+    .option('--dry-run', 'only say what would go first')
+    .option('--at-once <entries>', 'how many entries are archived before they are deleted', positive)
+    .option('--json', 'print one JSON object for each organization')
+    .action(async (options: SweepOptions) => {
+      process.exitCode = await sweep(options, withEnvironmentFile(process.env));
+    });
+}
+
+async function sweep({ databaseUrl, dryRun, atOnce, json }: SweepOptions, env: NodeJS.ProcessEnv): Promise<number> {
+  let failed = false;
+  const tell = (one: SweepOutcome): void => {
+    if ('failed' in one) {
+      failed = true;
+      process.stderr.write(`countersign audit sweep: ${one.organizationId}: ${reason(one.failed, '')}\n`);
+    } else process.stdout.write(json ? `${JSON.stringify(one)}\n` : said(one, dryRun === true));
+  };
+  try {
+    const meant = databaseUrl === undefined ? env : { ...env, DATABASE_URL: databaseUrl };
+    const config = loadConfig(meant);
+    if (config.auditRetentionDays === undefined) return refuse('AUDIT_RETENTION_DAYS is not set: entries are kept', REFUSED);
+    const { sweepLog } = await import('../modules/audit/sweeps/sweep-log.js');
+    const secrets = await secretsOf(config);
+    const swept = await onDatabaseOf(meant, (url) =>
+      sweepLog(
+        completeConfig(config, { ...secrets, databaseUrl: url }), { isTrial: dryRun === true, ...(atOnce ? { atOnce } : {}) }, tell,
+      ));
+    if (swept === undefined) return refuse(NO_DATABASE, NO_CONNECTION);
+    return failed ? REFUSED : DONE;
+  } catch (error) {
+    if (error instanceof UnderWay) return refuse('another process sweeps this database', REFUSED);
+    return refuse(reason(error, 'this database holds no audit log'), error instanceof Error && 'code' in error ? NO_CONNECTION : REFUSED);
+  }
+}
+
+/** Of the server's secrets a sweep needs the signing key alone. */
+async function secretsOf(config: Config): Promise<ServerSecrets> {
+  if (!config.embedded) return (await import('../platform/config/config.js')).givenSecrets(config);
+  return (await import('../platform/embedded/secret-files.js')).embeddedSecrets(config, true);
+}
+
+function said({ organizationId, entries, chains, more }: Exclude<SweepOutcome, { failed: Error }>, isTrial: boolean): string {
+  const what = `${counted(entries, 'entry', 'entries')} of ${counted(chains, 'chain', 'chains')}`;
+  const rest = more ? (isTrial ? ', then more' : '; there is more') : '';
+  return `${organizationId}: ${isTrial ? 'would go first: ' : ''}${entries === 0 ? 'nothing to sweep' : what}${rest}\n`;
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('not a positive whole number');
+  return value;
+}
+
+function refuse(why: string, code: number): number {
+  process.stderr.write(`countersign audit sweep: ${why}\n`);
+  return code;
+}

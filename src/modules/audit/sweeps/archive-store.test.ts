@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { line, lineText } from '../../../domain/audit/export-lines.js';
+import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
+import { FailingArchive, MemoryArchive } from '../../../../test/support/memory-archive.js';
+import { DirectoryArchive } from './archive.directory.js';
+import { ArchivedDisclosures } from './archived-disclosures.js';
+
+jest.setTimeout(60_000);
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'archive-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+async function* from(lines: readonly string[], end?: Error): AsyncGenerator<string> {
+  for (const one of lines) yield await Promise.resolve(one);
+  if (end) throw end;
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+const STORES: [string, () => ArchiveStore][] = [
+  ['a directory', () => new DirectoryArchive(folder)],
+  ['memory', () => new MemoryArchive()],
+  ['a store that could fail', () => new FailingArchive(new DirectoryArchive(folder))],
+];
+
+describe.each(STORES)('an archive in %s', (_name, make) => {
+  const LINES = ['{"a":1}', '', 'ein Wörtchen\r\u2028 mit Zeilenenden, die keine sind', '{"b":"' + 'x'.repeat(300_000) + '"}'];
+  const text = (lines: readonly string[]) => lines.map((one) => `${one}\n`).join('');
+
+  it.each(['org_1/sweep_1/skeleton.jsonl.gz', 'org_1/sweep_1/manifest.json'])('gives back what was written to %s', async (name) => {
+    const store = make();
+    expect(await store.exists(name)).toBe(false);
+    const written = await store.write(name, from(LINES));
+    expect(written).toEqual({
+      digest: createHash('sha256').update(text(LINES)).digest('hex'), bytes: Buffer.byteLength(text(LINES)),
+    });
+    expect(await store.exists(name)).toBe(true);
+    expect(await all(store.read(name))).toEqual(LINES);
+  });
+
+  it('writes each object once, and replaces only what is there', async () => {
+    const store = make();
+    await expect(store.replace('org_1/a.gz', from(['x']))).rejects.toThrow('no object');
+    await store.write('org_1/a.gz', from(['old']));
+    await expect(store.write('org_1/a.gz', from(['other']))).rejects.toThrow('already');
+    expect(await all(store.read('org_1/a.gz'))).toEqual(['old']);
+    await store.replace('org_1/a.gz', from(['new', 'lines']));
+    expect(await all(store.read('org_1/a.gz'))).toEqual(['new', 'lines']);
+  });
+
+  it('has nothing of a writing that breaks off, and keeps what a replacing would have replaced', async () => {
+    const store = make();
+    const broken = () => from(['half'], new Error('the lines end here'));
+    await expect(store.write('org_1/a.gz', broken())).rejects.toThrow('the lines end here');
+    expect(await store.exists('org_1/a.gz')).toBe(false);
+    expect(await all(store.list(''))).toEqual([]);
+    await store.write('org_1/a.gz', from(['whole']));
+    await expect(store.replace('org_1/a.gz', broken())).rejects.toThrow('the lines end here');
+    expect(await all(store.read('org_1/a.gz'))).toEqual(['whole']);
+    expect(await all(store.list('org_1/'))).toEqual(['org_1/a.gz']);
+  });
+
+  it('lists by prefix, sorted by code point, and discards whole folders', async () => {
+    const store = make();
+    expect(await all(store.list('org_1/'))).toEqual([]);
+    const names = ['org_1/b/x.json', 'org_1/B/x.json', 'org_1/a/y.gz', 'org_1/a/x.gz', 'org_10/a/x.gz'];
+    for (const name of names) await store.write(name, from([name]));
+    expect(await all(store.list(''))).toEqual(['org_1/B/x.json', 'org_1/a/x.gz', 'org_1/a/y.gz', 'org_1/b/x.json', 'org_10/a/x.gz']);
+    expect(await all(store.list('org_1/a/'))).toEqual(['org_1/a/x.gz', 'org_1/a/y.gz']);
+    expect(await all(store.list('org_1'))).toHaveLength(5);
+    await store.discard('org_1/a');
+    await store.discard('org_1/never');
+    expect(await all(store.list(''))).toEqual(['org_1/B/x.json', 'org_1/b/x.json', 'org_10/a/x.gz']);
+  });
+
+  it.each(['../a', '/a', 'a//b', 'a/./b', 'a/..', '', 'a/b.part', '.a', 'a\\b', 'a b', 'ä'])('refuses the name %p', async (name) => {
+    const store = make();
+    await expect(store.write(name, from(['x']))).rejects.toThrow('is no name');
+    await expect(all(store.read(name))).rejects.toThrow('is no name');
+  });
+
+  it('says that an object is not there, and holds no line ends within lines', async () => {
+    const store = make();
+    await expect(all(store.read('org_1/a.gz'))).rejects.toThrow();
+    await expect(store.write('org_1/a.gz', from(['one\ntwo']))).rejects.toThrow('line end');
+    expect(await store.exists('org_1/a.gz')).toBe(false);
+    await store.check();
+  });
+});
+
+describe('a directory of archives', () => {
+  it('keeps plain gzip', async () => {
+    await new DirectoryArchive(folder).write('org_1/a.gz', from(['{"a":1}', '{"b":2}']));
+    expect(gunzipSync(await readFile(join(folder, 'org_1/a.gz'))).toString()).toBe('{"a":1}\n{"b":2}\n');
+  });
+
+  it('does not show what a crash left, and discards it', async () => {
+    const store = new DirectoryArchive(folder);
+    await mkdir(join(folder, 'org_1/s'), { recursive: true });
+    await writeFile(join(folder, 'org_1/s/a.gz.0123.part'), 'half');
+    expect(await all(store.list('org_1/'))).toEqual([]);
+    await store.discard('org_1/s');
+    expect(await readdir(join(folder, 'org_1'))).toEqual([]);
+  });
+
+  it.each(['a.gz', 'a.json'])('notices that %s was cut off', async (name) => {
+    const store = new DirectoryArchive(folder);
+    await store.write(name, from(Array.from({ length: 200 }, (_, n) => createHash('sha256').update(String(n)).digest('hex'))));
+    const { length } = await readFile(join(folder, name));
+    await truncate(join(folder, name), length - 20);
+    await expect(all(store.read(name))).rejects.toThrow();
+  });
+
+  it('is not made where it is missing', async () => {
+    const store = new DirectoryArchive(join(folder, 'not-mounted'));
+    await expect(store.check()).rejects.toThrow('ENOENT');
+    await expect(store.write('org_1/a.gz', from(['x']))).rejects.toThrow('ENOENT');
+    await expect(all(store.list('org_1/'))).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('a failing store', () => {
+  it('breaks off a writing', async () => {
+    const store = new FailingArchive(new DirectoryArchive(folder));
+    store.failAfterLines = 2;
+    await expect(store.write('org_1/a.gz', from(['1', '2', '3']))).rejects.toThrow('no space');
+    await expect(store.check()).rejects.toThrow('no space');
+    expect(await readdir(join(folder, 'org_1'))).toEqual([]);
+  });
+});
+
+describe('archived disclosures', () => {
+  const stored = (n: number, text: string) =>
+    lineText(line('disclosures', { id: `audit_${n}`, hash: String(n).repeat(64), text })).slice(0, -1);
+
+  it('are changed entry by entry, object by object, and left alone where nothing changes', async () => {
+    const archive = new MemoryArchive();
+    await archive.write('org_1/s1/disclosures.jsonl.gz', from([stored(1, 'Ada'), stored(2, 'Bob')]));
+    await archive.write('org_1/s1/skeleton.jsonl.gz', from([stored(1, 'Ada')]));
+    await archive.write('org_1/s2/disclosures.jsonl.gz', from([stored(3, 'Bob')]));
+    await archive.write('org_2/s3/disclosures.jsonl.gz', from([stored(4, 'Ada')]));
+    const untouched = archive.objects.get('org_1/s2/disclosures.jsonl.gz');
+    const disclosures = new ArchivedDisclosures(archive);
+    const erase = (hash: string, text: string) => (text === 'Ada' ? `[erased] ${hash[0]!}` : text);
+    expect(await disclosures.rewrite('org_1', erase)).toEqual({ objects: 1, entries: 1 });
+    expect(await disclosures.rewrite('org_1', erase)).toEqual({ objects: 0, entries: 0 });
+    expect((await all(disclosures.of('org_1'))).map(({ id, text }) => [id, text])).toEqual([
+      ['audit_1', '[erased] 1'], ['audit_2', 'Bob'], ['audit_3', 'Bob'],
+    ]);
+    expect(archive.objects.get('org_1/s2/disclosures.jsonl.gz')).toBe(untouched);
+    expect(archive.objects.get('org_1/s1/skeleton.jsonl.gz')).toEqual([stored(1, 'Ada')]);
+    expect(archive.objects.get('org_2/s3/disclosures.jsonl.gz')).toEqual([stored(4, 'Ada')]);
+  });
+
+  it('that are not what they should be stop it before anything is lost', async () => {
+    const archive = new MemoryArchive();
+    await archive.write('org_1/s1/disclosures.jsonl.gz', from([stored(1, 'Ada'), 'rubbish']));
+    await expect(new ArchivedDisclosures(archive).rewrite('org_1', () => '')).rejects.toThrow('canonical');
+  });
+});

@@ -1,0 +1,71 @@
+import { checkEntry } from '../../../domain/audit/check-entry.js';
+import { readPayload } from '../../../domain/audit/payload.js';
+import { pairsIn } from '../../../domain/audit/verify-archive.js';
+import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { ENTRY_COLUMNS, numbered, type EntryRow } from '../log-source.query.js';
+
+// What the log that is still there says of archives. An entry that does not hash to itself says nothing.
+
+/** What a sweep's entries tell of it. */
+export interface SweepTelling {
+  readonly skeleton: string;
+  readonly disclosures: string;
+  readonly chains: ReadonlyMap<string, { readonly seq: number; readonly hash: string }>;
+}
+
+interface SaidOfSweep {
+  readonly sweepId: string;
+  readonly archive: { readonly skeleton: string; readonly disclosures: string };
+  readonly chains: readonly { readonly chain: string; readonly seq: number; readonly hash: string }[];
+}
+
+const SOUND = (entry: StoredEntry): boolean => checkEntry(entry).findings.length === 0;
+
+export async function sweptTellings(run: ReadStatement, organizationId: string): Promise<Map<string, SweepTelling>> {
+  const found = new Map<string, SweepTelling & { chains: Map<string, { seq: number; hash: string }> }>();
+  for (const entry of await entriesOf(run, organizationId, 'admin.audit_retention_sweep')) {
+    const payload = readPayload(entry.payload);
+    if (typeof payload === 'string') continue;
+    const { sweepId, archive, chains } = payload.metadata as unknown as SaidOfSweep;
+    const telling = found.get(sweepId) ?? { ...archive, chains: new Map() };
+    for (const { chain, seq, hash } of chains) telling.chains.set(chain, { seq, hash });
+    found.set(sweepId, telling);
+  }
+  return found;
+}
+
+/** Pairs of entry hash and digest that erasures in the log list. */
+export async function erasuresOf(run: ReadStatement, organizationId: string): Promise<Set<string>> {
+  const pairs = new Set<string>();
+  for (const { payload } of await entriesOf(run, organizationId, 'gdpr.erasure_executed')) {
+    const read = readPayload(payload);
+    const erased = typeof read === 'string' ? undefined : read.metadata['erased'];
+    for (const pair of pairsIn(erased)) pairs.add(pair);
+  }
+  return pairs;
+}
+
+/** The first entry of each chain that is there, without regard to what a sweep still has to delete. */
+export async function firstEntries(
+  run: ReadStatement, organizationId: string,
+): Promise<Pick<StoredEntry, 'chain' | 'seq' | 'prevHash' | 'event'>[]> {
+  const rows = (await run(
+    `select h.chain, first.seq, first.prev_hash as "prevHash", first.event from audit_heads h
+     cross join lateral (select e.seq, e.prev_hash, e.event from audit_entries e
+       where e.organization_id = h.organization_id and e.chain = h.chain order by e.seq limit 1) first
+     where h.organization_id = $1`,
+    [organizationId],
+  )) as { chain: string; seq: string; prevHash: string | null; event: string }[];
+  return rows.map(numbered);
+}
+
+async function entriesOf(run: ReadStatement, organizationId: string, event: string): Promise<StoredEntry[]> {
+  const rows = (await run(
+    `select ${ENTRY_COLUMNS} from audit_entries e
+     where hashtextextended((e.organization_id || ' ' || e.event) collate "C", 0) = hashtextextended(($1 || ' ' || $2) collate "C", 0)
+       and e.organization_id = $1 and e.event = $2 order by e.id`,
+    [organizationId, event],
+  )) as EntryRow[];
+  return rows.map((row) => numbered(row) as StoredEntry).filter(SOUND);
+}

@@ -1,0 +1,25 @@
+import pg from 'pg';
+import { SESSION } from '../../../platform/database/data-source.js';
+import { UnderWay } from '../../../platform/database/plan.js';
+import { SWEEP_LOCK } from './sweep.js';
+
+/**
+ * Works while no other process sweeps this database: a server, or the command line. The lock lives as long as a connection of its
+ * own, which goes past a pooler. Whoever loses it unnoticed is stopped by the states of sweeps, which change hands only once.
+ *
+ * @throws UnderWay where another process sweeps
+ */
+export async function sweepingAlone<Result>(databaseUrl: string, work: () => Promise<Result>): Promise<Result> {
+  const client = new pg.Client({
+    connectionString: databaseUrl, application_name: 'countersign sweep', connectionTimeoutMillis: 5_000, options: SESSION, keepAlive: true,
+  });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [SWEEP_LOCK]);
+    if (rows[0]?.mine !== true) throw new UnderWay();
+    return await work();
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import type { ChainCut, Sweep, SweepState } from './sweep.js';
+
+interface SweepRow extends Omit<Sweep, 'before'> {
+  readonly before: Date;
+}
+
+/** The rows of sweeps, and the deletion of what they have archived. */
+@Injectable()
+export class SweepStore {
+  async begin(tx: Tx, begun: Pick<Sweep, 'organizationId' | 'id' | 'before' | 'checkpoint'>): Promise<void> {
+    await tx.query(
+      `insert into audit_sweeps (organization_id, id, state, before, cuts, checkpoint, made_at)
+       values ($1, $2, 'writing', $3, '[]', $4, clock_timestamp())`,
+      [begun.organizationId, begun.id, begun.before, JSON.stringify(begun.checkpoint)],
+    );
+  }
+
+  /** The archive stands and was read back. Answers whether the sweep was still being written. */
+  async verified(tx: Tx, sweep: Sweep): Promise<boolean> {
+    return this.moved(
+      await tx.query(
+        `update audit_sweeps set state = 'verified', cuts = $3, checkpoint = $4, skeleton = $5, disclosures = $6
+         where organization_id = $1 and id = $2 and state = 'writing' returning id`,
+        [sweep.organizationId, sweep.id, JSON.stringify(sweep.cuts), JSON.stringify(sweep.checkpoint), sweep.skeleton, sweep.disclosures],
+      ),
+    );
+  }
+
+  /** The log says so. Answers whether it was verified, and not recorded yet. */
+  async recorded(tx: Tx, { organizationId, id }: Sweep, cuts: readonly ChainCut[], entryId: string): Promise<boolean> {
+    return this.moved(
+      await tx.query(
+        `update audit_sweeps set state = 'recorded', cuts = $3, entry_id = $4
+         where organization_id = $1 and id = $2 and state = 'verified' returning id`,
+        [organizationId, id, JSON.stringify(cuts), entryId],
+      ),
+    );
+  }
+
+  /** All that is recorded of an organization is deleted. */
+  async done(tx: Tx, organizationId: string): Promise<void> {
+    await tx.query(`update audit_sweeps set state = 'done' where organization_id = $1 and state = 'recorded'`, [organizationId]);
+  }
+
+  /** Forgets a sweep that was never recorded. */
+  async forget(tx: Tx, { organizationId, id }: Pick<Sweep, 'organizationId' | 'id'>): Promise<void> {
+    await tx.query(
+      `delete from audit_sweeps where organization_id = $1 and id = $2 and state in ('writing', 'verified')`, [organizationId, id],
+    );
+  }
+
+  /** Deletes at most so many of the entries that a recorded sweep has archived, and says how many. */
+  async deleteEntries(tx: Tx, { organizationId, cuts }: Sweep, limit: number): Promise<number> {
+    const [row] = await tx.query<{ count: string }>(
+      'select sweep_entries_v1($1, $2, $3, $4) as count',
+      [organizationId, cuts.map(({ chain }) => chain), cuts.map(({ seq }) => seq), limit],
+    );
+    return Number(row!.count);
+  }
+
+  /** Deletes, of the next so many pairs of user and entry, those whose entry is gone. Answers where it stopped, if not at the end. */
+  async deleteSubjects(
+    tx: Tx, organizationId: string, after: readonly [user: string, entry: string], limit: number,
+  ): Promise<readonly [string, string] | undefined> {
+    const [row] = await tx.query<{ last_user: string; last_entry: string }>(
+      'select last_user, last_entry from sweep_subjects_v1($1, $2, $3, $4)', [organizationId, ...after, limit],
+    );
+    return row && [row.last_user, row.last_entry];
+  }
+
+  private moved(rows: readonly unknown[]): boolean {
+    return rows.length > 0;
+  }
+}
+
+/** Sweeps in these states, oldest first. */
+export async function sweepsIn(run: ReadStatement, states: readonly SweepState[], organizationId?: string): Promise<Sweep[]> {
+  const rows = (await run(
+    `select organization_id as "organizationId", id, state, before, cuts, checkpoint, skeleton, disclosures from audit_sweeps
+     where state = any ($1) and ($2::text is null or organization_id = $2) order by organization_id, made_at, id`,
+    [states, organizationId ?? null],
+  )) as SweepRow[];
+  return rows.map((row) => ({ ...row, before: row.before.toISOString() }));
+}
+
+/** Where each chain of an organization was cut last. */
+export async function seamsOf(run: ReadStatement, organizationId: string): Promise<Map<string, Required<ChainCut>>> {
+  const rows = (await run(
+    `select distinct on (cut.chain) cut.chain, cut.seq, cut.hash, cut.count, cut."sweepEntryId"
+     from audit_sweeps s cross join lateral
+       json_to_recordset(s.cuts) as cut(chain text, seq bigint, hash text, count bigint, "sweepEntryId" text)
+     where s.organization_id = $1 and s.state in ('recorded', 'done') order by cut.chain, s.made_at desc, s.id desc`,
+    [organizationId],
+  )) as (Omit<Required<ChainCut>, 'seq' | 'count'> & { seq: string; count: string })[];
+  return new Map(rows.map((row) => [row.chain, { ...row, seq: Number(row.seq), count: Number(row.count) }]));
+}
+
+/** Below which leaf of its tree nothing is left of an organization. */
+export async function nothingBelow(run: ReadStatement, organizationId: string): Promise<number> {
+  const [row] = (await run(
+    `select coalesce(max((checkpoint ->> 'next')::bigint), 0) as next from audit_sweeps
+     where organization_id = $1 and state in ('recorded', 'done')`,
+    [organizationId],
+  )) as [{ next: string }];
+  return Number(row.next);
+}
+
+/** Organizations that have a tree. */
+export async function organizationsWithTrees(run: ReadStatement): Promise<string[]> {
+  const rows = (await run(
+    `select organization_id as id from audit_trees where organization_id <> 'platform' order by organization_id`, [],
+  )) as { id: string }[];
+  return rows.map(({ id }) => id);
+}

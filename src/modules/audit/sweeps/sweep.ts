@@ -1,0 +1,46 @@
+/** A checkpoint below which a sweep cuts, and the platform's that carries it. Roots in base64. */
+export interface SweptBelow {
+  readonly size: number;
+  readonly root: string;
+  readonly platformSize: number;
+  readonly platformRoot: string;
+}
+
+/** Where a chain was cut: the last entry that went, and how many are gone for good in this organization, with those before. */
+export interface ChainCut {
+  readonly chain: string;
+  readonly seq: number;
+  readonly hash: string;
+  readonly count: number;
+  /** The entry that says so; there once the sweep is recorded. */
+  readonly sweepEntryId?: string;
+}
+
+export type SweepState = 'writing' | 'verified' | 'recorded' | 'done';
+
+/** One sweep of one organization, as it is stored. */
+export interface Sweep {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly state: SweepState;
+  /** ISO 8601: what is swept was under a checkpoint before. */
+  readonly before: string;
+  readonly cuts: readonly ChainCut[];
+  readonly checkpoint: SweptBelow & {
+    /** Below this leaf of the tree nothing is left: where the next sweep begins to look. */
+    readonly next?: number;
+    /** How long the organization's chain was when the entries were read: what is erased behind it is not in the archive. */
+    readonly readAt?: number;
+  };
+  /** Digests of the archive's objects, hex. */
+  readonly skeleton: string | null;
+  readonly disclosures: string | null;
+}
+
+/** One process of all sweeps at a time. */
+export const SWEEP_LOCK = 715_517_008;
+
+/** Why a sweep did not go on: what it read is not as it was written, or the archive is not as it should be. Nothing was deleted. */
+export class SweepRefused extends Error {
+  override readonly name = 'SweepRefused';
+}

@@ -1,0 +1,270 @@
+import type { ArchiveManifest } from '../../../domain/audit/export-lines.js';
+import { checkArchive, type CheckedArchive } from '../../../domain/audit/verify-archive.js';
+import { organizationChain } from '../../../domain/audit/chain.js';
+import { readVerifierKey, type SigningKey, type VerifierKey } from '../../../domain/audit/note.js';
+import { newId } from '../../../domain/ids.js';
+import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
+import { verifierKeys } from '../trees/checkpoint.query.js';
+import { archiveFolder, disclosuresName, manifestName, skeletonName } from './archive-names.js';
+import { manifestOf, sealed, SliceReader } from './archive-lines.js';
+import { planSlice, type Slice } from './plan-slice.js';
+import { anchoredSize, hasErasureBehind, headSeq, sweepEntriesWithin, sweptBelow } from './sweep-plan.query.js';
+import type { StandingLog } from './standing-log.query.js';
+import { seamsOf, sweepsIn, type SweepStore } from './sweep.store.js';
+import { SweepRefused, type ChainCut, type Sweep } from './sweep.js';
+
+/** Chains of which one entry tells. */
+const CHAINS_AN_ENTRY = 1_000;
+const DELETED_AT_ONCE = 5_000;
+const TAKEN_OVER = 'another process took the sweep over';
+
+export interface SweeperOptions {
+  readonly instance: string;
+  readonly key: SigningKey;
+  /** Names of all anchors: what one of them does not know yet stays. */
+  readonly anchors: readonly string[];
+  /** About how many entries go in one sweep. */
+  readonly atOnce: number;
+}
+
+/** What a sweep of an organization would take first, or took in all. */
+export interface SweptOrganization {
+  readonly organizationId: string;
+  readonly entries: number;
+  readonly chains: number;
+  /** There is more to go than was looked at. */
+  readonly more: boolean;
+}
+
+/**
+ * Archives and deletes what is old, sweep by sweep, each through the states `writing`, `verified`, `recorded` and `done`. Until it
+ * is recorded a sweep has changed nothing and can be thrown away; from then on it is only finished. A process that dies leaves
+ * the row that tells the next one where it was.
+ */
+export class Sweeper {
+  constructor(
+    private readonly log: StandingLog,
+    private readonly work: UnitOfWork,
+    private readonly store: SweepStore,
+    private readonly archive: ArchiveStore,
+    private readonly options: SweeperOptions,
+  ) {}
+
+  /** What would go first. Nothing is written. */
+  look(organizationId: string, before: string): Promise<SweptOrganization> {
+    return this.log.standing(async (run) => {
+      const slice = await this.plan(run, organizationId, before, new Set());
+      const entries = slice ? await this.count(run, organizationId, slice) : 0;
+      return { organizationId, entries, chains: slice?.cuts.length ?? 0, more: slice?.more ?? false };
+    });
+  }
+
+  /** Sweeps an organization until nothing is left to go; what another process had begun first. */
+  async sweep(organizationId: string, before: string, goesOn: () => boolean = () => true): Promise<SweptOrganization> {
+    await this.archive.check();
+    const held = new Set<string>();
+    const chains = new Set<string>();
+    let entries = await this.resume(organizationId);
+    let isDone = false;
+    while (!isDone && goesOn()) {
+      const slice = await this.log.standing((run) => this.plan(run, organizationId, before, held));
+      const sweep = slice && (await this.write(organizationId, before, slice));
+      isDone = !sweep || !(await this.record(sweep));
+      if (!sweep || isDone) continue;
+      entries += await this.delete(organizationId);
+      for (const { chain } of sweep.cuts) chains.add(chain);
+    }
+    if ((await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
+    return { organizationId, entries, chains: chains.size, more: !isDone };
+  }
+
+  private async plan(run: ReadStatement, organizationId: string, before: string, held: Set<string>): Promise<Slice | undefined> {
+    const below = await sweptBelow(run, organizationId, await anchoredSize(run, this.options.anchors), before);
+    return below && planSlice(run, organizationId, below, this.options.atOnce, held);
+  }
+
+  /** Finishes what was recorded, records what was verified, and throws away what was not. Answers how many entries went. */
+  private async resume(organizationId: string): Promise<number> {
+    const entries = await this.delete(organizationId);
+    const { unfinished, keys } = await this.log.standing(async (run) => ({
+      unfinished: await sweepsIn(run, ['writing', 'verified'], organizationId), keys: await trustedKeys(run),
+    }));
+    for (const sweep of unfinished) {
+      if (sweep.state === 'writing') await this.discard(sweep);
+      else if (await this.readBack(sweep, keys)) await this.record(sweep);
+    }
+    return entries + (await this.delete(organizationId));
+  }
+
+  /** Writes the archive, reads it back and checks it as anybody would. */
+  private async write(organizationId: string, before: string, slice: Slice): Promise<Sweep> {
+    const begun = { organizationId, id: newId('swp'), before, checkpoint: slice.below };
+    await this.work.run({ chains: [] }, (tx) => this.store.begin(tx, begun));
+    try {
+      const { sweep, keys, seams } = await this.log.standing((run) => this.archived(run, begun, slice));
+      this.mustContinue(slice, seams, await this.readBack(sweep, keys));
+      if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, sweep)))) throw new SweepRefused(TAKEN_OVER);
+      return sweep;
+    } catch (error) {
+      await this.discard(begun).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async archived(run: ReadStatement, begun: Omit<Sweep, 'state' | 'cuts' | 'skeleton' | 'disclosures'>, slice: Slice) {
+    const { organizationId, id } = begun;
+    const { instance, key } = this.options;
+    const seams = await seamsOf(run, organizationId);
+    const readAt = await headSeq(run, organizationId, organizationChain(organizationId).chain);
+    const madeAt = new Date().toISOString();
+    const reader = new SliceReader(run, organizationId, slice);
+    let manifest = '';
+    const lines = sealed(reader.skeleton(madeAt), key, instance, madeAt);
+    const skeleton = await this.archive.write(skeletonName.of(organizationId, id), keepingLast(lines, (line) => (manifest = line)));
+    const { ends, next } = reader;
+    const cuts = [...ends].map(([chain, { seq, hash, count }]): ChainCut =>
+      ({ chain, seq, hash, count: count + (seams.get(chain)?.count ?? 0) }));
+    const values = await this.archive.write(disclosuresName.of(organizationId, id), reader.disclosures());
+    const objects = {
+      skeleton: { sha256: skeleton.digest, bytes: skeleton.bytes }, disclosures: { sha256: values.digest, bytes: values.bytes },
+    };
+    const { note } = JSON.parse(manifest) as { note: string };
+    await this.archive.write(manifestName.of(organizationId, id), just(JSON.stringify(manifestOf(id, cuts, objects, note))));
+    const carried = await this.carriedOn(run, organizationId, slice, seams);
+    const sweep: Sweep = {
+      ...begun, state: 'verified', cuts: [...cuts, ...carried], checkpoint: { ...slice.below, next, readAt },
+      skeleton: skeleton.digest, disclosures: values.digest,
+    };
+    return { sweep, seams, keys: await trustedKeys(run) };
+  }
+
+  /** Cuts of earlier sweeps whose entries go now: somebody has to say from here on that those chains were cut. */
+  private async carriedOn(
+    run: ReadStatement, organizationId: string, { cuts, firsts }: Slice, seams: ReadonlyMap<string, Required<ChainCut>>,
+  ): Promise<ChainCut[]> {
+    const cut = new Set(cuts.map(({ chain }) => chain));
+    const stretches = cuts.map(({ chain, seq }) => ({ chain, first: firsts.get(chain)!, last: seq }));
+    const gone = new Set(await sweepEntriesWithin(run, organizationId, stretches));
+    return [...seams.values()].filter(({ chain, sweepEntryId }) => gone.has(sweepEntryId) && !cut.has(chain))
+      .map(({ chain, seq, hash, count }) => ({ chain, seq, hash, count }));
+  }
+
+  /** @throws SweepRefused where the archive is not, to the byte, what was written, or that is not sound */
+  private async readBack(sweep: Sweep, keys: readonly VerifierKey[]): Promise<CheckedArchive> {
+    const { organizationId, id, checkpoint } = sweep;
+    let manifest = '';
+    for await (const line of this.archive.read(manifestName.of(organizationId, id))) manifest = line;
+    const { chains } = JSON.parse(manifest) as ArchiveManifest;
+    const objects = {
+      skeleton: this.archive.read(skeletonName.of(organizationId, id)),
+      disclosures: this.archive.read(disclosuresName.of(organizationId, id)),
+    };
+    const claim = {
+      organizationId, instance: this.options.instance, skeleton: sweep.skeleton!, disclosures: sweep.disclosures!, chains, checkpoint,
+    };
+    const checked = await checkArchive(objects, claim, keys);
+    const [first] = checked.breaks;
+    if (first) throw new SweepRefused(`${first.detail}: nothing was deleted. countersign audit verify tells more.`);
+    if (!checked.isUntouched) throw new SweepRefused('the archive does not hold the values that were written');
+    return checked;
+  }
+
+  /** The first that goes must go on from what went before: the first survivor is never trusted. */
+  private mustContinue({ firsts }: Slice, seams: ReadonlyMap<string, ChainCut>, { chains }: CheckedArchive): void {
+    for (const [chain, { first }] of chains) {
+      const seam = seams.get(chain);
+      const { seq, hash } = seam ?? { seq: 0, hash: null };
+      const goesOn = first.seq === seq + 1 && first.prevHash === hash;
+      const arrives = first.event === 'agent.transferred' && first.seq > seq;
+      if (first.seq !== firsts.get(chain) || (!goesOn && !arrives)) {
+        throw new SweepRefused(`entry ${first.seq} of chain ${chain} does not continue what was swept before it`);
+      }
+    }
+  }
+
+  /** Says in the log what goes. From here on it only has to be deleted. */
+  private async record(sweep: Sweep): Promise<boolean> {
+    const { organizationId, id, before, cuts, checkpoint: { size, root, platformSize, platformRoot, readAt = 0 } } = sweep;
+    const chain = organizationChain(organizationId);
+    const isRecorded = await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
+      // Under the lock of the chain that erasures are written to: what was erased since the entries were read still has its
+      // values in the archive.
+      const run: ReadStatement = (sql, parameters) => tx.query(sql, [...parameters]);
+      if (await hasErasureBehind(run, organizationId, chain.chain, readAt)) return false;
+      const told: ChainCut[] = [];
+      let entryId = '';
+      for (let at = 0; at < cuts.length; at += CHAINS_AN_ENTRY) {
+        const chains = cuts.slice(at, at + CHAINS_AN_ENTRY)
+          .map((cut) => ({ chain: cut.chain, seq: cut.seq, hash: cut.hash, count: cut.count }));
+        const entry = tx.record(chain, {
+          type: 'admin.audit_retention_sweep',
+          metadata: {
+            sweepId: id, before, chains, archive: { skeleton: sweep.skeleton!, disclosures: sweep.disclosures! },
+            checkpoint: { size, root, platformSize, platformRoot },
+          },
+        });
+        entryId ||= entry;
+        told.push(...chains.map((cut) => ({ ...cut, sweepEntryId: entry })));
+      }
+      if (!(await this.store.recorded(tx, sweep, told, entryId))) throw new SweepRefused(TAKEN_OVER);
+      return true;
+    });
+    if (!isRecorded) await this.discard(sweep);
+    return isRecorded;
+  }
+
+  /** Deletes whatever recorded sweeps have archived. */
+  private async delete(organizationId: string): Promise<number> {
+    let entries = 0;
+    for (const sweep of await this.recordedOf(organizationId)) {
+      if (!(await this.archive.exists(skeletonName.of(organizationId, sweep.id)))) {
+        throw new SweepRefused(`the archive of sweep ${sweep.id} is not there: its entries stay until it is`);
+      }
+      for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; entries += deleted) {
+        deleted = await this.work.run({ chains: [] }, (tx) => this.store.deleteEntries(tx, sweep, DELETED_AT_ONCE));
+      }
+    }
+    return entries;
+  }
+
+  /** Which entries people are the subjects of, where the entries are gone; and with that recorded sweeps are done. */
+  private async forgetSubjects(organizationId: string): Promise<void> {
+    for (let after: readonly [string, string] | undefined = ['', '']; after !== undefined; ) {
+      const from: readonly [string, string] = after;
+      after = await this.work.run({ chains: [] }, (tx) => this.store.deleteSubjects(tx, organizationId, from, DELETED_AT_ONCE));
+    }
+    await this.work.run({ chains: [] }, (tx) => this.store.done(tx, organizationId));
+  }
+
+  /** The objects first: a row without objects is thrown away again, objects without a row would stay. */
+  private async discard({ organizationId, id }: Pick<Sweep, 'organizationId' | 'id'>): Promise<void> {
+    await this.archive.discard(archiveFolder(organizationId, id));
+    await this.work.run({ chains: [] }, (tx) => this.store.forget(tx, { organizationId, id }));
+  }
+
+  private recordedOf(organizationId: string): Promise<Sweep[]> {
+    return this.log.standing((run) => sweepsIn(run, ['recorded'], organizationId));
+  }
+
+  private async count(run: ReadStatement, organizationId: string, slice: Slice): Promise<number> {
+    const reader = new SliceReader(run, organizationId, slice);
+    return reader.count();
+  }
+}
+
+async function trustedKeys(run: ReadStatement): Promise<VerifierKey[]> {
+  return (await verifierKeys(run)).flatMap(({ verifierKey }) => readVerifierKey(verifierKey) ?? []);
+}
+
+async function* keepingLast(lines: AsyncIterable<string>, keep: (line: string) => void): AsyncGenerator<string> {
+  for await (const line of lines) {
+    keep(line);
+    yield line;
+  }
+}
+
+async function* just(line: string): AsyncGenerator<string> {
+  yield await Promise.resolve(line);
+}

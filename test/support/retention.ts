@@ -1,0 +1,127 @@
+import { mkdtemp, readdir } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { DirectoryArchive } from '../../src/modules/audit/sweeps/archive.directory.js';
+import { countersign, type CommandResult } from './command-line.js';
+import type { TestDatabase } from './database.js';
+import { eventually } from './eventually.js';
+import { CHECKOUT, TEST_ENVIRONMENT, runFolder, type Environment } from './test-run.js';
+
+/** A folder for archives. */
+export function archiveFolder(): Promise<string> {
+  return mkdtemp(join(runFolder(), 'archive-'));
+}
+
+/** Waits until all that was written is under checkpoints, and an anchor knows them; then makes these older than any period of a test. */
+export async function aged(database: TestDatabase, days = 4_000): Promise<void> {
+  await eventually(async () => {
+    const [left] = await database.sql<{ queued: string; unsigned: string }>(
+      `select (select count(*) from audit_tree_queue) as queued,
+         (select count(*) from audit_trees t where not exists (
+            select from audit_checkpoints c where c.organization_id = t.organization_id and c.size = t.size)) as unsigned`);
+    if (left!.queued !== '0' || left!.unsigned !== '0') throw new Error(`${left!.queued} rows queued, ${left!.unsigned} trees not signed`);
+  }, { within: 60_000, every: 200 });
+  await anchored(database);
+  await database.asSuperuser(
+    `update audit_checkpoints set made_at = made_at - interval '${days} days' where made_at > now() - interval '1 day'`);
+}
+
+async function anchored({ sql, anchors }: TestDatabase): Promise<void> {
+  await sql(
+    `insert into audit_anchors (destination, size) select $1, size from audit_trees where organization_id = 'platform'
+     on conflict (destination) do update set size = greatest(audit_anchors.size, excluded.size)`,
+    [anchors],
+  );
+}
+
+export interface SweptLine {
+  readonly organizationId: string;
+  readonly entries: number;
+  readonly chains: number;
+  readonly more: boolean;
+}
+
+/** Runs `countersign audit sweep`. */
+export function sweepCommand(
+  database: TestDatabase, archive: string, words: readonly string[] = [], env: Environment = {},
+): Promise<CommandResult> {
+  return countersign(['audit', 'sweep', ...words], { ...sweepEnvironment(database, archive), ...env });
+}
+
+export function sweepEnvironment(database: TestDatabase, archive: string): Environment {
+  return {
+    ...TEST_ENVIRONMENT, DATABASE_URL: database.url, AUDIT_ANCHORS: database.anchors, AUDIT_RETENTION_DAYS: '3660', AUDIT_ARCHIVE: archive,
+  };
+}
+
+/** Sweeps, and tells what went of each organization of which something did. */
+export async function swept(database: TestDatabase, archive: string, ...words: readonly string[]): Promise<SweptLine[]> {
+  const { code, stdout, stderr } = await sweepCommand(database, archive, ['--json', ...words]);
+  if (code !== 0) throw new Error(`audit sweep ended with ${code}: ${stderr}`);
+  const lines = stdout.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as SweptLine);
+  return lines.filter(({ entries }) => entries > 0);
+}
+
+export interface Kept {
+  readonly organization: string;
+  readonly chain: string;
+  readonly seq: number;
+  readonly id: string;
+  readonly hash: string;
+}
+
+/** The log as it stands, entry by entry. */
+export async function liveLog(database: TestDatabase): Promise<Kept[]> {
+  const rows = await database.sql<Omit<Kept, 'seq'> & { seq: string }>(
+    `select organization_id as organization, chain, seq, id, hash from audit_entries order by organization_id, chain, seq`);
+  return rows.map((row) => ({ ...row, seq: Number(row.seq) }));
+}
+
+/** What the archives of recorded sweeps hold, entry by entry. */
+export async function archivedLog(folder: string): Promise<Kept[]> {
+  const archive = new DirectoryArchive(folder);
+  const found: Kept[] = [];
+  for await (const name of archive.list('')) {
+    if (!name.endsWith('/skeleton.jsonl.gz')) continue;
+    for await (const line of archive.read(name)) {
+      const { kind, organizationId, chain, seq, id, hash } = JSON.parse(line) as Kept & { kind: string; organizationId: string };
+      if (kind === 'entry') found.push({ organization: organizationId, chain, seq, id, hash });
+    }
+  }
+  return found;
+}
+
+/** Both together, in the order of the log; an entry that both have stands there twice. */
+export async function wholeLog(database: TestDatabase, folder: string): Promise<Kept[]> {
+  const all = [...(await archivedLog(folder)), ...(await liveLog(database))];
+  const key = ({ organization, chain, seq }: Kept) => `${organization} ${chain} ${String(seq).padStart(9, '0')}`;
+  return all.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
+}
+
+/** Everything of the archives, by name. */
+export async function objectsIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).sort();
+}
+
+/** Each archive's skeleton, by the verifier that knows nothing of this service: those that it finds fault with. */
+export async function brokenArchives(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const skeleton of (await objectsIn(folder)).filter((name) => name.endsWith('skeleton.jsonl.gz'))) {
+    const run = promisify(execFile)(process.execPath, [join(CHECKOUT, 'verifier', 'verify.mjs'), skeleton, '--json']);
+    const { stdout } = await run.catch((error: { stdout: string }) => error);
+    const { verdict, covers } = JSON.parse(stdout) as { verdict: string; covers: string };
+    if (verdict !== 'valid' || covers !== 'archive') found.push(`${skeleton}: ${stdout}`);
+  }
+  return found;
+}
+
+/** What `countersign audit verify-archive` says. */
+export async function verifiedArchives(
+  database: TestDatabase, archive: string,
+): Promise<{ valid: boolean; archives: number; breaks: { kind: string; chain: string; detail: string }[] }> {
+  const { stdout, stderr } = await countersign(['audit', 'verify-archive', archive, '--json'], { DATABASE_URL: database.url });
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as Awaited<ReturnType<typeof verifiedArchives>>;
+}
