@@ -59,9 +59,17 @@ const ENTRIES = `
     and ($3::text is null or e.chain = $3)
   order by e.organization_id collate "C", e.chain collate "C", e.seq`;
 
+// What is integrated, in full tiles and in the tail behind them, and what is still queued: of one moment, so each leaf is there once.
 const LEAVES = `
-  select q.organization_id as "organizationId", leaf.chain, leaf.seq, leaf.hash
-  from audit_tree_queue q cross join lateral unnest(q.chains, q.seqs, q.hashes) as leaf(chain, seq, hash)
-  where ($1::text[] is null or q.organization_id = any ($1)) and ($2::text is null or q.organization_id = $2)
-    and ($3::text is null or leaf.chain = $3)
-  order by q.organization_id collate "C", leaf.chain collate "C", leaf.seq`;
+  select l.organization_id as "organizationId", l.chain, l.seq, l.hash from (
+    select t.organization_id, leaf.chain, leaf.seq, encode(substring(t.hashes from (leaf.at::integer - 1) * 32 + 1 for 32), 'hex') as hash
+    from audit_tree_leaves t cross join lateral unnest(t.chains, t.seqs) with ordinality as leaf(chain, seq, at)
+    union all
+    select t.organization_id, leaf.chain, leaf.seq, leaf.hash
+    from audit_trees t cross join lateral unnest(t.tail_chains, t.tail_seqs, t.tail_hashes) as leaf(chain, seq, hash)
+    union all
+    select q.organization_id, leaf.chain, leaf.seq, leaf.hash
+    from audit_tree_queue q cross join lateral unnest(q.chains, q.seqs, q.hashes) as leaf(chain, seq, hash)) l
+  where ($1::text[] is null or l.organization_id = any ($1)) and ($2::text is null or l.organization_id = $2)
+    and ($3::text is null or l.chain = $3)
+  order by l.organization_id collate "C", l.chain collate "C", l.seq`;

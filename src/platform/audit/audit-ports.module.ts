@@ -1,10 +1,11 @@
 import { Global, Module } from '@nestjs/common';
+import { BeforeSigning } from './before-signing.js';
 import { Hold } from './hold.js';
 import { PersonalDataHolders } from './personal-data.js';
 import { ReadinessFacts } from './readiness-facts.js';
 import { RecordKeepers } from './record-keepers.js';
 
-const shared = [Hold, PersonalDataHolders, ReadinessFacts, RecordKeepers];
+const shared = [BeforeSigning, Hold, PersonalDataHolders, ReadinessFacts, RecordKeepers];
 
 /** Where modules and the audit log meet without knowing each other. */
 @Global()

@@ -18,6 +18,8 @@ const KEEPALIVES = '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp
 export abstract class Leadership {
   /** Whether this replica leads, as far as it knows: only what goes over the leader's connection is sure of it. */
   abstract readonly isLeader: boolean;
+  /** How often this replica has come to lead: while it is the same, nobody else has led. */
+  abstract readonly term: number;
   /**
    * Works on the connection that holds the lead, one work after another: if the lead is lost meanwhile, what was not committed by then
    * fails. Statements commit singly.
@@ -44,6 +46,7 @@ export class NotLeading extends Error {
 export class LeadershipByLock extends Leadership implements OnApplicationBootstrap, OnApplicationShutdown {
   private client: pg.Client | undefined;
   private leads = false;
+  private leadsTaken = 0;
   private stopping = false;
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> = Promise.resolve();
@@ -60,6 +63,10 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
 
   get isLeader(): boolean {
     return this.leads && !this.stopping;
+  }
+
+  get term(): number {
+    return this.leadsTaken;
   }
 
   run<Result>(work: (run: RunStatement) => Promise<Result>): Promise<Result> {
@@ -115,6 +122,7 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
       const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [LEADER_LOCK]);
       if (this.client !== client || rows[0]?.mine !== true) return;
       this.leads = true;
+      this.leadsTaken++;
       this.logger.info('this replica leads');
     } catch (error) {
       this.lost(client, error);

@@ -1,0 +1,88 @@
+import { PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/checkpoint.js';
+import { MAP_DEPTH, type OrganizationHead } from '../../../domain/audit/tree/map.js';
+import type { StoredMapNode } from '../../../domain/audit/tree/stored-map.js';
+import type { RunStatement } from '../../../platform/auth/credential-source.js';
+
+// What the leader writes when it signs, each function within its transaction.
+
+/**
+ * Heads of organizations that the map does not have yet, at most so many.
+ *
+ * @param organizations those that have grown; null where that is not known
+ */
+export async function headsBeyondMap(
+  run: RunStatement, organizations: readonly string[] | null, limit: number,
+): Promise<OrganizationHead[]> {
+  const rows = (await run(HEADS_BEYOND_MAP, [organizations, limit])) as { organization: string; size: string; root: string }[];
+  return rows.map(({ organization, size, root }) => ({ organization, size: Number(size), root }));
+}
+
+export async function writeMapNodes(run: RunStatement, nodes: readonly StoredMapNode[]): Promise<void> {
+  await run(WRITE_NODES, [
+    nodes.map(({ depth }) => depth),
+    nodes.map(({ prefix }) => Buffer.from(prefix)),
+    nodes.map(({ hash }) => Buffer.from(hash)),
+    nodes.map(({ head }) => head?.organization ?? null),
+    nodes.map(({ head }) => head?.size ?? null),
+    nodes.map(({ head }) => head?.root ?? null),
+  ]);
+}
+
+/** Signed again, as when keys change, a checkpoint takes the place of what was signed before of the same tree. */
+export async function writeCheckpoints(run: RunStatement, made: readonly StoredCheckpoint[]): Promise<void> {
+  await run(WRITE_CHECKPOINTS, [
+    made.map(({ organizationId }) => organizationId),
+    made.map(({ size }) => size),
+    made.map(({ root }) => root),
+    made.map(({ note }) => note),
+    made.map(({ platformSize }) => platformSize),
+    made.map(({ madeAt }) => madeAt),
+  ]);
+}
+
+/** The key that an installation signs with from its first checkpoint on. */
+export async function writeFirstKey(run: RunStatement, keyId: string, verifierKey: string): Promise<void> {
+  await run('insert into audit_signing_keys (key_id, verifier_key, from_size) values ($1, $2, 0)', [keyId, verifierKey]);
+}
+
+/** From this size of the platform's tree on the new key signs; it is the last that the others have signed. */
+export async function replaceKey(run: RunStatement, keyId: string, verifierKey: string, size: number): Promise<void> {
+  await run('update audit_signing_keys set retired_at_size = $2 where key_id <> $1 and retired_at_size is null', [keyId, size]);
+  await run('insert into audit_signing_keys (key_id, verifier_key, from_size) values ($1, $2, $3)', [keyId, verifierKey, size]);
+}
+
+/** By the database's clock, which all replicas share. */
+export async function now(run: RunStatement): Promise<Date> {
+  const [row] = await run('select clock_timestamp() as now', []);
+  return row!.now as Date;
+}
+
+/**
+ * Of the checkpoints that are older than a day, keeps the first of each hour, and those that somebody counts on: sweeps, anchors,
+ * and keys by the size at which they began or ended. Consistency proofs lead past what is gone.
+ *
+ * @returns how many rows it deleted, `limit` at most
+ */
+export async function thinOut(run: RunStatement, limit: number): Promise<number> {
+  return (await run(THIN_OUT, [limit])).length;
+}
+
+const HEADS_BEYOND_MAP = `
+  select t.organization_id as organization, t.size, t.root from audit_trees t
+  where ($1::text[] is null or t.organization_id = any ($1)) and t.organization_id <> '${PLATFORM_TREE}'
+    and not exists (select from audit_map_nodes m
+      where m.depth = ${MAP_DEPTH} and m.prefix = sha256(convert_to(t.organization_id, 'UTF8')) and m.size = t.size)
+  order by t.organization_id limit $2`;
+
+const WRITE_NODES = `
+  insert into audit_map_nodes (depth, prefix, hash, organization_id, size, root)
+  select * from unnest($1::smallint[], $2::bytea[], $3::bytea[], $4::text[], $5::bigint[], $6::text[])
+  on conflict (depth, prefix) do update set hash = excluded.hash, size = excluded.size, root = excluded.root`;
+
+const WRITE_CHECKPOINTS = `
+  insert into audit_checkpoints (organization_id, size, root, note, platform_size, made_at)
+  select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[])
+  on conflict (organization_id, size) do update
+    set note = excluded.note, platform_size = excluded.platform_size, made_at = excluded.made_at`;
+
+const THIN_OUT = `select 1`;

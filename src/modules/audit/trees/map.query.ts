@@ -1,0 +1,59 @@
+import { MAP_DEPTH } from '../../../domain/audit/tree/map.js';
+import type { MapContent, MapKey, MapSource } from '../../../domain/audit/tree/stored-map.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+
+const PLACE_BYTES = 32;
+
+interface ContentRow {
+  readonly node: Buffer | null;
+  readonly place: Buffer | null;
+  readonly leaf: Buffer | null;
+}
+
+/** The map as it is stored: one statement for each reading of keys, however many. */
+export function mapSourceOf(run: ReadStatement): MapSource {
+  return {
+    contents: async (keys) => {
+      const rows = (await run(CONTENTS, [
+        keys.map(({ depth }) => depth),
+        keys.map(({ prefix }) => Buffer.from(prefix)),
+        keys.map((key) => bound(key, 0)),
+        keys.map((key) => bound(key, 1)),
+      ])) as ContentRow[];
+      return rows.map(contentOf);
+    },
+  };
+}
+
+/** An organization's head as the map holds it: that of its newest checkpoint. */
+export async function mapHead(run: ReadStatement, place: Uint8Array): Promise<{ size: number; root: string } | undefined> {
+  const [row] = (await run(`select size, root from audit_map_nodes where depth = ${MAP_DEPTH} and prefix = $1`, [
+    Buffer.from(place),
+  ])) as { size: string; root: string }[];
+  return row && { size: Number(row.size), root: row.root };
+}
+
+// Where no node stands there are not two leaves, so that the first one is the only one.
+const CONTENTS = `
+  select node.hash as node, leaf.prefix as place, leaf.hash as leaf
+  from unnest($1::smallint[], $2::bytea[], $3::bytea[], $4::bytea[]) with ordinality as k(depth, prefix, low, high, n)
+  left join lateral (
+    select m.hash from audit_map_nodes m where k.depth < ${MAP_DEPTH} and m.depth = k.depth and m.prefix = k.prefix) node on true
+  left join lateral (
+    select m.prefix, m.hash from audit_map_nodes m
+    where node.hash is null and m.depth = ${MAP_DEPTH} and m.prefix between k.low and k.high
+    order by m.prefix limit 1) leaf on true
+  order by k.n`;
+
+function contentOf({ node, place, leaf }: ContentRow): MapContent {
+  if (node) return { node };
+  return place && leaf ? { leaf: { place, hash: leaf } } : undefined;
+}
+
+/** The first or the last place in a subtree. */
+function bound({ depth, prefix }: MapKey, bit: 0 | 1): Buffer {
+  const place = Buffer.alloc(PLACE_BYTES, bit ? 0xff : 0);
+  place.set(prefix);
+  if (bit && depth % 8 > 0) place[prefix.length - 1]! |= 0xff >> (depth % 8);
+  return place;
+}

@@ -1,0 +1,103 @@
+import { PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/checkpoint.js';
+import { line, type LineOf } from '../../../domain/audit/export-lines.js';
+import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
+import { mapPlace } from '../../../domain/audit/tree/map.js';
+import { consistencyProof, inclusionProof } from '../../../domain/audit/tree/proofs.js';
+import { hashText } from '../../../domain/audit/tree/rfc6962.js';
+import { mapSiblings } from '../../../domain/audit/tree/stored-map.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { newestCheckpoint } from './checkpoint.query.js';
+import { mapSourceOf } from './map.query.js';
+import { placeOf, platformLeavesOf, readerOf } from './tree-reader.query.js';
+
+/** Where a leaf stands in a tree: the hashes beside its path, in base64, from the leaf upwards. */
+export interface TreePath {
+  readonly index: number;
+  readonly size: number;
+  readonly hashes: readonly string[];
+}
+
+/** How an entry leads to the platform's newest checkpoint. */
+export interface EntryProof {
+  readonly organization: TreePath;
+  readonly map: { readonly siblings: readonly (readonly [depth: number, hash: string])[]; readonly timestamp: string };
+  readonly platform: TreePath;
+  readonly checkpoints: { readonly organization: StoredCheckpoint; readonly platform: StoredCheckpoint };
+}
+
+/** That the tree of `to` leaves continues that of `from`: hashes in base64. */
+export async function consistencyOf(run: ReadStatement, tree: string, from: number, to: number): Promise<string[]> {
+  return (await consistencyProof(readerOf(run, tree, to), from, to)).map(hashText);
+}
+
+/** That a leaf stands in the tree as it was when it had `size` leaves: hashes in base64. */
+export async function inclusionOf(run: ReadStatement, tree: string, index: number, size: number): Promise<string[]> {
+  return (await inclusionProof(readerOf(run, tree, size), index, size)).map(hashText);
+}
+
+/**
+ * The proof of an entry under the newest checkpoints; undefined while it is under none yet.
+ *
+ * @param run statements of a transaction that stands still: the proof is of one moment
+ */
+export async function entryProof(
+  run: ReadStatement,
+  entry: Pick<StoredEntry, 'organizationId' | 'chain' | 'seq' | 'timestamp'>,
+): Promise<EntryProof | undefined> {
+  const { organizationId } = entry;
+  const [checkpoint, index] = [await newestCheckpoint(run, organizationId), await placeOf(run, organizationId, entry)];
+  if (!checkpoint || index === undefined || index >= checkpoint.size) return undefined;
+  const above = await abovePlatform(run, organizationId);
+  if (!above) return undefined;
+  const hashes = await inclusionOf(run, organizationId, index, checkpoint.size);
+  const { siblings, timestamp, platform, newest } = above;
+  return {
+    organization: { index, size: checkpoint.size, hashes },
+    map: { siblings, timestamp },
+    platform,
+    checkpoints: { organization: checkpoint, platform: newest },
+  };
+}
+
+/**
+ * The line of an export that ties an organization's newest checkpoint to the platform's newest one; undefined while there is none.
+ *
+ * @param run as for `entryProof`
+ */
+export async function mapLine(run: ReadStatement, organizationId: string): Promise<LineOf<'map'> | undefined> {
+  const checkpoint = await newestCheckpoint(run, organizationId);
+  const above = checkpoint && (await abovePlatform(run, organizationId));
+  if (!above) return undefined;
+  const { siblings, timestamp, platform } = above;
+  return line('map', { organizationId, size: checkpoint.size, root: checkpoint.root, siblings, timestamp, platform });
+}
+
+interface AboveOrganization {
+  readonly siblings: readonly (readonly [depth: number, hash: string])[];
+  readonly timestamp: string;
+  readonly platform: TreePath;
+  readonly newest: StoredCheckpoint;
+}
+
+/** From an organization's leaf in the map up: the map is always that of the platform's newest leaf, and that one signed. */
+async function abovePlatform(run: ReadStatement, organizationId: string): Promise<AboveOrganization | undefined> {
+  const newest = await newestCheckpoint(run, PLATFORM_TREE);
+  if (!newest) return undefined;
+  const siblings = await mapSiblings(mapSourceOf(run), mapPlace(organizationId));
+  if (!siblings) return undefined;
+  const index = newest.size - 1;
+  const { timestamp } = await platformLeafAt(run, index);
+  return {
+    siblings: siblings.map(([depth, hash]) => [depth, hashText(hash)] as const),
+    timestamp,
+    platform: { index, size: newest.size, hashes: await inclusionOf(run, PLATFORM_TREE, index, newest.size) },
+    newest,
+  };
+}
+
+async function platformLeafAt(run: ReadStatement, at: number): Promise<{ map: string; timestamp: string }> {
+  for await (const leaves of platformLeavesOf(run, at, at + 1)) {
+    for (const { data } of leaves) return JSON.parse(data) as { map: string; timestamp: string };
+  }
+  throw new RangeError(`the platform's tree has no leaf ${at}`);
+}

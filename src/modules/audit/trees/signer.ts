@@ -1,0 +1,45 @@
+import { signingKey, verifierKey, type SigningKey } from '../../../domain/audit/note.js';
+import type { RunStatement } from '../../../platform/auth/credential-source.js';
+import { instanceName, verifierKeys, type SigningKeyRow } from './checkpoint.query.js';
+import { writeFirstKey } from './checkpoint.store.js';
+import { reading } from './reading.js';
+
+/** This process was started with a key that is not the one that signs now. */
+export class OtherKey extends Error {
+  override readonly name = 'OtherKey';
+
+  /** @param keyId of the key that signs */
+  constructor(readonly ownId: string, readonly keyId: string) {
+    super(`checkpoints are signed by key ${keyId}; AUDIT_SIGNING_KEY is ${ownId}`);
+  }
+}
+
+/** Who signs, and under which name. */
+export interface Signer {
+  readonly instance: string;
+  readonly key: SigningKey;
+  /** The public half as C2SP text. */
+  readonly verifierKey: string;
+}
+
+/** @param seed base64 of the 32 bytes of the Ed25519 key */
+export async function signerOf(run: RunStatement, seed: string): Promise<Signer> {
+  const instance = await instanceName(reading(run));
+  return { instance, key: signingKey(instance, seed), verifierKey: verifierKey(instance, seed) };
+}
+
+/** The key that signs now; undefined before the first signature. */
+export async function liveKey(run: RunStatement): Promise<SigningKeyRow | undefined> {
+  return (await verifierKeys(reading(run))).find(({ retiredAtSize }) => retiredAtSize === undefined);
+}
+
+/**
+ * Whether this key is the one that signs; the first one that asks becomes it.
+ *
+ * @throws OtherKey
+ */
+export async function assertSigns(run: RunStatement, { key, verifierKey: text }: Signer): Promise<void> {
+  const live = await liveKey(run);
+  if (!live) await writeFirstKey(run, key.id, text);
+  else if (live.verifierKey !== text) throw new OtherKey(key.id, live.keyId);
+}

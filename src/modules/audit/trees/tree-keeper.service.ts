@@ -1,0 +1,146 @@
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
+import { BeforeSigning } from '../../../platform/audit/before-signing.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import { Leadership, NotLeading } from '../../../platform/database/leadership.js';
+import { LOGGER } from '../../../platform/logging/token.js';
+import { newestCheckpoint } from './checkpoint.query.js';
+import { makeCheckpoints } from './checkpoint-round.js';
+import { now } from './checkpoint.store.js';
+import { Integrator } from './integrator.js';
+import { reading } from './reading.js';
+import { assertSigns, OtherKey, signerOf } from './signer.js';
+
+const LOOK_EVERY_MS = 500;
+/** Whoever watches the log from outside sees by it that it is alive. */
+const IDLE_CHECKPOINT_MS = 10 * 60_000;
+/** Signing for so many takes some tens of milliseconds; if more have grown, rounds follow one another. */
+const ORGANIZATIONS_PER_ROUND = 500;
+
+/** What this process knows of the lead that it holds. */
+interface Lead {
+  readonly term: number;
+  /** Organizations that have grown since their last checkpoint; null: not known. */
+  grown: Set<string> | null;
+  /** When the next checkpoint is due, by the process's monotonic clock: if something grew, and in any case. */
+  due: number;
+  dueAnyway: number;
+  agreed: boolean;
+}
+
+/** While this replica leads: takes leaves from the queue into their trees, and signs checkpoints. */
+@Injectable()
+export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly integrator: Integrator;
+  private lead: Lead | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private working: Promise<void> = Promise.resolve();
+  private stopping = false;
+  private troubled: string | undefined;
+
+  constructor(
+    private readonly leadership: Leadership,
+    private readonly beforeSigning: BeforeSigning,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    this.integrator = new Integrator(leadership);
+  }
+
+  onApplicationBootstrap(): void {
+    this.look();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.stopping = true;
+    clearTimeout(this.timer);
+    await this.working;
+  }
+
+  private look(): void {
+    this.working = this.work().finally(() => {
+      if (!this.stopping) this.timer = setTimeout(() => this.look(), LOOK_EVERY_MS).unref();
+    });
+  }
+
+  private async work(): Promise<void> {
+    try {
+      if (this.leadership.isLeader) await this.keep(await this.takeUp());
+      this.troubled = undefined;
+    } catch (error) {
+      this.lead = undefined;
+      this.integrator.forget();
+      this.tell(error);
+    }
+  }
+
+  /** What is to be known once for each lead. */
+  private async takeUp(): Promise<Lead> {
+    const { term } = this.leadership;
+    if (this.lead?.term === term) return this.lead;
+    this.integrator.forget();
+    await this.leadership.transact(async (run) => assertSigns(run, await signerOf(run, this.config.auditSigningKey)));
+    const age = await this.leadership.run(async (run) => {
+      const newest = await newestCheckpoint(reading(run));
+      return newest ? (await now(run)).getTime() - Date.parse(newest.madeAt) : Number.POSITIVE_INFINITY;
+    });
+    const made = performance.now() - age;
+    this.lead = { term, grown: null, due: made + this.everyMs, dueAnyway: made + IDLE_CHECKPOINT_MS, agreed: false };
+    return this.lead;
+  }
+
+  private async keep(lead: Lead): Promise<void> {
+    let mayBeMore = true;
+    while (mayBeMore && !this.stopping) {
+      const { organizations, more } = await this.integrator.round();
+      for (const one of organizations) lead.grown?.add(one);
+      mayBeMore = more;
+      while (this.isDue(lead) && !this.stopping) await this.sign(lead);
+    }
+  }
+
+  private isDue({ grown, due, dueAnyway }: Lead): boolean {
+    const at = performance.now();
+    return at >= dueAnyway || (at >= due && (grown === null || grown.size > 0));
+  }
+
+  private async sign(lead: Lead): Promise<void> {
+    const begun = performance.now();
+    if (!lead.agreed) {
+      await this.beforeSigning.agree(await this.leadership.run((run) => newestCheckpoint(reading(run), PLATFORM_TREE)));
+      lead.agreed = true;
+    }
+    const made = await this.leadership.transact(async (run) => {
+      // Between two works of the same process somebody else may have led, and signed what ours then must agree with.
+      if (this.leadership.term !== lead.term) throw new NotLeading();
+      const signer = await signerOf(run, this.config.auditSigningKey);
+      await assertSigns(run, signer);
+      const organizations = lead.grown && [...lead.grown];
+      return makeCheckpoints(run, { instance: signer.instance, keys: [signer.key], organizations, limit: ORGANIZATIONS_PER_ROUND });
+    });
+    this.settle(lead, made.organizations, begun);
+  }
+
+  private settle(lead: Lead, signed: readonly string[], begun: number): void {
+    const isLast = signed.length < ORGANIZATIONS_PER_ROUND;
+    if (isLast) lead.grown = new Set();
+    else for (const one of signed) lead.grown?.delete(one);
+    if (isLast) lead.due = begun + this.everyMs;
+    lead.dueAnyway = begun + IDLE_CHECKPOINT_MS;
+  }
+
+  private get everyMs(): number {
+    return this.config.auditCheckpointSeconds * 1_000;
+  }
+
+  /** Once for each trouble, however often it comes. */
+  private tell(error: unknown): void {
+    if (error instanceof NotLeading || this.stopping) return;
+    const trouble = error instanceof Error ? `${error.name} ${error.message}` : String(error);
+    if (this.troubled === trouble) return;
+    this.troubled = trouble;
+    if (error instanceof OtherKey) this.logger.error({ err: error }, 'this replica has another key and does not lead');
+    else this.logger.warn({ err: error }, 'leaves were not integrated or checkpoints not signed; it is tried again');
+  }
+}
