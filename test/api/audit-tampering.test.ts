@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { readingLog } from '../../src/cli/log-connection.query.js';
-import { verification, type Verification } from '../../src/modules/audit/verification.js';
+import type { Verification } from '../../src/modules/audit/verification.js';
+import { verifyDatabase } from '../../src/modules/audit/verification/verify-database.js';
 import { asRoot } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -32,7 +32,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** As the command line reads it: the database alone, past any server. */
-const verified = (): Promise<Verification> => readingLog(server.database.url, (source) => verification(source, undefined));
+const verified = (): Promise<Verification> => 
+  verifyDatabase({ databaseUrl: server.database.url, organizations: 'all', threads: 0 });
 
 interface Outcome {
   readonly code: number;

@@ -9,7 +9,7 @@ export interface ShownKey {
   /** Verifier key, C2SP signed-note form. */
   readonly key: string;
   readonly fromSize: number;
-  /** From this size on it signs no more. */
+  /** The last size that it has signed; absent while it signs. */
   readonly retiredAtSize?: number;
 }
 
@@ -37,10 +37,14 @@ export interface ShownSeam {
   readonly isDone: boolean;
 }
 
-/** What an anchor says is the newest checkpoint that it has of the platform's tree; or that it could not be asked. */
-export type ShownAnchor =
-  | { readonly name: string; readonly newest?: { readonly size: number; readonly root: string; readonly note: string } }
-  | { readonly name: string; readonly error: string };
+/** What an anchor says is the newest checkpoint that it has of the platform's tree. */
+export interface ShownAnchor {
+  readonly name: string;
+  readonly size: number;
+  /** Base64. */
+  readonly root: string;
+  readonly note: string;
+}
 
 /** What is known of the log before its entries are read. */
 export interface LogHeader {

@@ -43,7 +43,7 @@ export class CheckpointJudge {
     if (size !== said.size || root !== said.root) return 'is not the one that it is kept as';
     if (platformSize === undefined) return undefined;
     const inForce = this.known.filter(({ fromSize, retiredAtSize }) =>
-      fromSize <= platformSize && (retiredAtSize === undefined || platformSize < retiredAtSize));
+      fromSize <= platformSize && (retiredAtSize === undefined || platformSize <= retiredAtSize));
     return inForce.some(({ key }) => by.includes(key)) ? undefined : 'is signed by no key that was in force then';
   }
 

@@ -3,7 +3,6 @@ import { MAX_BREAKS, type Break } from './breaks.js';
 import type { ChainRef } from './chain.js';
 import type { EntryStreams, ShownSeam } from './entry-source.js';
 import { KeyedSum, LeafHasher, type Summed } from './keyed-sum.js';
-import type { LogJudge } from './log-judge.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from './stored-entry.js';
 import { endChain, nextPosition, startChain, type Blank, type ChainState, type Transfer } from './verify-chain.js';
 
@@ -66,7 +65,6 @@ export async function* verifyEntries(
   streams: EntryStreams,
   { sumKey, seams }: EntriesOrder,
   leaves?: AsyncIterable<readonly StoredLeaf[]>,
-  judges: readonly LogJudge[] = [],
 ): AsyncGenerator<number, EntriesFound, void> {
   const pass: Pass = { chains: 0, entries: 0, organizations: new Map(), transfers: [], notable: [] };
   const hasher = new LeafHasher(sumKey);
@@ -77,7 +75,6 @@ export async function* verifyEntries(
     const report = await nextChain(pass, readers, cut, leaves !== undefined, (entry) => {
       hasher.take(entry);
       hasher.addTo(pass.organizations.get(entry.organizationId)!.keyed);
-      for (const judge of judges) judge.entry(entry);
     });
     if (report === undefined) break;
     for await (const entries of report) {

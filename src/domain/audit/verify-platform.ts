@@ -21,10 +21,8 @@ export interface KeptCheckpoint {
   readonly by: string;
 }
 
-/** What the anchors have, as far as they could be asked. */
 export function keptByAnchors(anchors: readonly ShownAnchor[]): KeptCheckpoint[] {
-  return anchors.flatMap((one) =>
-    'newest' in one && one.newest ? [{ tree: PLATFORM_TREE, ...one.newest, by: `the anchor ${one.name}` }] : []);
+  return anchors.map(({ name, size, root, note }) => ({ tree: PLATFORM_TREE, size, root, note, by: `the anchor ${name}` }));
 }
 
 /**

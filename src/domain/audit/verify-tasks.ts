@@ -1,6 +1,5 @@
 import type { EntryRange, LogSource } from './entry-source.js';
 import { addSums, KeyedSum, LeafHasher, NOTHING_SUMMED, type Summed } from './keyed-sum.js';
-import type { LogJudge } from './log-judge.js';
 import { verifyEntries, type EntriesFound, type EntriesOrder, type OrganizationFound } from './verify-entries.js';
 import {
   verifyPlatformTree, verifyTree,
@@ -28,12 +27,10 @@ export interface TaskRunner {
 }
 
 /** Does a task to its end. */
-export async function doTask(
-  source: LogSource, task: Task, onEntries: (entries: number) => void, judges: readonly LogJudge[] = [],
-): Promise<TaskFound> {
+export async function doTask(source: LogSource, task: Task, onEntries: (entries: number) => void): Promise<TaskFound> {
   switch (task.kind) {
     case 'entries':
-      return { kind: 'entries', found: await entriesOf(source, task, onEntries, judges) };
+      return { kind: 'entries', found: await entriesOf(source, task, onEntries) };
     case 'trees': {
       const found: OrganizationTreeFound[] = [];
       for (const order of task.orders) {
@@ -53,20 +50,20 @@ export async function doTask(
 }
 
 /** One after another, where the caller is. */
-export function inTurn(source: LogSource, judges: readonly LogJudge[]): TaskRunner {
+export function inTurn(source: LogSource): TaskRunner {
   return {
     run: async (tasks, onEntries) => {
       const found: TaskFound[] = [];
-      for (const task of tasks) found.push(await doTask(source, task, onEntries, judges));
+      for (const task of tasks) found.push(await doTask(source, task, onEntries));
       return found;
     },
   };
 }
 
 async function entriesOf(
-  source: LogSource, { range, order }: Extract<Task, { kind: 'entries' }>, onEntries: (entries: number) => void, judges: readonly LogJudge[],
+  source: LogSource, { range, order }: Extract<Task, { kind: 'entries' }>, onEntries: (entries: number) => void,
 ): Promise<EntriesFound> {
-  const pass = verifyEntries(source.read(range), order, undefined, judges);
+  const pass = verifyEntries(source.read(range), order);
   for (;;) {
     const step = await pass.next();
     if (step.done) return step.value;

@@ -30,8 +30,11 @@ export interface VerifyOptions {
   readonly anchors?: readonly ShownAnchor[];
   /** Notes of checkpoints from an earlier verification. */
   readonly remembered?: readonly string[];
+  /** Only these keys are believed, whatever the log says of others. */
+  readonly verifierKeys?: readonly string[];
+  /** They see every entry in a pass of their own, since chains may be read on other threads. */
   readonly judges?: readonly LogJudge[];
-  /** Default: where the caller is, one task after another, with the judges beside. Another runner leaves them a pass of their own. */
+  /** Default: where the caller is, one task after another. */
   readonly runner?: TaskRunner;
   readonly onProgress?: (entries: number, total: number) => void;
 }
@@ -64,13 +67,13 @@ const LEAVES_PER_TASK = 50_000;
  */
 export async function verifyLog(source: LogSource, options: VerifyOptions = {}): Promise<LogFound> {
   const { agentId, judges = [] } = options;
-  const header = await source.header(agentId);
-  const run = new Run(source, header, options, options.runner ?? inTurn(source, judges));
+  const header = believing(await source.header(agentId), options.verifierKeys);
+  const run = new Run(source, header, options, options.runner ?? inTurn(source));
   const chains = agentId === undefined ? undefined : [agentId];
   const entries = chains ? await run.readAgent(chains) : await run.readAll();
   const breaks = new Breaks();
   const settled = await run.settle(entries, breaks);
-  if (options.runner) await judgeApart(source, header, judges);
+  await judgeApart(source, header, judges);
   const judged = await Promise.all(judges.map((judge) => judge.end()));
   for (const { breaks: listed, breaksFound } of judged) breaks.add(listed, breaksFound);
   return {
@@ -84,6 +87,10 @@ export async function verifyLog(source: LogSource, options: VerifyOptions = {}):
     notes: settled.notes,
     members: Object.assign({}, ...judged.map(({ members }) => members)) as JsonObject,
   };
+}
+
+function believing(header: LogHeader, only: readonly string[] | undefined): LogHeader {
+  return only ? { ...header, keys: header.keys.filter(({ key }) => only.includes(key)) } : header;
 }
 
 class Breaks {
@@ -277,7 +284,6 @@ class Run {
 
 const NO_PLATFORM: PlatformFound = { tree: PLATFORM_TREE, size: 0, roots: new Map(), breaks: [], breaksFound: 0 };
 
-/** Judges that could not be beside the threads see every entry in a pass of their own. */
 async function judgeApart(source: LogSource, { ranges }: LogHeader, judges: readonly LogJudge[]): Promise<void> {
   if (judges.length === 0) return;
   for (const range of ranges) {

@@ -1,0 +1,69 @@
+import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { LogFound } from '../domain/audit/verify.js';
+import { verifyLines, type LinesOptions } from '../domain/audit/verify-lines.js';
+import { outcomeOf, type Verification } from '../modules/audit/verification.js';
+import { verifyDatabase } from '../modules/audit/verification/verify-database.js';
+
+/** What is asked, wherever the log is read from. */
+export interface VerifyFrom {
+  readonly agentId?: string;
+  /** Notes of checkpoints from earlier verifications, of this and other installations. */
+  readonly remembered: readonly string[];
+  /** Only these keys are believed, where any are given. */
+  readonly verifierKeys: readonly string[];
+  readonly onProgress: (entries: number, total: number) => void;
+}
+
+const THREADS = 2;
+
+export function fromDatabase(databaseUrl: string, _env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
+  const { agentId, remembered, verifierKeys, onProgress } = how;
+  return verifyDatabase({
+    databaseUrl, organizations: 'all', threads: THREADS, remembered, onProgress,
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(verifierKeys.length > 0 ? { verifierKeys } : {}),
+  });
+}
+
+/** Reads a server's export and verifies it here: nothing that the server says of it is believed. */
+export async function fromServer(url: string, key: string | undefined, how: VerifyFrom): Promise<Verification> {
+  const address = new URL('/api/v1/audit/export?format=jsonl', url);
+  if (how.agentId !== undefined) address.searchParams.set('agent_id', how.agentId);
+  const reply = await fetch(address, { headers: key === undefined ? {} : { authorization: `Bearer ${key}` } });
+  if (!reply.ok || !reply.body) throw new Error(`${address.host} answered ${reply.status}: ${(await reply.text()).slice(0, 300)}`);
+  return ofLines(Readable.fromWeb(reply.body as Parameters<typeof Readable.fromWeb>[0]), how);
+}
+
+/** An export as a file, packed or not. */
+export function fromFile(file: string, how: VerifyFrom): Promise<Verification> {
+  const stored = createReadStream(file);
+  if (!file.endsWith('.gz')) return ofLines(stored, how);
+  const unpacked = createGunzip();
+  stored.on('error', (error) => unpacked.destroy(error));
+  return ofLines(stored.pipe(unpacked), how);
+}
+
+async function ofLines(bytes: AsyncIterable<Uint8Array>, { agentId, remembered, verifierKeys, onProgress }: VerifyFrom): Promise<Verification> {
+  const begun = performance.now();
+  const options: LinesOptions = { remembered, pinned: verifierKeys, onProgress: (entries) => onProgress(entries, 0) };
+  const found: LogFound = await verifyLines(linesOf(bytes), { ...options, ...(agentId === undefined ? {} : { agentId }) });
+  return outcomeOf(found, [], begun);
+}
+
+const NEWLINE = 10;
+
+/** Whole lines without their ends; what follows the last end is a line, too. */
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let rest: Uint8Array[] = [];
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let to = chunk.indexOf(NEWLINE); to >= 0; from = to + 1, to = chunk.indexOf(NEWLINE, from)) {
+      yield Buffer.concat([...rest, chunk.subarray(from, to)]);
+      rest = [];
+    }
+    if (from < chunk.length) rest.push(chunk.subarray(from));
+  }
+  if (rest.length > 0) yield Buffer.concat(rest);
+}
