@@ -90,6 +90,8 @@ export async function proxyTo(databaseUrl: string): Promise<DatabaseProxy> {
   };
   const through = new URL(databaseUrl);
   through.host = `127.0.0.1:${port}`;
+  // By TCP, whatever else the database has.
+  through.search = '';
   return {
     url: through.href,
     cut,

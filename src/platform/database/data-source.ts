@@ -60,6 +60,7 @@ export function dataSourceOptions(
     applicationName: 'countersign',
     // pg's own defaults wait for ever: for a free connection, and for a server that has gone silent.
     extra: {
+      ...hostParameter(url),
       options: withoutLimits ? UNLIMITED : SESSION,
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: answerTimeoutMs,
@@ -71,6 +72,12 @@ export function dataSourceOptions(
       stream: () => new GatheringSocket(),
     },
   };
+}
+
+/** TypeORM takes an address apart by itself, and overlooks the folder of a Unix socket in it (`?host=/folder`, as in libpq). */
+function hostParameter(url: string): { host: string } | undefined {
+  const host = new URL(url).searchParams.get('host');
+  return host === null ? undefined : { host };
 }
 
 export function createDataSource(options: DatabaseOptions): DataSource {

@@ -28,6 +28,8 @@ export abstract class Leadership {
   abstract run<Result>(work: (run: RunStatement) => Promise<Result>): Promise<Result>;
   /** The same, in one transaction. */
   abstract transact<Result>(work: (run: RunStatement) => Promise<Result>): Promise<Result>;
+  /** Gives the lead up, and never takes it again: what this process was started with does not fit a leader. */
+  abstract abstain(): void;
 }
 
 export class NotLeading extends Error {
@@ -47,6 +49,7 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
   private client: pg.Client | undefined;
   private leads = false;
   private leadsTaken = 0;
+  private abstains = false;
   private stopping = false;
   private timer: NodeJS.Timeout | undefined;
   private looking: Promise<void> = Promise.resolve();
@@ -88,6 +91,12 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
     });
   }
 
+  abstain(): void {
+    this.abstains = true;
+    this.leads = false;
+    if (this.client) this.lost(this.client);
+  }
+
   onApplicationBootstrap(): void {
     this.look();
   }
@@ -111,9 +120,9 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
 
   private async lookOnce(): Promise<void> {
     // Whatever is under way there tells soon enough whether the connection stands.
-    if (this.leads && this.waiting > 0) return;
+    if (this.abstains || (this.leads && this.waiting > 0)) return;
     const client = this.client ?? (await this.connected());
-    if (client === undefined) return;
+    if (client === undefined || this.abstains) return;
     try {
       if (this.leads) {
         await client.query('select 1');

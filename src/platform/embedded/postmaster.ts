@@ -13,7 +13,7 @@ const LOG_LIMIT = 8 * 1024 * 1024;
 /** Settings that every start gives; the caller's come after them. */
 const SETTINGS = {
   listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
+  unix_socket_permissions: '0700',
   max_connections: '200',
   password_encryption: 'scram-sha-256',
   timezone: 'UTC',
@@ -117,10 +117,10 @@ export class Postmaster {
   static spawn(
     cluster: Cluster,
     binaries: Binaries,
-    options: { port: number; logFile: string; settings?: Readonly<Record<string, string>> },
+    options: { port: number; logFile: string; sockets?: string | undefined; settings?: Readonly<Record<string, string>> },
   ): Postmaster {
-    const { port, logFile } = options;
-    const settings = { ...SETTINGS, ...options.settings, port: String(port) };
+    const { port, logFile, sockets = '' } = options;
+    const settings = { ...SETTINGS, unix_socket_directories: quoted(sockets), ...options.settings, port: String(port) };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const log = openLog(logFile);
     try {
@@ -162,6 +162,11 @@ export class Postmaster {
       waited.abort();
     }
   }
+}
+
+/** As a list of one in PostgreSQL's settings, or of none. */
+function quoted(folder: string): string {
+  return folder === '' ? '' : `"${folder.replaceAll('"', '""')}"`;
 }
 
 function openLog(file: string): number {

@@ -85,6 +85,29 @@ describe('the embedded database', () => {
     expect(statSync(join(dataDir, 'secrets')).mode & 0o777).toBe(0o700);
   }, 60_000);
 
+  it('is reached by a Unix socket, with the password as ever, and leaves none behind that a killed one left', async () => {
+    const dataDir = freshFolder();
+    const first = await start(dataDir);
+    const cluster = await clusterOf(first);
+    expect(new URL(first.url).searchParams.get('host')).toBe(cluster);
+    expect(await ask(first.url, 'SELECT inet_client_addr()')).toEqual([null]);
+    await expect(ask(first.url.replace(/:[^:@]+@/, ':wrong@'), 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+    await stop(first);
+    for (const name of ['.s.PGSQL.5432', '.s.PGSQL.5432.lock', '.s.probe']) writeFileSync(join(cluster, name), '');
+    const second = await start(dataDir);
+    expect(await ask(second.url, 'SELECT inet_client_addr()')).toEqual([null]);
+    const { port } = new URL(second.url);
+    const sockets = readdirSync(cluster).filter((name) => name.startsWith('.s.'));
+    expect(sockets.sort()).toEqual([`.s.PGSQL.${port}`, `.s.PGSQL.${port}.lock`]);
+  }, 60_000);
+
+  it('does without a socket where its path would be too long', async () => {
+    const database = await start(join(freshFolder(), 'd'.repeat(120)));
+    const [address] = await ask(database.url, 'SELECT host(inet_client_addr())');
+    // Below a folder that is closed to the database's user the files are elsewhere, under a short name.
+    expect(address).toBe((await clusterOf(database)).length > 100 ? '127.0.0.1' : null);
+  }, 60_000);
+
   it('has one owner at a time', async () => {
     const dataDir = freshFolder();
     await start(dataDir);
@@ -102,7 +125,7 @@ describe('the embedded database', () => {
     const orphan = spawn(postgres, ['-D', cluster, '-c', `port=${port}`, '-c', 'unix_socket_directories='], {
       ...owner(cluster), cwd: '/', stdio: 'ignore',
     });
-    const orphanUrl = first.url.replace(/:\d+\//, `:${port}/`);
+    const orphanUrl = first.url.replace(/:\d+\/.*/, `:${port}/countersign`);
     while ((await ask(orphanUrl, 'SELECT n FROM kept').catch(() => []))[0] !== 8) await delay(20);
     // The lock of a process that is gone: its number is another's now.
     writeFileSync(join(dataDir, 'server.lock'), JSON.stringify({ pid: process.ppid, born: 'before the last boot' }));

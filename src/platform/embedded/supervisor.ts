@@ -8,6 +8,7 @@ import { checkVersion, initialiseCluster, locateCluster, makeHome, prepareDataDi
 import { lockDataDirectory } from './data-lock.js';
 import { Postmaster, endOrphan, freePort } from './postmaster.js';
 import { readOrMakeSecret } from './secret-files.js';
+import { socketFolder } from './socket-folder.js';
 
 export interface EmbeddedPostgresOptions {
   /** Folder of the data, the passwords and the log; made if missing. */
@@ -23,7 +24,7 @@ export interface EmbeddedPostgresOptions {
 }
 
 export interface EmbeddedPostgres {
-  /** Database `countersign` as its owner, who is no superuser. */
+  /** Database `countersign` as its owner, who is no superuser; with `?host=<folder>` where it has a Unix socket. */
   readonly url: string;
   /** Database `postgres` as superuser. */
   readonly superuserUrl: string;
@@ -39,8 +40,9 @@ const ROLE = 'countersign';
 const START_PATIENCE = 60_000;
 
 /**
- * Starts a PostgreSQL of our own on `dataDir`, on a free port of 127.0.0.1: makes it at the first start, recovers it after a
- * crash, ends what a killed process left behind. One process at a time may hold a data directory.
+ * Starts a PostgreSQL of our own on `dataDir`, on a free port of 127.0.0.1 and, where there can be one, on a Unix socket: makes it
+ * at the first start, recovers it after a crash, ends what a killed process left behind. One process at a time may hold a data
+ * directory.
  * @throws StartRefused with a message for the operator
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
@@ -57,8 +59,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       checkVersion(cluster.folder, binaries);
       await endOrphan(cluster.folder, log);
     } else initialiseCluster(cluster, binaries, passwords.superuser);
-    const postmaster = await spawnReady(cluster, binaries, passwords, { dataDir, settings: options.settings });
-    return await handleOf(postmaster, passwords, { unlock, firstStart: !cluster.exists });
+    const sockets = await socketFolder(cluster);
+    const postmaster = await spawnReady(cluster, binaries, passwords, { dataDir, sockets, settings: options.settings });
+    return await handleOf(postmaster, passwords, { unlock, sockets, firstStart: !cluster.exists });
   } catch (error) {
     unlock();
     throw error;
@@ -91,11 +94,11 @@ async function spawnReady(
   cluster: Cluster,
   binaries: Binaries,
   passwords: Passwords,
-  options: { dataDir: string; settings?: Readonly<Record<string, string>> },
+  { dataDir, ...options }: { dataDir: string; sockets: string | undefined; settings?: Readonly<Record<string, string>> },
 ): Promise<Postmaster> {
-  const logFile = join(options.dataDir, 'postgres.log');
+  const logFile = join(dataDir, 'postgres.log');
   for (let attempt = 1; ; attempt += 1) {
-    const postmaster = Postmaster.spawn(cluster, binaries, { port: await freePort(), logFile, settings: options.settings });
+    const postmaster = Postmaster.spawn(cluster, binaries, { ...options, port: await freePort(), logFile });
     if (await answers(postmaster, passwords)) return postmaster;
     const words = postmaster.lastWords();
     await postmaster.stop();
@@ -154,13 +157,13 @@ async function makeDatabase(port: number, passwords: Passwords): Promise<void> {
 async function handleOf(
   postmaster: Postmaster,
   passwords: Passwords,
-  { unlock, firstStart }: { unlock: () => void; firstStart: boolean },
+  { unlock, sockets, firstStart }: { unlock: () => void; sockets: string | undefined; firstStart: boolean },
 ): Promise<EmbeddedPostgres> {
   let asked = false;
   const { pid } = postmaster;
   if (pid === undefined) throw new StartRefused('The embedded database ended while it was starting');
   return {
-    url: ownerUrl(postmaster.port, passwords),
+    url: ownerUrl(postmaster.port, passwords) + (sockets === undefined ? '' : `?host=${encodeURIComponent(sockets)}`),
     superuserUrl: superuserUrl(postmaster.port, passwords),
     firstStart,
     pid,

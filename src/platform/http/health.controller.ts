@@ -1,6 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { Access } from '../auth/access.decorator.js';
+import { ReadinessFacts } from '../audit/readiness-facts.js';
 import { Reserve } from '../database/reserve.js';
 import { OutboxWorker } from '../outbox/outbox.worker.js';
 import { Problem } from './problem.js';
@@ -27,6 +28,7 @@ export class HealthController {
   constructor(
     private readonly reserve: Reserve,
     private readonly outbox: OutboxWorker,
+    private readonly facts: ReadinessFacts,
   ) {}
 
   @Get()
@@ -66,6 +68,6 @@ export class HealthController {
       const detail = `This server's clock differs from the database's by ${clockSkewMs} ms.`;
       throw new Problem('UNAVAILABLE', detail, { headers: { 'Retry-After': '5' } });
     }
-    return { status: 'ready', clockSkewMs, parkedEffects: await this.outbox.parked() };
+    return { status: 'ready', clockSkewMs, parkedEffects: await this.outbox.parked(), ...(await this.facts.look()) };
   }
 }

@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { JsonObject } from '../../domain/json.js';
 import { Reserve } from '../database/reserve.js';
+import { Statements } from '../database/statements.js';
 import type { EffectKind } from './effects.js';
 
 export interface OutboxRow {
@@ -34,10 +35,14 @@ const MOST_COUNTED = 10_000;
 export class OutboxStore {
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly statements: Statements,
     private readonly reserve: Reserve,
   ) {}
 
-  /** The earliest of each kind, straight from the index: however many are due, no more are read than are taken. */
+  /**
+   * The earliest of each kind, straight from the index: however many are due, no more are read than are taken. Planned anew each
+   * time, since a plan from when the outbox was empty would read a full one from end to end.
+   */
   async claim(kinds: EffectKind[], limit: number): Promise<OutboxRow[]> {
     const [rows] = await this.dataSource.query<[OutboxRow[], number]>(
       `update outbox o set available_at = clock_timestamp() + make_interval(secs => $2), attempts = o.attempts + 1
@@ -53,7 +58,7 @@ export class OutboxStore {
 
   async done({ organizationId, id, attempts }: OutboxRow): Promise<void> {
     const claimed = [organizationId, id, attempts];
-    await this.dataSource.query(
+    await this.statements.byKey(
       `delete from outbox where organization_id = $1 and id = $2 and attempts = $3 returning ${UNHURRIED}`, claimed,
     );
   }
@@ -61,7 +66,7 @@ export class OutboxStore {
   /** Tried again later, and later each time. */
   async later({ organizationId, id, attempts }: OutboxRow): Promise<void> {
     const pause = Math.min(LONGEST_PAUSE_SECONDS, 2 ** Math.min(attempts, 10));
-    await this.dataSource.query(
+    await this.statements.byKey(
       `update outbox set available_at = clock_timestamp() + make_interval(secs => $4)
        where organization_id = $1 and id = $2 and attempts = $3`,
       [organizationId, id, attempts, pause],

@@ -54,7 +54,7 @@ export async function checkpointsOf(
 export async function newestCheckpoints(run: ReadStatement, trees?: readonly string[]): Promise<StoredCheckpoint[]> {
   const rows = (await run(
     `select ${COLUMNS} from audit_trees t cross join lateral (
-       select * from audit_checkpoints newest where newest.organization_id = t.organization_id order by newest.size desc limit 1) c
+       select * from audit_checkpoints x where x.organization_id = t.organization_id order by x.size desc limit 1) c
      where $1::text[] is null or t.organization_id = any ($1) order by t.organization_id`,
     [trees ?? null],
   )) as CheckpointRow[];

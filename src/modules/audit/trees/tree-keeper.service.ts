@@ -71,6 +71,7 @@ export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShut
     } catch (error) {
       this.lead = undefined;
       this.integrator.forget();
+      if (error instanceof OtherKey) this.leadership.abstain();
       this.tell(error);
     }
   }
@@ -140,7 +141,6 @@ export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShut
     const trouble = error instanceof Error ? `${error.name} ${error.message}` : String(error);
     if (this.troubled === trouble) return;
     this.troubled = trouble;
-    if (error instanceof OtherKey) this.logger.error({ err: error }, 'this replica has another key and does not lead');
-    else this.logger.warn({ err: error }, 'leaves were not integrated or checkpoints not signed; it is tried again');
+    this.logger.warn({ err: error }, 'leaves were not integrated or checkpoints not signed; it is tried again');
   }
 }

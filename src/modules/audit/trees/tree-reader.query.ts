@@ -5,6 +5,8 @@ import { entryLeaf } from '../../../domain/audit/tree/leaf.js';
 import { leafHash } from '../../../domain/audit/tree/rfc6962.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 
+export { mapSourceOf } from './map.query.js';
+
 // Trees as they are stored. Each function reads by single statements and bears that the tree grows meanwhile: full tiles never
 // change, and what a reader was given of the tail stays right for the size that it was given for. For more than one tree of the
 // same moment, run them in one transaction that stands still.

@@ -1,0 +1,38 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { ReadinessFacts, type ReadinessFact } from '../../../platform/audit/readiness-facts.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import { Reserve } from '../../../platform/database/reserve.js';
+import { LOGGER } from '../../../platform/logging/token.js';
+import { liveKey, signerOf } from './signer.js';
+
+/**
+ * Tells whether this replica's key is the one that signs. Where it is not, as after a rotation until it is started again, calls are
+ * served all the same: another replica signs.
+ */
+@Injectable()
+export class SigningKeyFact implements ReadinessFact, OnModuleInit {
+  readonly name = 'signing key';
+  private told = false;
+
+  constructor(
+    private readonly reserve: Reserve,
+    private readonly facts: ReadinessFacts,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    this.facts.register(this);
+  }
+
+  async look(): Promise<{ signingKey: 'current' | 'retired' }> {
+    const [own, live] = [await signerOf(this.reserve.run, this.config.auditSigningKey), await liveKey(this.reserve.run)];
+    if (!live || live.verifierKey === own.verifierKey) return { signingKey: 'current' };
+    if (!this.told) {
+      this.told = true;
+      this.logger.error({ signsNow: live.keyId, own: own.key.id }, 'AUDIT_SIGNING_KEY was rotated: start this replica with the new one');
+    }
+    return { signingKey: 'retired' };
+  }
+}
