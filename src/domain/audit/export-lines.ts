@@ -56,7 +56,7 @@ const KINDS = {
   /** The first line: what the file claims to be. `keys` are claims too, until someone vouches for them. */
   export: {
     v: exactly(1), what: exactly('log', 'person', 'archive'), instance: text, organizations: list(text), madeAt: timestamp,
-    from: optional(nullable(timestamp)), to: optional(nullable(timestamp)), agentId: optional(text), userId: optional(text),
+    from: optional(nullable(timestamp)), to: optional(nullable(timestamp)), agentId: optional(nullable(text)), userId: optional(nullable(text)),
     keys: list(key),
   },
   /** A signed checkpoint of a tree. */
@@ -81,7 +81,7 @@ const KINDS = {
   head: { ...placeOfEntry, hash: nullable(text), closed: flag },
   /** Where a chain was cut by retention, and the sweep's entry that says so. */
   seam: {
-    ...placeOfEntry, hash: hex, count, sweepEntryId: text, sweepIndex: count, checkpoint: shape({ size: count, root: treeHash }),
+    ...placeOfEntry, hash: hex, count, sweepEntryId: text, sweepIndex: nullable(count), checkpoint: shape({ size: count, root: treeHash }),
   },
   /** That a tree of `to` leaves continues that of `from`; `organizationId` may be `platform`. */
   consistency: { organizationId: text, from: count, to: count, hashes: list(treeHash) },
