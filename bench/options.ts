@@ -32,9 +32,9 @@ export const USAGE = `npm run bench -- [options]
   --connections N    connections of the load generator (64)
   --agents N         agents that call in turn (1000)
   --pool N           connections of each server to PostgreSQL (10)
-  --only a,b         only these figures: receipt, connector, hot, pending, approve, sweep, million, append, audit-query
-                     (the last three, some 10 minutes each, only where they are named)
-  --entries N        entries beside which append and audit-query measure (2000000; 100000 with --quick)
+  --only a,b         only these figures: receipt, connector, hot, pending, approve, sweep, million, append, audit-query,
+                     verify (the last four, some 10 minutes each, only where they are named)
+  --entries N        entries beside which append and audit-query measure, and that verify reads (2000000; 100000 with --quick)
   --plans DIR        write the plans of what audit-query asks the database to DIR
   --load TOOL        wrk or autocannon; default: wrk where it is installed
   --data-dir DIR     folder for PostgreSQL's files; default: a temporary one on a real disk
