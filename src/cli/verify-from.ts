@@ -45,7 +45,8 @@ export function fromFile(file: string, how: VerifyFrom): Promise<Verification> {
   return ofLines(stored.pipe(unpacked), how);
 }
 
-async function ofLines(bytes: AsyncIterable<Uint8Array>, { agentId, remembered, verifierKeys, onProgress }: VerifyFrom): Promise<Verification> {
+async function ofLines(bytes: AsyncIterable<Uint8Array>, how: VerifyFrom): Promise<Verification> {
+  const { agentId, remembered, verifierKeys, onProgress } = how;
   const begun = performance.now();
   const options: LinesOptions = { remembered, pinned: verifierKeys, onProgress: (entries) => onProgress(entries, 0) };
   const found: LogFound = await verifyLines(linesOf(bytes), { ...options, ...(agentId === undefined ? {} : { agentId }) });

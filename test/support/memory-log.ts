@@ -71,7 +71,8 @@ export function sourceOf(log: MemoryLog, batch = 3): LogSource {
   return {
     whole: true,
     header: async (agentId) => {
-      const refs: ChainRef[] = [...log.heads, ...log.entries, ...log.leaves].filter(({ chain }) => (agentId ?? chain) === chain).sort(byChain);
+      const all: ChainRef[] = [...log.heads, ...log.entries, ...log.leaves];
+      const refs = all.filter(({ chain }) => (agentId ?? chain) === chain).sort(byChain);
       const middle = refs[Math.floor(refs.length / 2)];
       return {
         instance: log.instance ?? 'countersign-test',
@@ -86,7 +87,7 @@ export function sourceOf(log: MemoryLog, batch = 3): LogSource {
         total: log.entries.length,
       };
     },
-    read: (range) => ({ heads: inBatches(chosen(log.heads.map((one) => ({ ...one })), range)), entries: inBatches(chosen(log.entries, range)) }),
+    read: (range) => ({ heads: inBatches(chosen(log.heads, range)), entries: inBatches(chosen(log.entries, range)) }),
     leaves: async function* (id) {
       for (let from = 0; from < treeOf(id).length; from += batch) yield { from, leaves: treeOf(id).slice(from, from + batch) };
     },

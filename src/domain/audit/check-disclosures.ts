@@ -8,7 +8,8 @@ const BLANK = 'd,erased,pointer';
 
 /**
  * Holds an entry's disclosures against its commitments: each commitment has exactly one, in its place, and every value
- * opens its digest. Of a part (`areSome`) some may be withheld. Returns the digests whose values were blanked, which only an erasure entry can excuse, or what is wrong.
+ * opens its digest. Of a part (`areSome`) some may be withheld. Returns the digests whose values were blanked, which only an erasure
+ * entry can excuse, or what is wrong.
  */
 export function checkDisclosures(text: string, commitments: readonly Commitment[], areSome = false): string[] | string {
   const disclosures = readDisclosures(text);

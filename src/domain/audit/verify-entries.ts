@@ -199,7 +199,6 @@ function reader<T>(batches: AsyncIterable<readonly T[]>): Reader<T> {
   };
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- a stream of what is here already
 async function* none<T>(items: readonly T[] = []): AsyncGenerator<readonly T[]> {
   yield items;
 }

@@ -243,7 +243,8 @@ class LinesCheck implements SectionFrame {
     const announced = this.announced === undefined ? undefined : readVerifierKey(this.announced);
     for (const { origin, size, note } of announced ? this.checkpoints.values() : []) {
       if (!('wrong' in openCheckpoint(note, [announced!], origin))) continue;
-      this.add(origin, size, null, 'checkpoint_invalid', `the checkpoint of ${origin} is not signed by the key that the log announced last`);
+      const what = 'is not signed by the key that the log announced last';
+      this.add(origin, size, null, 'checkpoint_invalid', `the checkpoint of ${origin} ${what}`);
     }
     this.matchTransfers(header);
     this.judgeRecalled(PLATFORM_TREE, this.recalled(PLATFORM_TREE), undefined);
@@ -251,13 +252,12 @@ class LinesCheck implements SectionFrame {
       throw new Error(`the file does not show that the history goes on from the remembered checkpoint (${this.unproven.join(', ')})`);
     }
     const newest = this.checkpoints.get(PLATFORM_TREE);
+    const madeAt = this.mapped?.timestamp ?? header.madeAt;
     const { chains, entries, breaks, breaksFound, uncovered } = this;
     return {
       chains, entries, breaks, breaksFound, uncovered, instance: header.instance, members: {},
       notes: [...this.checkpoints.values()].map(({ note }) => note),
-      ...(newest
-        ? { checkpoint: { organizationId: PLATFORM_TREE, ...newest, platformSize: newest.size, madeAt: this.mapped?.timestamp ?? header.madeAt } }
-        : {}),
+      ...(newest ? { checkpoint: { organizationId: PLATFORM_TREE, ...newest, platformSize: newest.size, madeAt } } : {}),
     };
   }
 

@@ -46,12 +46,13 @@ export function keptByCaller(notes: readonly string[], instance: string): KeptCh
 export function* againstKept(
   found: TreeFound, kept: readonly KeptCheckpoint[], judge: CheckpointJudge, recoveries: readonly Notable[],
 ): Generator<Break> {
-  const lost = new Set(recoveries.map(({ metadata: { lost: given } }) => (isJsonObject(given) ? `${given['size']} ${given['root']}` : '')));
+  const isGivenUp = (size: number, root: string) => recoveries.some(({ metadata: { lost } }) =>
+    isJsonObject(lost) && lost['size'] === size && lost['root'] === root);
   for (const { tree, size, root, note, by } of kept) {
     if (tree !== found.tree) continue;
     const wrong = judge.wrongWith(note, tree, undefined, { size, root });
     if (wrong !== undefined) yield inTree(tree, size, 'checkpoint_invalid', `cannot be held against ${by}, which ${wrong}`);
-    else if (tree === PLATFORM_TREE && lost.has(`${size} ${root}`)) continue;
+    else if (tree === PLATFORM_TREE && isGivenUp(size, root)) continue;
     else if (size > found.size) {
       yield inTree(tree, found.size, 'truncated', `has ${found.size} leaves, and ${by} has seen ${size}: this is an older state`);
     } else if (found.roots.get(size) !== root) {

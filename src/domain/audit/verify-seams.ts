@@ -32,7 +32,7 @@ function wrongWith(
 ): string | undefined {
   const { organizationId, chain, seq, hash, count, sweepEntryId, checkpoint } = seam;
   const sweep = sweeps.find((one) => one.id === sweepEntryId && one.organizationId === organizationId);
-  if (!sweep || sweep.chain !== organizationChain(organizationId).chain) return 'they were cut off, and no entry of a sweep accounts for it';
+  if (sweep?.chain !== organizationChain(organizationId).chain) return 'they were cut off, and no entry of a sweep accounts for it';
   const { chains, checkpoint: said } = sweep.metadata;
   const isListed = Array.isArray(chains) && chains.some((one) =>
     isJsonObject(one) && one['chain'] === chain && one['seq'] === seq && one['hash'] === hash && one['count'] === count);
@@ -42,7 +42,8 @@ function wrongWith(
   const isOurs = rests && tree?.roots.get(checkpoint.size) === checkpoint.root &&
     platform.roots.get(checkpoint.platformSize) === checkpoint.platformRoot;
   if (!isOurs) return 'they were cut off at a checkpoint that the trees do not go on from';
-  if ((tree.ownSeq.get(checkpoint.size) ?? 0) >= sweep.seq) return 'they were cut off by a sweep that is older than the checkpoint it names';
+  const isOlder = (tree.ownSeq.get(checkpoint.size) ?? 0) >= sweep.seq;
+  if (isOlder) return 'they were cut off by a sweep that is older than the checkpoint it names';
   const cut = tree.cutAt.get(chain);
   if (cut?.hash !== hash) return 'the entry at which they were cut off is not the one in the tree';
   return cut.index < checkpoint.size ? undefined : 'they were cut off beyond the checkpoint that was to hold them';

@@ -156,16 +156,21 @@ export class SectionCheck {
     const seams = [...this.seams.values()];
     if (frame.isLog) {
       for (const [chain, { hasHead, seq }] of this.chains) {
-        if (!hasHead && (this.agent ?? chain) === chain) this.inEntry({ chain, seq, id: null }, 'truncated', 'is the last one, but no head says so');
+        if (hasHead || (this.agent ?? chain) !== chain) continue;
+        this.inEntry({ chain, seq, id: null }, 'truncated', 'is the last one, but no head says so');
       }
     }
     for (const { chain, seq, isConfirmed } of seams) {
       if (!isConfirmed) this.inRun(chain, 1, seq, 'deleted', 'were cut off, and no entry of a sweep accounts for it');
     }
-    for (const blank of this.blanks.values()) this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no erasure entry accounts for');
+    for (const blank of this.blanks.values()) {
+      this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no erasure entry accounts for');
+    }
     if (this.heads !== declared) this.inTree('chain_removed', size, `should have ${declared} chains; the heads of ${this.heads} are there`);
     const swept = seams.reduce((sum, { count }) => sum + count, 0);
-    if (frame.isWhole && this.gaps.swept !== swept) this.inTree('deleted', 0, `lacks ${this.gaps.swept} leaves as swept; sweeps speak of ${swept}`);
+    if (frame.isWhole && this.gaps.swept !== swept) {
+      this.inTree('deleted', 0, `lacks ${this.gaps.swept} leaves as swept; sweeps speak of ${swept}`);
+    }
     if (this.sweptTo > seams.reduce((most, { checkpoint }) => Math.max(most, checkpoint.size), 0)) {
       this.inTree('deleted', this.sweptTo, 'lacks leaves as swept that no checkpoint held when they were');
     }
@@ -241,8 +246,7 @@ export class SectionCheck {
     const listed = (name: string) => (Array.isArray(metadata[name]) ? metadata[name] : []);
     if (event === 'gdpr.erasure_executed') {
       for (const pair of listed('erased')) {
-        if (!Array.isArray(pair)) continue;
-        const key = `${String(pair[0])} ${String(pair[1])}`;
+        const key = Array.isArray(pair) ? pair.filter((one) => typeof one === 'string').join(' ') : '';
         if (!this.blanks.delete(key)) this.erased.add(key);
       }
     }
@@ -252,7 +256,7 @@ export class SectionCheck {
     if (event !== 'admin.audit_retention_sweep') return;
     const { checkpoint: said } = metadata;
     for (const cut of listed('chains')) {
-      const seam = isJsonObject(cut) ? this.seams.get(String(cut['chain'])) : undefined;
+      const seam = isJsonObject(cut) && typeof cut['chain'] === 'string' ? this.seams.get(cut['chain']) : undefined;
       if (!isJsonObject(cut) || seam?.sweepEntryId !== id || seam.sweepIndex !== index) continue;
       const { size, root } = seam.checkpoint;
       const isSame = seam.seq === cut['seq'] && seam.hash === cut['hash'] && seam.count === cut['count'];

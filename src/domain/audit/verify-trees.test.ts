@@ -74,7 +74,8 @@ describe('no false alarm', () => {
     // All that were newest are signed by both, as the rotation does it.
     for (const tree of [PLATFORM_TREE, 'org_platform', 'org_a', 'org_b']) {
       replaceNewest(log, tree, (one) => [{
-        ...one, note: signNote(checkpointText({ origin: originOf(NAME, tree), size: one.size, root: one.root }), [KEY, OTHER]), platformSize: size,
+        ...one, platformSize: size,
+        note: signNote(checkpointText({ origin: originOf(NAME, tree), size: one.size, root: one.root }), [KEY, OTHER]),
       }]);
     }
     await checkpoint(log, OTHER);
@@ -119,7 +120,9 @@ describe('a history that is not the one that was signed', () => {
     ['missing', () => []],
     ['without a signature', (one) => [{ ...one, note: one.note.slice(0, one.note.lastIndexOf('\u2014')) }]],
     ['by an unknown key', (one) => [{ ...one, note: signNote(one.note.slice(0, one.note.indexOf('\n\n') + 1), [OTHER]) }]],
-    ['of another size', (one) => [{ ...one, note: signNote(checkpointText({ origin: originOf(NAME, one.organizationId), size: 3, root: one.root }), [KEY]) }]],
+    ['of another size', (one) => [{
+      ...one, note: signNote(checkpointText({ origin: originOf(NAME, one.organizationId), size: 3, root: one.root }), [KEY]),
+    }]],
   ])('a checkpoint is %s', async (_name, change) => {
     for (const tree of [PLATFORM_TREE, 'org_a']) {
       const log = await signed();
@@ -153,8 +156,10 @@ describe('a history that is not the one that was signed', () => {
     };
     expect((await found(older, at(9, anchored.root))).breaks).toEqual(['platform truncated']);
     expect((await found(older, at(1, anchored.root))).breaks).toEqual(['platform tree_mismatch']);
-    expect((await found(older, { remembered: at(9, anchored.root).anchors.map(({ note }) => note) })).breaks).toEqual(['platform truncated']);
-    append(older, { chain: platformChain(), type: 'admin.recovered', metadata: { lost: { size: 9, root: anchored.root } } as never }, stamp());
+    const remembered = at(9, anchored.root).anchors.map(({ note }) => note);
+    expect((await found(older, { remembered })).breaks).toEqual(['platform truncated']);
+    const lost = { size: 9, root: anchored.root };
+    append(older, { chain: platformChain(), type: 'admin.recovered', metadata: { lost } as never }, stamp());
     expect((await found(older, at(9, anchored.root))).breaks).toEqual([]);
     expect((await found(older, at(8, anchored.root))).breaks).toEqual(['platform truncated']);
   });
@@ -162,7 +167,8 @@ describe('a history that is not the one that was signed', () => {
   it('one agent alone: the end of its chain, cut off with its head', async () => {
     const log = await signed();
     log.entries = log.entries.filter(({ chain, seq }) => chain !== 'agt_2' || seq < 3);
-    log.heads = log.heads.map((head) => (head.chain === 'agt_2' ? { ...head, seq: 2, hash: log.entries.findLast((one) => one.chain === 'agt_2')!.hash } : head));
+    const last = log.entries.findLast((one) => one.chain === 'agt_2')!;
+    log.heads = log.heads.map((head) => (head.chain === 'agt_2' ? { ...head, seq: 2, hash: last.hash } : head));
     expect((await found(log, { agentId: 'agt_2' })).breaks).toEqual(['agt_2 truncated']);
     expect(await found(log, { agentId: 'agt_1' })).toEqual(FINE);
   });
@@ -171,7 +177,8 @@ describe('a history that is not the one that was signed', () => {
     const log = await signed();
     for (let n = 0; n < 2; n++) {
       append(log, {
-        chain: agentChain('org_b', 'agt_9'), agentId: 'agt_9', type: 'agent.registered', metadata: { name: 'again', riskLevel: 'low' } as never,
+        chain: agentChain('org_b', 'agt_9'), agentId: 'agt_9', type: 'agent.registered',
+        metadata: { name: 'again', riskLevel: 'low' } as never,
       }, stamp());
     }
     expect((await found(log)).breaks).toEqual(['agt_9 inserted']);

@@ -149,8 +149,8 @@ class Run {
   async readAgent(chains: readonly string[]): Promise<Read> {
     const { organizations, seams } = this.header;
     const first = await this.run([this.entriesTask({ organizations, chains })]);
-    const needed = organizations.filter((id) =>
-      (first.entries.organizations.get(id)?.blanks.size ?? 0) > 0 || seams.some((seam) => seam.organizationId === id && chains.includes(seam.chain)));
+    const isCut = (id: string) => seams.some((seam) => seam.organizationId === id && chains.includes(seam.chain));
+    const needed = organizations.filter((id) => (first.entries.organizations.get(id)?.blanks.size ?? 0) > 0 || isCut(id));
     const own = needed.map((id) => organizationChain(id).chain);
     const read = [...chains, ...own];
     const second = await this.run([

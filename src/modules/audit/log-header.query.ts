@@ -22,14 +22,16 @@ export async function headerOf(run: RunsSql, scope: readonly string[] | null, ag
   const wanted = new Set([...organizations, 'platform']);
   const trees = (await treeHeads(run)).filter(({ tree }) => wanted.has(tree));
   const seams = await seamsIn(run, organizations);
-  const { ranges, total } = agentId === undefined ? await rangesOf(run, scope) : { ranges: [{ organizations, chains: [agentId] }], total: 0 };
+  const { ranges, total } =
+    agentId === undefined ? await rangesOf(run, scope) : { ranges: [{ organizations, chains: [agentId] }], total: 0 };
   return { instance, keys, trees, seams, organizations, ranges, total };
 }
 
 /** By stepping from one organization to the next through the keys of the tables, so that a long log costs no more than a short one. */
 async function organizationsIn(run: RunsSql, scope: readonly string[] | null): Promise<string[]> {
+  const tables = ['audit_heads', 'audit_entries', 'audit_tree_leaves', 'audit_tree_queue'];
   const rows = (await run(
-    `select distinct id from (${['audit_heads', 'audit_entries', 'audit_tree_leaves', 'audit_tree_queue'].map(distinctIn).join(' union all ')}
+    `select distinct id from (${tables.map(distinctIn).join(' union all ')}
        union all select t.organization_id from audit_trees t where t.organization_id <> 'platform') found
      where $1::text[] is null or id = any ($1)`,
     [scope],
