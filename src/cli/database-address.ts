@@ -33,6 +33,6 @@ export async function onDatabaseOf<Result>(
   }
 }
 
-function dataDirOf(env: NodeJS.ProcessEnv): string {
+export function dataDirOf(env: NodeJS.ProcessEnv): string {
   return resolve(env['DATA_DIR'] || resolve(checkoutRoot(), '.countersign'));
 }

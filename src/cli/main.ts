@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { auditCommand } from './audit.command.js';
 import { environmentCommand } from './environment.command.js';
 import { keyCommand } from './key.command.js';
+import { recoverCommand } from './recover.command.js';
 import { secretsCommand } from './secrets.command.js';
 import { startCommand } from './start.command.js';
 
@@ -13,7 +14,7 @@ const program = new Command('countersign')
   .exitOverride()
   .configureHelp({ showGlobalOptions: true });
 
-for (const command of [startCommand(), secretsCommand(), auditCommand(), keyCommand(), environmentCommand()]) {
+for (const command of [startCommand(), secretsCommand(), auditCommand(), keyCommand(), recoverCommand(), environmentCommand()]) {
   program.addCommand(inheritExit(command));
 }
 

@@ -1,10 +1,17 @@
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { originOf, PLATFORM_TREE } from '../domain/audit/checkpoint.js';
+import type { ShownAnchor } from '../domain/audit/entry-source.js';
 import type { LogFound } from '../domain/audit/verify.js';
 import { verifyLines, type LinesOptions } from '../domain/audit/verify-lines.js';
+import { anchorsOf } from '../modules/audit/anchors/anchors-of.js';
+import { instanceName } from '../modules/audit/trees/checkpoint.query.js';
 import { outcomeOf, type Verification } from '../modules/audit/verification.js';
+import { snapshotConnection } from '../modules/audit/verification/snapshot-connection.js';
 import { verifyDatabase } from '../modules/audit/verification/verify-database.js';
+import { loadConfig } from '../platform/config/config.js';
+import { reason } from './reason.js';
 
 /** What is asked, wherever the log is read from. */
 export interface VerifyFrom {
@@ -18,13 +25,28 @@ export interface VerifyFrom {
 
 const THREADS = 2;
 
-export function fromDatabase(databaseUrl: string, _env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
+/** With the anchors that the environment names, where they can be asked. */
+export function fromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
   const { agentId, remembered, verifierKeys, onProgress } = how;
   return verifyDatabase({
-    databaseUrl, organizations: 'all', threads: THREADS, remembered, onProgress,
+    databaseUrl, organizations: 'all', threads: THREADS, remembered, onProgress, anchors: () => askAnchors(databaseUrl, env),
     ...(agentId === undefined ? {} : { agentId }),
     ...(verifierKeys.length > 0 ? { verifierKeys } : {}),
   });
+}
+
+async function askAnchors(databaseUrl: string, env: NodeJS.ProcessEnv): Promise<ShownAnchor[]> {
+  const connection = await snapshotConnection(databaseUrl);
+  const instance = await instanceName(connection.run).finally(() => connection.end());
+  const asked = await Promise.all(anchorsOf(loadConfig(env)).map(async (anchor): Promise<ShownAnchor[]> => {
+    const newest = await anchor.newest(originOf(instance, PLATFORM_TREE)).catch((error: unknown) => {
+      process.stderr.write(`the anchor ${anchor.name} cannot be asked: ${reason(error, 'no answer')}\n`);
+      return undefined;
+    });
+    if (newest?.root === undefined || newest.note === undefined) return [];
+    return [{ name: anchor.name, size: newest.size, root: newest.root, note: newest.note }];
+  }));
+  return asked.flat();
 }
 
 /** Reads a server's export and verifies it here: nothing that the server says of it is believed. */

@@ -38,7 +38,7 @@ async function signed(): Promise<void> {
   await eventually(async () => {
     const [row] = await server.sql<{ missing: string }>(`
       select (select count(*) from audit_entries) - (select sum(newest) from (
-        select max(size) as newest from audit_checkpoints where organization_id <> 'platform' group by organization_id) signed) as missing`);
+        select max(size) newest from audit_checkpoints where organization_id <> 'platform' group by organization_id) signed) as missing`);
     expect(row!.missing).toBe('0');
   }, { within: 30_000 });
 }

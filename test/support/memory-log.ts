@@ -105,6 +105,7 @@ export function sourceOf(log: MemoryLog, batch = 3): LogSource {
       inBatches((log.trees?.checkpoints ?? []).filter((one) => one.organizationId === tree).sort((a, b) => a.size - b.size)),
     mapHeads: () => inBatches(mapped(log)),
     mapHead: (id) => Promise.resolve(newest && mapped(log).find(({ organization }) => organization === id)),
+    recoveries: () => Promise.resolve(log.entries.filter(({ event }) => event === 'admin.recovered').map(({ payload }) => payload)),
     mapContents: (keys) => log.trees!.map.contents(keys),
   };
 }

@@ -106,5 +106,7 @@ export interface LogSource {
   mapHeads(): AsyncIterable<readonly OrganizationHead[]>;
   /** Of one organization; undefined while it is not in the map. */
   mapHead(organizationId: string): Promise<OrganizationHead | undefined>;
+  /** Payloads of the installation's recoveries, for whoever is not shown the chain that they stand in. */
+  recoveries(): Promise<readonly string[]>;
   mapContents(keys: readonly MapKey[]): Promise<readonly MapContent[]>;
 }

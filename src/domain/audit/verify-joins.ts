@@ -1,7 +1,9 @@
 import { MAX_BREAKS, type Break, type BreakKind } from './breaks.js';
+import type { JsonObject } from '../json.js';
 import type { EntryRange, ShownSeam } from './entry-source.js';
+import { readPayload } from './payload.js';
 import type { Transfer } from './verify-chain.js';
-import { byChain, type OrganizationFound } from './verify-entries.js';
+import { byChain, type EntriesFound, type OrganizationFound } from './verify-entries.js';
 
 /** Whether a seam's chain is read with a range. */
 export function isIn({ organizationId, chain }: ShownSeam, { from, to, chains, organizations }: EntryRange): boolean {
@@ -41,4 +43,33 @@ export function* unmatched(transfers: readonly Transfer[], seams: readonly Shown
     const detail = `entry ${seq} of chain ${chain} is one half of a transfer; the other half is not there`;
     yield { chain, position: seq, entryId: id, kind, detail };
   }
+}
+
+/** The first `MAX_BREAKS` of all, and how many there are. */
+export class Breaks {
+  readonly listed: Break[] = [];
+  found = 0;
+
+  add(some: Iterable<Break>, found?: number): void {
+    let count = 0;
+    for (const one of some) {
+      count++;
+      if (this.listed.length < MAX_BREAKS) this.listed.push(one);
+    }
+    this.found += found ?? count;
+  }
+}
+
+/** What a pass gives at its end. */
+export async function toEnd(pass: AsyncGenerator<number, EntriesFound, void>): Promise<EntriesFound> {
+  for (;;) {
+    const step = await pass.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Of a stored payload; nothing of one that cannot be read. */
+export function metadataOf(text: string): JsonObject {
+  const payload = readPayload(text);
+  return typeof payload === 'string' ? {} : payload.metadata;
 }

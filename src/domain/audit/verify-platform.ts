@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json.js';
+import { isJsonObject, type JsonObject } from '../json.js';
 import { inTree, type Break } from './breaks.js';
 import { PLATFORM_TREE, readCheckpoint } from './checkpoint.js';
 import type { LogSource, ShownAnchor } from './entry-source.js';
@@ -44,9 +44,9 @@ export function keptByCaller(notes: readonly string[], instance: string): KeptCh
 
 /** Holds a tree against what others have kept of it. A recovery names the one state that was given up. */
 export function* againstKept(
-  found: TreeFound, kept: readonly KeptCheckpoint[], judge: CheckpointJudge, recoveries: readonly Notable[],
+  found: TreeFound, kept: readonly KeptCheckpoint[], judge: CheckpointJudge, recoveries: readonly JsonObject[],
 ): Generator<Break> {
-  const isGivenUp = (size: number, root: string) => recoveries.some(({ metadata: { lost } }) =>
+  const isGivenUp = (size: number, root: string) => recoveries.some(({ lost }) =>
     isJsonObject(lost) && lost['size'] === size && lost['root'] === root);
   for (const { tree, size, root, note, by } of kept) {
     if (tree !== found.tree) continue;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '../json.js';
-import { inTree, MAX_BREAKS, type Break } from './breaks.js';
+import { inTree, type Break } from './breaks.js';
 import { organizationChain, PLATFORM_ORGANIZATION } from './chain.js';
 import { PLATFORM_TREE, type StoredCheckpoint } from './checkpoint.js';
 import type { EntryRange, LogHeader, LogSource, ShownAnchor, ShownSeam } from './entry-source.js';
@@ -8,7 +8,7 @@ import { addSums, NOTHING_SUMMED, sameSums, type Summed } from './keyed-sum.js';
 import type { LogJudge } from './log-judge.js';
 import { hashText, EMPTY_ROOT } from './tree/rfc6962.js';
 import { verifyEntries, type EntriesFound } from './verify-entries.js';
-import { isIn, listOf, unmatched } from './verify-joins.js';
+import { Breaks, isIn, listOf, metadataOf, toEnd, unmatched } from './verify-joins.js';
 import {
   againstAnnouncedKey, againstKept, againstMapPath, againstSignature, againstWholeMap, judgeOf, keptByAnchors, keptByCaller,
   type KeptCheckpoint,
@@ -93,20 +93,6 @@ function believing(header: LogHeader, only: readonly string[] | undefined): LogH
   return only ? { ...header, keys: header.keys.filter(({ key }) => only.includes(key)) } : header;
 }
 
-class Breaks {
-  readonly listed: Break[] = [];
-  found = 0;
-
-  add(some: Iterable<Break>, found?: number): void {
-    let count = 0;
-    for (const one of some) {
-      count++;
-      if (this.listed.length < MAX_BREAKS) this.listed.push(one);
-    }
-    this.found += found ?? count;
-  }
-}
-
 /** Everything that was read once, joined. */
 interface Read {
   readonly entries: EntriesFound;
@@ -174,7 +160,7 @@ class Run {
     }
     const judge = judgeOf(header);
     const rotations = named('admin.signing_key_rotated');
-    const recoveries = named('admin.recovered');
+    const recoveries = await this.recoveries(entries);
     breaks.add(againstSignature(platform));
     for (const tree of [...trees.values(), platform]) breaks.add(againstKept(tree, this.kept, judge, recoveries));
     breaks.add(againstAnnouncedKey([...trees.values(), platform], trees.get(PLATFORM_ORGANIZATION), rotations, judge));
@@ -186,6 +172,16 @@ class Run {
     for (const { count } of queue.values()) uncovered += count;
     const notes = [...trees.values(), platform].flatMap(({ newest }) => newest?.note ?? []);
     return { uncovered, platform, notes };
+  }
+
+  /** Of a part the installation's own chain is not read; what it says of recoveries is then believed as it stands. */
+  private async recoveries({ notable }: EntriesFound): Promise<JsonObject[]> {
+    const { source, options: { agentId }, kept } = this;
+    if (source.whole && agentId === undefined) {
+      const own = notable.filter(({ event, organizationId }) => event === 'admin.recovered' && organizationId === PLATFORM_ORGANIZATION);
+      return own.map(({ metadata }) => metadata);
+    }
+    return kept.length === 0 ? [] : (await source.recoveries()).map(metadataOf);
   }
 
   /** Reads those organizations again, sorted, of which chains and tree do not hold the same. */
@@ -290,12 +286,5 @@ async function judgeApart(source: LogSource, { ranges }: LogHeader, judges: read
     for await (const batch of source.read(range).entries) {
       for (const entry of batch) for (const judge of judges) judge.entry(entry);
     }
-  }
-}
-
-async function toEnd(pass: AsyncGenerator<number, EntriesFound, void>): Promise<EntriesFound> {
-  for (;;) {
-    const step = await pass.next();
-    if (step.done) return step.value;
   }
 }

@@ -70,6 +70,8 @@ export interface GateQuestion {
   readonly agent: AgentFacts;
   /** The stops that hold this agent at this moment. */
   readonly stops: readonly { readonly id: string }[];
+  /** Whether the log has been without an anchor for longer than the installation allows for what is hardcoded. */
+  readonly unanchored?: boolean;
   /** What the grant's limits are compared with, apart from this call; absent where it has none. */
   readonly used?: UsedUp;
   readonly call: GateCall;
@@ -77,7 +79,7 @@ export interface GateQuestion {
 
 export type ReasonRule =
   | 'token' | 'stop' | 'agent_status' | 'grant' | 'input_schema' | 'connector_input'
-  | 'hardcoded' | 'grant_mode' | 'condition' | 'limit' | 'skip_hitl';
+  | 'hardcoded' | 'unanchored' | 'grant_mode' | 'condition' | 'limit' | 'skip_hitl';
 
 /** One step that decided. It stands in the audit entry, so it never repeats a value of the input. */
 export interface Reason {
@@ -85,14 +87,17 @@ export interface Reason {
   readonly detail: string;
 }
 
-export type GateRefusal = 'CAPABILITY_NOT_GRANTED' | 'CAPABILITY_NOT_IN_TOKEN' | 'STOPPED' | 'AGENT_INACTIVE';
+export type GateRefusal = 'CAPABILITY_NOT_GRANTED' | 'CAPABILITY_NOT_IN_TOKEN' | 'STOPPED' | 'AGENT_INACTIVE' | 'UNAVAILABLE';
 
 /** `flagged`: the agent's risk is high or above, so the execution and its entries are marked. */
 export type GateDecision = { readonly reasons: readonly Reason[]; readonly flagged: boolean } & (
   | {
       readonly kind: 'refuse';
       readonly code: GateRefusal;
-      /** False when the token lacks the capability: such an attempt leaves no audit entry (interface, section 6). */
+      /**
+       * False when the token lacks the capability: such an attempt leaves no audit entry (interface, section 6); and while the
+       * log is without an anchor, which says nothing of the agent and passes.
+       */
       readonly recorded: boolean;
       readonly detail: string;
     }
@@ -113,7 +118,7 @@ export const BLOCKED = 'capability blocked by policy';
 
 /**
  * The gate's decision over facts that were read, without any effect (interface, section 1, gate rules 1–5 and 7–9).
- * The checks stand in a fixed order: token, stop, agent, grant, input schema, connector's placeholders, mode.
+ * The checks stand in a fixed order: token, stop, agent, grant, anchors, input schema, connector's placeholders, mode.
  */
 export function decide(question: GateQuestion): GateDecision {
   const { definition, agent, stops, call } = question;
@@ -130,6 +135,7 @@ export function decide(question: GateQuestion): GateDecision {
   if (stops.length > 0) return refuse('STOPPED', 'stop', `A stop holds this agent: ${stops.map((stop) => stop.id).join(', ')}.`);
   if (agent.status !== 'active') return refuse('AGENT_INACTIVE', 'agent_status', `The agent is ${agent.status}.`);
   if (!definition || !grant) return refuse('CAPABILITY_NOT_GRANTED', 'grant', whyNoGrant(question));
+  if (question.unanchored === true && isProtected(definition)) return refuse('UNAVAILABLE', 'unanchored', UNANCHORED, false);
 
   const invalid = inputProblem(definition, call.input);
   if (invalid) return { kind: 'invalid', code: 'INVALID_INPUT', ...invalid, flagged };
@@ -157,6 +163,9 @@ export function grantEffectiveMode(
 
 const NOT_IN_TOKEN =
   'The agent holds this capability, but its token was issued before. Refresh the token and acknowledge the changed capabilities.';
+
+const UNANCHORED =
+  'The audit log has not reached its anchors for too long, and this capability does not go on without them. Nothing was done.';
 
 // The name counts too: a row that lost its mark must not open a protected capability.
 function isProtected(definition: Pick<CapabilityFacts, 'name' | 'hardcoded'>): boolean {

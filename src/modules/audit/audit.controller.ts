@@ -1,8 +1,7 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { reachOf } from '../../domain/access/access.js';
 import { Access, Caller } from '../../platform/auth/access.decorator.js';
-import { type Caller as VerifiedCaller, kindOf } from '../../platform/auth/principal.js';
+import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
 import { pageRequest } from '../../platform/http/pagination.js';
 import { PathParam } from '../../platform/http/path-param.js';
 import { Problem } from '../../platform/http/problem.js';
@@ -11,6 +10,7 @@ import { Replies } from '../../platform/http/replies.js';
 import { AuditListQuery, VerifyQuery } from './audit.dto.js';
 import { AuditEntryReply, AuditListReply, VerificationReply, presentEntry, presentVerification } from './audit.presenter.js';
 import { AuditQuery } from './audit.query.js';
+import { onlyOf } from './only-of.js';
 import { VerifyLogService } from './verify-log.service.js';
 
 const DEFAULT_LIMIT = 50;
@@ -31,7 +31,7 @@ export class AuditController {
   @Access('audit.read')
   @Replies(200, AuditListReply)
   async list(@QueryParams(AuditListQuery) query: AuditListQuery, @Caller() caller: VerifiedCaller): Promise<AuditListReply> {
-    const page = await this.log.list(caller.scope, query, pageRequest(query, DEFAULT_LIMIT), onlyOf(caller));
+    const page = await this.log.list(caller.scope, query, pageRequest(query, DEFAULT_LIMIT), onlyOf('audit.read', caller));
     return {
       entries: page.rows.map(presentEntry),
       total: page.total,
@@ -57,14 +57,8 @@ export class AuditController {
   @Access('audit.read')
   @Replies(200, AuditEntryReply)
   async get(@PathParam('id', 'audit') id: string, @Caller() caller: VerifiedCaller): Promise<AuditEntryReply> {
-    const entry = await this.log.find(caller.scope, id, onlyOf(caller));
+    const entry = await this.log.find(caller.scope, id, onlyOf('audit.read', caller));
     if (!entry) throw new Problem('NOT_FOUND', 'There is no such entry.');
     return presentEntry(entry);
   }
-}
-
-/** Members read what they did and what is about them. */
-function onlyOf({ principal, actorId }: VerifiedCaller): string | undefined {
-  const kind = kindOf(principal);
-  return kind !== 'system' && reachOf('audit.read', kind) === 'own' ? actorId : undefined;
 }

@@ -4,7 +4,7 @@ import { mapPlace, type OrganizationHead } from '../../domain/audit/tree/map.js'
 import { headerOf } from './log-header.query.js';
 import { streamed, type RunsSql } from './streamed.query.js';
 import { checkpointsOf } from './trees/checkpoint.query.js';
-import { mapHead, mapSourceOf } from './trees/map.query.js';
+import { mapSourceOf } from './trees/map.query.js';
 import { leafRunsOf, platformLeavesOf } from './trees/tree-reader.query.js';
 
 export type { RunsSql } from './streamed.query.js';
@@ -74,17 +74,26 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
       }
     },
     mapHeads: async function* () {
-      for await (const rows of streamed<Omit<OrganizationHead, 'size'> & { size: string }>(run, MAP_HEADS, [])) {
+      for await (const rows of streamed<MapHeadRow>(run, MAP_HEADS, [])) {
         yield rows.map((row) => ({ ...row, size: Number(row.size) }));
       }
     },
     mapHead: async (organization) => {
-      const head = await mapHead(run, mapPlace(organization));
-      return head && { organization, ...head };
+      const [head] = (await run(`${MAP_HEADS} and m.prefix = $1`, [Buffer.from(mapPlace(organization))])) as MapHeadRow[];
+      return head && { ...head, size: Number(head.size) };
+    },
+    recoveries: async () => {
+      const rows = await run(
+        `select e.payload from audit_entries e
+         where e.organization_id = 'org_platform' and e.chain = 'sys_platform' and e.event = 'admin.recovered'`, [],
+      );
+      return (rows as { payload: string }[]).map(({ payload }) => payload);
     },
     mapContents: (keys) => mapSourceOf(run).contents(keys),
   };
 }
+
+type MapHeadRow = Omit<OrganizationHead, 'size'> & { readonly size: string };
 
 interface QueueRow {
   readonly organizationId: string;

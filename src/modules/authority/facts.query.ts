@@ -8,6 +8,7 @@ import type { JsonObject } from '../../domain/json.js';
 import type { Quorum } from '../../domain/hitl/quorum.js';
 import type { Reminder } from '../../domain/hitl/reminders.js';
 import { DEFAULT_WINDOW_SECONDS } from '../../domain/hitl/window.js';
+import { AnchorFreshness } from '../../platform/audit/anchor-freshness.js';
 import type { Tx } from '../../platform/database/tx.js';
 import type { NamedStatement } from '../../platform/database/named-statement.js';
 import { Statements } from '../../platform/database/statements.js';
@@ -47,6 +48,8 @@ export interface Facts {
   /** The stops that hold this agent now. */
   readonly stops: readonly { readonly id: string }[];
   readonly separationOfDuties: SeparationOfDuties;
+  /** Whether what is hardcoded stops: the log is without its anchors for too long. Of this server's memory, at this moment. */
+  readonly unanchored?: true;
   readonly definition?: CapabilityFacts;
   /** The agent's own, or its team's where it has none that is alive. */
   readonly grant?: GrantFacts;
@@ -136,11 +139,12 @@ export class FactsQuery {
   constructor(
     private readonly statements: Statements,
     private readonly usage: GrantUsageStore,
+    private readonly freshness: AnchorFreshness,
   ) {}
 
   async read(wanted: readonly FactsWanted[]): Promise<Facts[]> {
     const rows = await this.statements.run<Row>(READ, parametersOf(wanted));
-    const facts = rows.map((row, i) => factsFrom(row, wanted[i]!));
+    const facts = rows.map((row, i) => this.factsFrom(row, wanted[i]!));
     const limited = facts.flatMap((one, i) => (isLimited(one) ? [{ one, i }] : []));
     if (limited.length === 0) return facts;
     const usages = await this.usage.read(
@@ -153,7 +157,7 @@ export class FactsQuery {
   /** Those of many, in one statement, but for what is used up of limits: where a grant has some, it has to be asked about alone. */
   async readAllWithin(tx: Tx, wanted: readonly FactsWanted[]): Promise<Facts[]> {
     const rows = await tx.query<Row & Record<string, unknown>>(READ.text, parametersOf(wanted));
-    return rows.map((row, i) => factsFrom(row, wanted[i]!));
+    return rows.map((row, i) => this.factsFrom(row, wanted[i]!));
   }
 
   /**
@@ -167,6 +171,10 @@ export class FactsQuery {
     const { id: grantId, limits } = facts.grant;
     const asked = { organizationId: wanted.organizationId, grantId, limits, ...(without === undefined ? {} : { without }) };
     return { ...facts, usage: await this.usage.readWithin(tx, asked) };
+  }
+
+  private factsFrom(row: Row, wanted: FactsWanted): Facts {
+    return factsFrom(row, wanted, this.freshness.isStale);
   }
 }
 
@@ -184,7 +192,7 @@ function parametersOf(wanted: readonly FactsWanted[]): unknown[] {
   ];
 }
 
-function factsFrom(row: Row, { agentId, capability }: FactsWanted): Facts {
+function factsFrom(row: Row, { agentId, capability }: FactsWanted, isUnanchored: boolean): Facts {
   const definition = definitionOf(row, capability);
   const exists = row.revision !== null && row.name !== null;
   return {
@@ -194,6 +202,7 @@ function factsFrom(row: Row, { agentId, capability }: FactsWanted): Facts {
     rootKeyHash: row.root_key_hash,
     stops: (row.stops ?? []).map((id) => ({ id })),
     separationOfDuties: row.separation_of_duties ?? 'standard',
+    ...(isUnanchored ? { unanchored: true } : {}),
     ...(exists ? { revision: Number(row.revision) } : {}),
     ...(exists
       ? {

@@ -128,6 +128,15 @@ export class ExecutionStore {
     return rows.map((row) => row.id);
   }
 
+  /** Of an agent: what its runtime has. */
+  async running(tx: Tx, organizationId: string, agentId: string): Promise<string[]> {
+    const rows = await tx.query<{ id: string }>(
+      `select id from executions where organization_id = $1 and agent_id = $2 and status = 'running' order by id`,
+      [organizationId, agentId],
+    );
+    return rows.map((row) => row.id);
+  }
+
   /** Executions that a crash left behind: their lease is over. */
   async abandoned(limit: number): Promise<ExecutionPlace[]> {
     return (await this.dataSource.query(

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { decide, type GrantFacts } from '../../domain/gate/decide.js';
 import { addAmounts, measureOf, type UsedUp } from '../../domain/gate/limits.js';
+import { AnchorFreshness } from '../../platform/audit/anchor-freshness.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import type { ItemOutcome } from '../../platform/database/batcher.js';
 import { entryColumns, subjectColumns } from '../../platform/database/chain-writer.js';
@@ -54,6 +55,7 @@ export class AdmissionBatch {
     private readonly facts: FactsQuery,
     private readonly running: RunExecutionService,
     private readonly unknownCommits: UnknownCommits,
+    private readonly freshness: AnchorFreshness,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
 
@@ -103,7 +105,7 @@ export class AdmissionBatch {
       }
       return { kind: 'answer', answer: { kind: 'replay', executionId: facts.kept.executionId! } };
     }
-    const decision = decide(questionOf(item, facts, before));
+    const decision = decide({ ...questionOf(item, facts, before), unanchored: this.freshness.isStale });
     const plan = planAdmission(item, facts, decision, this.running.choose(facts.definition));
     if (plan.opens === 1) {
       const open = facts.openRequests + before.opened(item.agentId);

@@ -2,13 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '../../domain/json.js';
 import { inOneGo } from '../../platform/database/in-one-go.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { Problem } from '../../platform/http/problem.js';
 import type { ApprovedAction } from '../../platform/outbox/effects.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { ExecutionStore } from '../executions/execution.store.js';
 import type { HitlRequestEntity } from '../hitl/hitl-request.entity.js';
 import { HitlRequestStore } from '../hitl/hitl-request.store.js';
-import { obstacleTo } from '../hitl/obstacle.js';
+import { obstacleTo, UNAVAILABLE } from '../hitl/obstacle.js';
 import type { StartedExecution } from './admission-item.js';
 import { LEASE_GRACE_SECONDS } from './admission-plan.js';
 import { type ApprovalStanding, approvalStanding } from './approval-standing.query.js';
@@ -52,6 +53,7 @@ export class BeginApprovedService {
    * All that the approval rested on is asked again.
    *
    * @returns why it may not begin now, if so: a code for execution and entry
+   * @throws Problem UNAVAILABLE where that passes by itself; whoever begins it tries again
    */
   hindrance({ action, execution, request, facts, standing }: Approved): string | undefined {
     // The facts are those of the capability that was left to be run.
@@ -60,6 +62,7 @@ export class BeginApprovedService {
     // A stop ends what was approved before it, also one that was lifted meanwhile: nobody approved it with that in mind.
     if (standing.wasHeld) return 'stopped';
     const obstacle = obstacleTo(request, facts, request.deciderLevel);
+    if (obstacle?.code === UNAVAILABLE) throw new Problem('UNAVAILABLE', obstacle.detail);
     if (obstacle !== undefined) return obstacle.code;
     // What is shown of the execution is what runs.
     return request.input === execution.input ? undefined : 'approval_mismatch';

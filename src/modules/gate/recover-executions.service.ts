@@ -6,8 +6,8 @@ import { asService } from '../../platform/auth/call-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { LOGGER } from '../../platform/logging/token.js';
-import { notify } from '../../platform/outbox/effects.js';
 import { isPassing } from '../../platform/http/failure.js';
+import { closeIndeterminate } from '../executions/close-indeterminate.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { type ExecutionPlace, ExecutionStore } from '../executions/execution.store.js';
 import { planFor } from '../hitl/request-plan.js';
@@ -20,7 +20,6 @@ const AT_ONCE = 100;
 const BROKEN_FOR_MS = 60_000;
 /** How often one execution may begin. What ended the server each time would go on doing so. */
 const BEGINNINGS_MAX = 3;
-const CODE = 'INDETERMINATE';
 const UNKNOWN = 'The server ended while the action was running. It may have been done; it is not repeated';
 
 /** Begun again, or the reason why not, as the end of a sentence. */
@@ -92,7 +91,7 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
       if (execution.status !== 'running' || execution.leaseUntil === null || execution.leaseUntil > (await tx.now())) return undefined;
       const again = await this.retry(tx, execution);
       if (!('because' in again)) return again;
-      await this.close(tx, execution, again.because);
+      await closeIndeterminate(tx, this.executions, execution, `${UNKNOWN}${again.because}.`);
       return undefined;
     });
     if (begun) void this.running.run(begun).catch(() => undefined);
@@ -118,29 +117,5 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
       },
     });
     return begun;
-  }
-
-  private async close(tx: Tx, execution: ExecutionEntity, because: string): Promise<void> {
-    const { organizationId, agentId, capability, hitlRequestId } = execution;
-    const error = { code: CODE, message: `${UNKNOWN}${because}.` };
-    const auditId = tx.record(
-      agentChain(organizationId, agentId),
-      {
-        type: 'execution.failed',
-        capability,
-        metadata: {
-          executionId: execution.id,
-          error,
-          outcome: 'indeterminate',
-          ...(hitlRequestId === null ? {} : { hitlId: hitlRequestId }),
-          ...(execution.flagged ? { flagged: true } : {}),
-        },
-      },
-      { closing: true },
-    );
-    await this.executions.move(tx, 'running', {
-      ...execution, status: 'indeterminate', error, auditId, closedAt: await tx.now(), leaseUntil: null,
-    });
-    tx.enqueue(notify(organizationId, 'execution.indeterminate', { executionId: execution.id }));
   }
 }

@@ -9,7 +9,7 @@ import type { PlaceToDecide } from './hitl-request.store.js';
 import { type Decision, type Judged, JudgeDecisionService, type Standing } from './judge-decision.service.js';
 import { LicenceService } from './licence.service.js';
 import { MoveRequestService } from './move-request.service.js';
-import { ESCALATION_NEEDED, type Obstacle, obstacleTo } from './obstacle.js';
+import { ESCALATION_NEEDED, type Obstacle, obstacleTo, UNAVAILABLE } from './obstacle.js';
 
 /** Up to which level a batch approves. */
 const BATCH_LEVEL = 1;
@@ -81,6 +81,7 @@ export class ApproveRequestService {
 
   /** What may no longer run ends here; what somebody of a higher level may still approve goes to them. */
   private async refuse(tx: Tx, { request, facts }: Standing, { code, detail }: Obstacle): Promise<RefusedApproval> {
+    if (code === UNAVAILABLE) throw new Problem('UNAVAILABLE', detail, { headers: { 'Retry-After': '30' } });
     const command: HitlCommand = code === ESCALATION_NEEDED
       ? { kind: 'escalate', reason: detail, toLevel: HIGHEST_LEVEL, by: 'system' }
       : { kind: 'cancel', by: 'system' };

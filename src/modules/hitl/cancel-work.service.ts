@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Tx } from '../../platform/database/tx.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
@@ -16,7 +16,7 @@ export class CancelWorkService {
     private readonly executions: ExecutionStore,
     private readonly usage: GrantUsageStore,
     private readonly licences: LicenceService,
-    private readonly waiters: Waiters,
+    @Inject(Waiters) private readonly waiters: Pick<Waiters, 'wake'>,
   ) {}
 
   /**

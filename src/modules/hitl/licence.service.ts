@@ -20,7 +20,7 @@ export class LicenceService {
   constructor(
     private readonly executions: ExecutionStore,
     private readonly usage: GrantUsageStore,
-    @Inject(CONFIG) private readonly config: CompleteConfig,
+    @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'runtimePrimary'>,
   ) {}
 
   isReceipt(request: HitlRequestEntity, facts: Facts): boolean {

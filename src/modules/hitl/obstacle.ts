@@ -12,6 +12,9 @@ export const ESCALATION_NEEDED = 'escalation_needed';
 /** The obstacle to an approval by time alone. */
 export const QUORUM_NEEDED = 'quorum_needed';
 
+/** The obstacle that passes by itself: the log is without its anchors. Nothing ends for it. */
+export const UNAVAILABLE = 'unavailable';
+
 export interface Obstacle {
   /** A code for the audit entry. */
   code: string;
@@ -57,6 +60,7 @@ export function askedAnew(
     definition: facts.definition,
     agent: facts.agent,
     stops: facts.stops,
+    ...(facts.unanchored ? { unanchored: true } : {}),
     ...(facts.usage ? { used: facts.usage.used } : {}),
     call: {
       capability: request.capability,

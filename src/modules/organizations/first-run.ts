@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { organizationChain, platformChain } from '../../domain/audit/chain.js';
 import { verifierKey } from '../../domain/audit/note.js';
@@ -10,6 +10,7 @@ import { StartRefused } from '../../platform/config/start-refused.js';
 import { IdempotencyKeys } from '../../platform/database/idempotency.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { OutboxBell } from '../../platform/outbox/outbox-bell.js';
+import { fingerprintOf } from './fingerprints.store.js';
 import { hashRootKey, makeRootKey } from './root-key.js';
 
 export interface FirstRun {
@@ -82,14 +83,11 @@ async function setUp(dataSource: DataSource, config: CompleteConfig): Promise<Fi
 
 type Fingerprints = Record<'JWT_SECRET' | 'ENCRYPTION_KEY' | 'AUDIT_SIGNING_KEY', string>;
 
-/** Keyed by the secret itself, so that a fingerprint says nothing but "the same" or "another". */
 function fingerprintsOf({ jwtSecret, encryptionKey, auditSigningKey }: CompleteConfig): Fingerprints {
-  const fingerprint = (secret: string) =>
-    createHmac('sha256', secret).update('countersign secret fingerprint v1').digest('hex').slice(0, 32);
   return {
-    JWT_SECRET: fingerprint(jwtSecret),
-    ENCRYPTION_KEY: fingerprint(encryptionKey),
-    AUDIT_SIGNING_KEY: fingerprint(auditSigningKey),
+    JWT_SECRET: fingerprintOf(jwtSecret),
+    ENCRYPTION_KEY: fingerprintOf(encryptionKey),
+    AUDIT_SIGNING_KEY: fingerprintOf(auditSigningKey),
   };
 }
 

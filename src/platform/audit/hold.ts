@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Problem } from '../http/problem.js';
 
 /**
  * Why this installation serves nobody at the moment: its database is behind an anchor, say. In memory, so that a call may ask; whoever
@@ -15,5 +16,10 @@ export class Hold {
 
   set(reason: string | undefined): void {
     this.reason = reason;
+  }
+
+  /** @throws Problem UNAVAILABLE while nothing may be changed */
+  assertServing(): void {
+    if (this.reason !== undefined) throw new Problem('UNAVAILABLE', this.reason, { headers: { 'Retry-After': '30' } });
   }
 }

@@ -172,8 +172,6 @@ export type VariableName = keyof Environment;
 /** Read and checked, and obeyed by nothing yet: the parts that they are for are not built. Said in `.env.example` and at start. */
 export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
   'INTERNAL_API_KEY',
-  'AUDIT_ANCHORS',
-  'AUDIT_UNANCHORED_MAX_SECONDS',
   'AUDIT_RETENTION_DAYS',
   'AUDIT_ARCHIVE',
   'RECORDS_RETENTION_DAYS',

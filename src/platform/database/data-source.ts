@@ -1,3 +1,4 @@
+import type { PoolClient } from 'pg';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { CreateAuditLog20261121000100 } from '../../../migrations/20261121000100-create-audit-log.js';
 import { CreateRegistry20261121000200 } from '../../../migrations/20261121000200-create-registry.js';
@@ -35,12 +36,14 @@ export interface DatabaseOptions {
   connectTimeoutMs?: number;
   /** How long to wait for an answer on a connection that stands, in milliseconds. Default: as long as it takes. */
   answerTimeoutMs?: number;
+  /** Looks at every new connection before it is used; one that it refuses is closed. */
+  verify?: (client: PoolClient, done: (error?: Error) => void) => void;
   /** For migrations: an index over a large table, and the wait for its lock, take as long as they take. */
   withoutLimits?: true;
 }
 
 export function dataSourceOptions(
-  { url, poolSize, connectTimeoutMs = 1_000, answerTimeoutMs, withoutLimits }: DatabaseOptions,
+  { url, poolSize, connectTimeoutMs = 1_000, answerTimeoutMs, verify, withoutLimits }: DatabaseOptions,
 ): DataSourceOptions {
   return {
     type: 'postgres',
@@ -65,6 +68,7 @@ export function dataSourceOptions(
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: answerTimeoutMs,
       keepAlive: true,
+      ...(verify ? { verify } : {}),
       // A new connection is dear: it signs in, and prepares each statement anew in the middle of somebody's call.
       idleTimeoutMillis: 0,
       // What does not hang on the answer of what was sent before it need not wait for that answer.

@@ -1,12 +1,14 @@
 import { Global, Module } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
+import { Hold } from '../audit/hold.js';
 import { CredentialSources } from '../auth/credential-source.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
 import { OutboxBell } from '../outbox/outbox-bell.js';
 import { dataSourceOptions } from './data-source.js';
 import { IdempotencyKeys } from './idempotency.js';
 import { Janitor } from './janitor.service.js';
+import { NewConnections } from './new-connections.js';
 import { Leadership, LeadershipByLock } from './leadership.js';
 import { Reserve } from './reserve.js';
 import { StatementsOnPool } from './statements-on-pool.js';
@@ -20,11 +22,12 @@ const shared = [
   { provide: CredentialSources, useFactory: () => new CredentialSources() },
   {
     provide: Reserve,
-    inject: [getDataSourceToken(), CredentialSources, IdempotencyKeys, OutboxBell],
-    useFactory: (pool: DataSource, ...parts: [CredentialSources, IdempotencyKeys, OutboxBell]) =>
+    inject: [getDataSourceToken(), CredentialSources, IdempotencyKeys, OutboxBell, Hold],
+    useFactory: (pool: DataSource, ...parts: [CredentialSources, IdempotencyKeys, OutboxBell, Hold]) =>
       Reserve.beside(pool, (reserved) => new UnitOfWork(reserved, ...parts)),
   },
   { provide: Leadership, useClass: LeadershipByLock },
+  NewConnections,
   IdempotencyKeys, Janitor, OutboxBell, Statements, StatementsOnPool, UnitOfWork,
 ];
 
@@ -33,9 +36,11 @@ const shared = [
 @Module({
   imports: [
     TypeOrmModule.forRootAsync({
-      inject: [CONFIG],
-      useFactory: (config: CompleteConfig) => ({
-        ...dataSourceOptions({ url: config.databaseUrl, poolSize: config.databasePoolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS }),
+      inject: [CONFIG, NewConnections],
+      useFactory: (config: CompleteConfig, fresh: NewConnections) => ({
+        ...dataSourceOptions({
+          url: config.databaseUrl, poolSize: config.databasePoolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, verify: fresh.verify,
+        }),
         autoLoadEntities: true,
         // A database that is away at start is said at once; retrying in silence looks like a hang.
         retryAttempts: 0,

@@ -3,6 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { Logger } from 'pino';
 import { DataSource, type EntityManager } from 'typeorm';
+import { Hold } from '../audit/hold.js';
 import { LOGGER } from '../logging/token.js';
 
 const SWEEP_EVERY_MS = 60_000;
@@ -33,6 +34,7 @@ export class Janitor {
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly hold: Hold,
   ) {}
 
   register(sweep: Sweep): void {
@@ -41,6 +43,7 @@ export class Janitor {
 
   @Interval(SWEEP_EVERY_MS)
   async sweep(): Promise<void> {
+    if (this.hold.because !== undefined) return;
     try {
       for (const sweep of this.sweeps) {
         let deleted = AT_ONCE;

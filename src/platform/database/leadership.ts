@@ -1,13 +1,14 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { Hold } from '../audit/hold.js';
 import type { RunStatement } from '../auth/credential-source.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
 import { LOGGER } from '../logging/token.js';
 import { SESSION } from './data-source.js';
 
 /** One replica at a time leads: it alone integrates leaves, signs and publishes. */
-const LEADER_LOCK = 715_517_006;
+export const LEADER_LOCK = 715_517_006;
 const LOOK_EVERY_MS = 1_000;
 /** Above the session's own limits: past it nobody is there. */
 const ANSWER_TIMEOUT_MS = 8_000;
@@ -60,12 +61,14 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
   constructor(
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly hold: Hold,
   ) {
     super();
   }
 
   get isLeader(): boolean {
-    return this.leads && !this.stopping;
+    // A database that is held is nobody's to lead: nothing is integrated, signed or published of it.
+    return this.leads && !this.stopping && this.hold.because === undefined;
   }
 
   get term(): number {

@@ -24,7 +24,9 @@ export class Reserve implements Lane, OnApplicationShutdown {
 
   /** @param pool of the calls: the same database, sessions and entities */
   static async beside(pool: DataSource, workOn: (dataSource: DataSource) => UnitOfWork): Promise<Reserve> {
-    const dataSource = new DataSource({ ...pool.options, poolSize: CONNECTIONS } as DataSourceOptions);
+    // Whoever finds out whether this is the right database asks here, also while calls are refused their connections.
+    const extra = { ...(pool.options.extra as object), verify: undefined };
+    const dataSource = new DataSource({ ...pool.options, extra, poolSize: CONNECTIONS } as DataSourceOptions);
     await dataSource.initialize();
     return new Reserve(dataSource, workOn(dataSource));
   }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { Pool } from 'pg';
 import { DataSource } from 'typeorm';
+import { Hold } from '../audit/hold.js';
 import type { NamedStatement } from './named-statement.js';
 import { named } from './prepared.js';
 
@@ -10,11 +11,13 @@ import { named } from './prepared.js';
 export class Statements {
   private readonly pool: Pool;
 
-  constructor(@InjectDataSource() dataSource: DataSource) {
+  constructor(@InjectDataSource() dataSource: DataSource, private readonly hold: Hold = new Hold()) {
     this.pool = (dataSource.driver as unknown as { master: Pool }).master;
   }
 
+  /** @throws Problem UNAVAILABLE while the installation is held: the gate's commits come this way, past units of work */
   async run<Row extends object>(statement: NamedStatement, values: unknown[]): Promise<Row[]> {
+    this.hold.assertServing();
     const result = await this.pool.query<Row>({ ...statement, values });
     return result.rows;
   }

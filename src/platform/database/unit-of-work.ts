@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { type ChainRef, PLATFORM_ORGANIZATION } from '../../domain/audit/chain.js';
+import { Hold } from '../audit/hold.js';
 import { CredentialSources } from '../auth/credential-source.js';
 import type { Caller } from '../auth/principal.js';
 import { Problem } from '../http/problem.js';
@@ -40,10 +41,12 @@ export class UnitOfWork {
     @Inject(CredentialSources) private readonly credentials: CredentialSources,
     private readonly keys: IdempotencyKeys,
     private readonly bell: OutboxBell,
+    private readonly hold: Hold = new Hold(),
   ) {}
 
   async run<Result>(plan: Plan, story: (tx: Tx) => Promise<Result>): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
+      this.hold.assertServing();
       try {
         return await this.once(plan, story);
       } catch (error) {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import {
-  chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeSync,
+  chmodSync, closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Config, ServerSecrets } from '../config/config.js';
@@ -43,6 +43,32 @@ export function embeddedSecrets(config: Config, databaseExists: boolean): Server
     encryptionKey: secretOf('encryptionKey'),
     auditSigningKey: secretOf('auditSigningKey'),
   };
+}
+
+/** Where a new signing key stands until the installation has taken it. */
+const NEXT_SIGNING_KEY = 'audit-signing-key.next';
+
+/**
+ * The signing key's file beside an embedded database, and the key that is to come: the same one however often it is asked for.
+ *
+ * @param given the new key; made where it is left out
+ */
+export function nextSigningKey(dataDir: string, given?: string): { readonly present: string | undefined; readonly next: string } {
+  const { file, make } = FILES.auditSigningKey;
+  const present = readOrMakeSecret(dataDir, file, undefined);
+  return { present, next: readOrMakeSecret(dataDir, NEXT_SIGNING_KEY, given === undefined ? make : () => given)! };
+}
+
+/** Puts the new signing key in the place of the old one, whole or not at all. */
+export function takeNextSigningKey(dataDir: string): void {
+  const folder = secretsFolder(dataDir);
+  renameSync(join(folder, NEXT_SIGNING_KEY), join(folder, FILES.auditSigningKey.file));
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** Reads a secret's file, or makes it where `make` is given. Undefined: there is none. */

@@ -34,6 +34,7 @@ export function isConnectionError(error: unknown): boolean {
 
 /** Whether asking again in a moment may help. */
 export function isPassing(error: unknown): boolean {
+  if (error instanceof Problem) return error.code === 'UNAVAILABLE';
   return isConnectionError(error) || within(error, ({ code }) => typeof code === 'string' && BUSY_CODES.has(code));
 }
 

@@ -1,9 +1,10 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
-import { Access } from '../auth/access.decorator.js';
 import { ReadinessFacts } from '../audit/readiness-facts.js';
+import { Access } from '../auth/access.decorator.js';
 import { Reserve } from '../database/reserve.js';
 import { OutboxWorker } from '../outbox/outbox.worker.js';
+import { ServedWhileHeld } from './held.guard.js';
 import { Problem } from './problem.js';
 import { Replies } from './replies.js';
 
@@ -15,12 +16,17 @@ class ReadyReply {
   @ApiProperty({ example: 'ready' }) status!: string;
   @ApiProperty({ type: 'integer', description: "Milliseconds between this server's clock and the database's." }) clockSkewMs!: number;
   @ApiProperty({ type: 'integer', description: 'Effects that wait for a part which this build does not have.' }) parkedEffects!: number;
+  @ApiProperty({ type: 'integer', description: 'For how many seconds entries have stood that not every anchor knows; 0: there are none.' })
+  unanchoredSeconds!: number;
+  @ApiProperty({ required: false, description: 'What is not as it should be with the anchors, though calls are served.' })
+  anchorWarning?: string;
 }
 
 /** Past it this server's entries would be dated wrongly: times in the log are its own. */
 const LARGEST_SKEW_MS = 2_000;
 
 @ApiTags('Operations')
+@ServedWhileHeld()
 @Controller('health')
 export class HealthController {
   private looking: Promise<ReadyReply> | undefined;
@@ -47,9 +53,9 @@ export class HealthController {
     return { status: 'ok' };
   }
 
-  /** Whether calls can be served: 503 while the database is away, or its clock and ours differ. */
+  /** Whether calls can be served: 503 while the database is away or held, or its clock and ours differ. */
   @Get('ready')
-  @ApiOperation({ summary: 'Whether calls can be served', description: '503 while the database is away.' })
+  @ApiOperation({ summary: 'Whether calls can be served', description: '503 while the database is away or held.' })
   @Access('public')
   @Replies(200, ReadyReply)
   ready(): Promise<ReadyReply> {
@@ -68,6 +74,7 @@ export class HealthController {
       const detail = `This server's clock differs from the database's by ${clockSkewMs} ms.`;
       throw new Problem('UNAVAILABLE', detail, { headers: { 'Retry-After': '5' } });
     }
-    return { status: 'ready', clockSkewMs, parkedEffects: await this.outbox.parked(), ...(await this.facts.look()) };
+    const [parkedEffects, facts] = await Promise.all([this.outbox.parked(), this.facts.look()]);
+    return { status: 'ready', clockSkewMs, parkedEffects, ...(facts as Pick<ReadyReply, 'unanchoredSeconds' | 'anchorWarning'>) };
   }
 }

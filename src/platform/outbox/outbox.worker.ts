@@ -1,6 +1,8 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
+import { Hold } from '../audit/hold.js';
 import { asService } from '../auth/call-context.js';
+import { Problem } from '../http/problem.js';
 import { LOGGER } from '../logging/token.js';
 import type { EffectKind } from './effects.js';
 import { OutboxBell } from './outbox-bell.js';
@@ -34,6 +36,7 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
     private readonly store: OutboxStore,
     private readonly bell: OutboxBell,
     @Inject(LOGGER) private readonly logger: Logger,
+    private readonly hold: Hold,
   ) {}
 
   register(handler: EffectHandler): void {
@@ -65,7 +68,7 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
 
   /** Claims as many as may run besides those that do: a slow one keeps a place, and does not keep the others waiting. */
   private fill(): void {
-    if (this.stopping || this.claiming || !this.mayBeMore || this.running.size >= AT_ONCE) return;
+    if (this.stopping || this.hold.because !== undefined || this.claiming || !this.mayBeMore || this.running.size >= AT_ONCE) return;
     this.mayBeMore = false;
     this.claiming = this.claim(AT_ONCE - this.running.size).finally(() => {
       this.claiming = undefined;
@@ -97,7 +100,10 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
       await asService('worker', () => this.handlers.get(row.kind)!.handle(row));
       await this.store.done(row);
     } catch (error) {
-      this.logger.error({ err: error, kind: row.kind, id: row.id, attempts: row.attempts }, 'an effect failed; it is tried again');
+      const what = { err: error, kind: row.kind, id: row.id, attempts: row.attempts };
+      // It said itself that it cannot be done now.
+      if (error instanceof Problem && error.code === 'UNAVAILABLE') this.logger.warn(what, 'an effect has to wait; it is tried again');
+      else this.logger.error(what, 'an effect failed; it is tried again');
       await this.store.later(row).catch(() => undefined);
     }
   }

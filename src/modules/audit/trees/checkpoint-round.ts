@@ -8,7 +8,7 @@ import { updateMap } from '../../../domain/audit/tree/stored-map.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
 import { headsBeyondMap, now, writeCheckpoints, writeMapNodes } from './checkpoint.store.js';
 import { storedTree } from './integrator.js';
-import { mapSourceOf } from './map.query.js';
+import { mapHeads, mapSourceOf } from './map.query.js';
 import { reading } from './reading.js';
 import { growPlatform, lookUpByKeys } from './tree.store.js';
 
@@ -21,8 +21,10 @@ export interface RoundOfCheckpoints {
   readonly keys: readonly SigningKey[];
   /** Organizations that may have grown since the last round; null where that is not known. */
   readonly organizations: readonly string[] | null;
-  /** How many organizations are taken at most; what is left is of the next round. */
-  readonly limit: number;
+  /** How many organizations are taken at most; what is left is of the next round. Default: all. */
+  readonly limit?: number;
+  /** Signs also for those that have not grown, as when keys change. */
+  readonly forAll?: boolean;
 }
 
 export interface MadeCheckpoints {
@@ -39,11 +41,12 @@ export interface MadeCheckpoints {
  */
 export async function makeCheckpoints(run: RunStatement, round: RoundOfCheckpoints): Promise<MadeCheckpoints> {
   await lookUpByKeys(run);
-  const heads = await headsBeyondMap(run, round.organizations, round.limit);
-  const { root: map, nodes } = await updateMap(mapSourceOf(reading(run)), heads);
+  const grown = await headsBeyondMap(run, round.organizations, round.limit ?? null);
+  const { root: map, nodes } = await updateMap(mapSourceOf(reading(run)), grown);
   if (nodes.length > 0) await writeMapNodes(run, nodes);
   const madeAt = (await now(run)).toISOString();
   const platform = await appendToPlatform(run, platformLeaf({ map: hashText(map), timestamp: madeAt }));
+  const heads = round.forAll ? await mapHeads(reading(run)) : grown;
   const checkpoints = await signAll([...heads, platform], round, platform.size, madeAt);
   await writeCheckpoints(run, checkpoints);
   return { newest: checkpoints.at(-1)!, organizations: heads.map(({ organization }) => organization) };

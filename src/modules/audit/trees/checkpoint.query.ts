@@ -45,7 +45,21 @@ export async function checkpointsOf(
   { after = -1, limit }: { readonly after?: number; readonly limit: number },
 ): Promise<StoredCheckpoint[]> {
   const rows = (await run(
-    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 and c.size > $2 order by c.size limit $3`, [tree, after, limit],
+    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 and c.size > $2 order by c.size limit $3`,
+    [tree, after, limit],
+  )) as CheckpointRow[];
+  return rows.map(stored);
+}
+
+/** The checkpoints of a tree below a size, newest first. */
+export async function checkpointsBelow(
+  run: ReadStatement,
+  tree: string,
+  { size = Number.MAX_SAFE_INTEGER, limit, offset = 0 }: { readonly size?: number; readonly limit: number; readonly offset?: number },
+): Promise<StoredCheckpoint[]> {
+  const rows = (await run(
+    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 and c.size < $2 order by c.size desc limit $3 offset $4`,
+    [tree, size, limit, offset],
   )) as CheckpointRow[];
   return rows.map(stored);
 }
@@ -54,7 +68,8 @@ export async function checkpointsOf(
 export async function newestCheckpoints(run: ReadStatement, trees?: readonly string[]): Promise<StoredCheckpoint[]> {
   const rows = (await run(
     `select ${COLUMNS} from audit_trees t cross join lateral (
-       select * from audit_checkpoints x where x.organization_id = t.organization_id order by x.size desc limit 1) c
+       select * from audit_checkpoints x where x.organization_id = t.organization_id
+       order by x.size desc limit 1) c
      where $1::text[] is null or t.organization_id = any ($1) order by t.organization_id`,
     [trees ?? null],
   )) as CheckpointRow[];

@@ -6,12 +6,13 @@ import type { RunStatement } from '../../../platform/auth/credential-source.js';
 // What the leader writes when it signs, each function within its transaction.
 
 /**
- * Heads of organizations that the map does not have yet, at most so many.
+ * Heads of organizations that the map does not have yet.
  *
  * @param organizations those that have grown; null where that is not known
+ * @param limit how many at most; null: all
  */
 export async function headsBeyondMap(
-  run: RunStatement, organizations: readonly string[] | null, limit: number,
+  run: RunStatement, organizations: readonly string[] | null, limit: number | null,
 ): Promise<OrganizationHead[]> {
   const rows = (await run(HEADS_BEYOND_MAP, [organizations, limit])) as { organization: string; size: string; root: string }[];
   return rows.map(({ organization, size, root }) => ({ organization, size: Number(size), root }));
@@ -58,13 +59,20 @@ export async function now(run: RunStatement): Promise<Date> {
 }
 
 /**
- * Of the checkpoints that are older than a day, keeps the first of each hour, and those that somebody counts on: sweeps, anchors,
- * and keys by the size at which they began or ended. Consistency proofs lead past what is gone.
+ * Of the checkpoints made in the hour from `since` on, keeps each tree's first, its newest of all, and those that somebody counts on:
+ * sweeps, anchors, and keys by the size at which they began or ended. Consistency proofs lead past what is gone.
  *
  * @returns how many rows it deleted, `limit` at most
  */
-export async function thinOut(run: RunStatement, limit: number): Promise<number> {
-  return (await run(THIN_OUT, [limit])).length;
+export async function thinOut(run: RunStatement, since: Date, limit: number): Promise<number> {
+  const [row] = await run(THIN_OUT, [since, limit]);
+  return Number(row!.count);
+}
+
+/** When the oldest checkpoint behind this time was made. */
+export async function oldestSince(run: RunStatement, since: Date): Promise<Date | undefined> {
+  const [row] = await run('select min(made_at) as oldest from audit_checkpoints where made_at >= $1', [since]);
+  return (row!.oldest as Date | null) ?? undefined;
 }
 
 const HEADS_BEYOND_MAP = `
@@ -85,4 +93,21 @@ const WRITE_CHECKPOINTS = `
   on conflict (organization_id, size) do update
     set note = excluded.note, platform_size = excluded.platform_size, made_at = excluded.made_at`;
 
-const THIN_OUT = `select 1`;
+const THIN_OUT = `
+  with hour as (
+    select h.*, row_number() over (partition by h.organization_id order by h.size) as place
+    from audit_checkpoints h where h.made_at >= $1 and h.made_at < $1 + interval '1 hour'
+  ), gone as (
+    delete from audit_checkpoints c using (
+      select x.organization_id, x.size from hour x where x.place > 1
+        and exists (select from audit_checkpoints newer where newer.organization_id = x.organization_id and newer.size > x.size)
+        and not exists (select from audit_sweeps s
+          where s.organization_id = x.organization_id and (s.checkpoint ->> 'size')::bigint = x.size
+            or x.organization_id = '${PLATFORM_TREE}' and (s.checkpoint ->> 'platformSize')::bigint = x.size)
+        and not exists (select from audit_anchors a where x.organization_id = '${PLATFORM_TREE}' and a.size = x.size)
+        and not exists (select from audit_signing_keys k where x.platform_size in (k.from_size, k.retired_at_size))
+      limit $2) spent
+    where c.organization_id = spent.organization_id and c.size = spent.size
+    returning 1
+  )
+  select count(*) from gone`;

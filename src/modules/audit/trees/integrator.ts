@@ -63,6 +63,17 @@ export class Integrator {
     }
   }
 
+  /** Takes everything that a transaction sees in the queue, within it. Afterwards this integrator knows nothing any more. */
+  async drain(run: RunStatement): Promise<void> {
+    this.forget();
+    for (let more = true; more; ) {
+      const grown = new Map<string, GrowingTree>();
+      ({ more } = await this.integrate(run, grown));
+      for (const [organizationId, tree] of grown) this.keep(organizationId, tree);
+    }
+    this.forget();
+  }
+
   private async integrate(run: RunStatement, grown: Map<string, GrowingTree>): Promise<Integrated> {
     await lookUpByKeys(run);
     const taken = await this.take(run);

@@ -1,4 +1,4 @@
-import { MAP_DEPTH } from '../../../domain/audit/tree/map.js';
+import { MAP_DEPTH, type OrganizationHead } from '../../../domain/audit/tree/map.js';
 import type { MapContent, MapKey, MapSource } from '../../../domain/audit/tree/stored-map.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 
@@ -25,12 +25,12 @@ export function mapSourceOf(run: ReadStatement): MapSource {
   };
 }
 
-/** An organization's head as the map holds it: that of its newest checkpoint. */
-export async function mapHead(run: ReadStatement, place: Uint8Array): Promise<{ size: number; root: string } | undefined> {
-  const [row] = (await run(`select size, root from audit_map_nodes where depth = ${MAP_DEPTH} and prefix = $1`, [
-    Buffer.from(place),
-  ])) as { size: string; root: string }[];
-  return row && { size: Number(row.size), root: row.root };
+/** The heads of all organizations as the map holds them: those of their newest checkpoints. */
+export async function mapHeads(run: ReadStatement): Promise<OrganizationHead[]> {
+  const rows = (await run(
+    `select organization_id as organization, size, root from audit_map_nodes where depth = ${MAP_DEPTH} order by prefix`, [],
+  )) as { organization: string; size: string; root: string }[];
+  return rows.map(({ organization, size, root }) => ({ organization, size: Number(size), root }));
 }
 
 // Where no node stands there are not two leaves, so that the first one is the only one.

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Scope } from '../../../platform/auth/scope.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import type { Verification } from '../verification.js';
+import { Anchors } from '../anchors/anchors.js';
 import { LogVerifier } from '../verify-log.service.js';
 import { verifyDatabase } from './verify-database.js';
 
@@ -13,7 +14,10 @@ const NICENESS = 10;
 /** Verifies this installation's own database, by connections beside the pool. */
 @Injectable()
 export class DatabaseVerifier extends LogVerifier {
-  constructor(@Inject(CONFIG) private readonly config: CompleteConfig) {
+  constructor(
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+    private readonly anchors: Anchors,
+  ) {
     super();
   }
 
@@ -22,6 +26,7 @@ export class DatabaseVerifier extends LogVerifier {
       databaseUrl: this.config.databaseUrl,
       organizations: scope.organizations,
       ...(agentId === undefined ? {} : { agentId }),
+      anchors: () => this.anchors.newest(),
       threads: THREADS,
       niceness: NICENESS,
       onProgress,

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AnchorsModule } from '../anchors/anchors.module.js';
 import { VerificationTurns, VerificationTurnsStore } from '../verification-turns.store.js';
 import { LogVerifier, VerifyLogService } from '../verify-log.service.js';
 import { DatabaseVerifier } from './database-verifier.js';
@@ -6,6 +7,7 @@ import { SharedVerifications, SharedVerificationsStore } from './shared-verifica
 
 /** Verification of the whole log on request: chains, trees, checkpoints, anchors. */
 @Module({
+  imports: [AnchorsModule],
   providers: [
     VerifyLogService,
     { provide: LogVerifier, useClass: DatabaseVerifier },

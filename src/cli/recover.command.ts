@@ -1,0 +1,143 @@
+import { Command } from 'commander';
+import type { Recovered } from '../modules/lifecycle/recover-installation.js';
+import type { OpenWork } from '../modules/lifecycle/recovery.query.js';
+import type { Comparison } from '../modules/audit/anchors/comparison.js';
+import { loadConfig } from '../platform/config/config.js';
+import { StartRefused } from '../platform/config/start-refused.js';
+import { withEnvironmentFile } from '../start/environment-file.js';
+import { onDatabaseOf } from './database-address.js';
+import { reason } from './reason.js';
+import { counted } from './verification-report.js';
+
+const DONE = 0;
+const REFUSED = 1;
+const NO_CONNECTION = 2;
+
+const NO_DATABASE = 'no database: give --database-url or DATABASE_URL, or the DATA_DIR of a server with an embedded one';
+
+interface RecoverOptions {
+  databaseUrl?: string;
+  acceptLoss?: boolean;
+  json?: boolean;
+}
+
+/** What would be lost, or was. */
+interface Findings {
+  readonly anchors: readonly ShownAnchor[];
+  readonly open: OpenWork;
+}
+
+interface ShownAnchor {
+  readonly name: string;
+  readonly standing: Comparison['kind'];
+  readonly size?: number;
+  readonly ourSize?: number;
+}
+
+/** Puts a database into service that is behind its anchors. */
+export function recoverCommand(): Command {
+  return new Command('recover')
+    .description('Puts an older database into service, and gives up what it misses. Without --accept-loss it only shows what that would be. '
+      + 'Exit codes: 0 recovered, 1 refused or only shown, 2 could not reach the database.')
+    .option('--accept-loss', 'do it: end what is open, revoke every token and the root key, and record the loss')
+    .option('--database-url <url>', 'database to recover; default: DATABASE_URL, else the embedded database of DATA_DIR')
+    .option('--json', 'print one JSON object')
+    .action(async (options: RecoverOptions) => {
+      process.exitCode = await recover(options, withEnvironmentFile(process.env));
+    });
+}
+
+async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: NodeJS.ProcessEnv): Promise<number> {
+  try {
+    const meant = databaseUrl === undefined ? env : { ...env, DATABASE_URL: databaseUrl };
+    const { onRecoveryParts } = await import('../modules/lifecycle/recovery-parts.js');
+    const done = await onDatabaseOf(meant, (url) => onRecoveryParts(url, async (parts) => {
+      const { anchorsOf } = await import('../modules/audit/anchors/anchors-of.js');
+      const { compareAll, giveUp, lostOf } = await import('../modules/audit/anchors/recovery.js');
+      const { openWork } = await import('../modules/lifecycle/recovery.query.js');
+      if (!(await parts.rootKey.isSetUp())) throw new StartRefused('this database was never set up: there is nothing to recover');
+      const compared = await compareAll(parts.run, anchorsOf(loadConfig(meant)));
+      const findings = { anchors: compared.map(shown), open: await openWork(parts.run) };
+      if (!acceptLoss) return show(findings, json === true);
+      const { recoverInstallation } = await import('../modules/lifecycle/recover-installation.js');
+      const progress = progressLines(json === true);
+      const recovered = await recoverInstallation(parts, {
+        lost: lostOf(compared),
+        beforeRelease: () => giveUp(parts.run, compared),
+        onProgress: progress,
+      });
+      return tell(findings, recovered, json === true);
+    }));
+    return done === undefined ? refuse(NO_DATABASE, NO_CONNECTION) : done.outcome;
+  } catch (error) {
+    return refuse(reason(error, 'this database was never set up'), error instanceof StartRefused ? REFUSED : NO_CONNECTION);
+  }
+}
+
+function shown(found: Comparison): ShownAnchor {
+  const { anchor, kind } = found;
+  return {
+    name: anchor.name,
+    standing: kind,
+    ...('anchored' in found && found.anchored ? { size: found.anchored.size } : {}),
+    ...('ourSize' in found ? { ourSize: found.ourSize } : {}),
+  };
+}
+
+function show(findings: Findings, json: boolean): number {
+  const text = [
+    '', ...findings.anchors.map(anchorLine), '', ...openLines(findings.open, 'would be'), '',
+    '  Nothing was changed. If the right database cannot be put back, and what this one misses is lost for good:',
+    '  countersign recover --accept-loss', '', '',
+  ].join('\n');
+  process.stdout.write(json ? `${JSON.stringify({ recovered: false, ...findings }, null, 2)}\n` : text);
+  return REFUSED;
+}
+
+function tell(findings: Findings, { recoveredAt, ...counts }: Recovered, json: boolean): number {
+  const text = [
+    '', ...findings.anchors.map(anchorLine), '', ...openLines(findings.open, 'was'), '',
+    `  Recovered: ${counted(counts.agents, 'agent', 'agents')} in ${counted(counts.organizations, 'organization', 'organizations')}.`,
+    '', '  The old root key is dead. Make a new one now: countersign key rotate',
+    '  Agents need new tokens. Personal keys, grants and stops are those of this database, as old as it is: look them through.',
+    '  A witness does not forget: its operator has to let it begin anew.', '', '',
+  ].join('\n');
+  process.stdout.write(json ? `${JSON.stringify({ recovered: true, recoveredAt, ...findings, done: counts }, null, 2)}\n` : text);
+  return DONE;
+}
+
+function anchorLine({ name, standing, size, ourSize }: ShownAnchor): string {
+  switch (standing) {
+    case 'contradicts':
+      return `  ${name}\n    has a checkpoint of ${size} rounds of the log; this database has ${ourSize}, or another history`;
+    case 'excused':
+      return `  ${name}\n    has a checkpoint of ${size} rounds of the log that was given up before`;
+    case 'silent':
+      return `  ${name}\n    does not answer`;
+    case 'agrees':
+      return `  ${name}\n    agrees with this database`;
+  }
+}
+
+function openLines({ running, openRequests, approved, effects, agents }: OpenWork, would: string): string[] {
+  return [
+    `  ${counted(running, 'running execution', 'running executions')}: ${would} closed as indeterminate`,
+    `  ${counted(openRequests, 'open request', 'open requests')}, ${approved} approved and not begun: ${would} cancelled`,
+    `  ${counted(effects, 'effect that was not sent', 'effects that were not sent')}: ${would} dropped`,
+    `  ${counted(agents, 'agent', 'agents')}: every token and setup token ${would} revoked`,
+  ];
+}
+
+const STEPS = { work: 'agents with open work', agents: 'agents whose tokens are dead', organizations: 'organizations' } as const;
+
+/** On one line while a person watches; silent in a pipe. */
+function progressLines(json: boolean): (step: keyof typeof STEPS, done: number) => void {
+  const { stderr } = process;
+  if (json || !stderr.isTTY) return () => undefined;
+  return (step, done) => void stderr.write(`\r\u001b[2K  ${done} ${STEPS[step]}`);
+}
+
+function refuse(why: string, code: number): number {
+  process.stderr.write(`countersign recover: ${why}\n`);
+  return code;
+}

@@ -1,0 +1,113 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { originOf, PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
+import type { Anchor, Anchored, AnchoredNote } from '../../../platform/audit/anchor.js';
+import { Hold } from '../../../platform/audit/hold.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { Reserve } from '../../../platform/database/reserve.js';
+import { Problem } from '../../../platform/http/problem.js';
+import { LOGGER } from '../../../platform/logging/token.js';
+import { instanceName } from '../trees/checkpoint.query.js';
+import { reading } from '../trees/reading.js';
+import { Anchors } from './anchors.js';
+import { watermarks } from './anchors.store.js';
+import { compare, contradictionText } from './comparison.js';
+import { ourTree } from './platform-tree.query.js';
+
+/** Injection token of the configured anchors. */
+export const ANCHORS = Symbol('ANCHORS');
+
+/**
+ * Compares the anchors with the database, and holds the installation while one of them shows that the database was put back or
+ * replaced. An anchor that is away holds nobody: it is asked again until it has answered.
+ */
+@Injectable()
+export class AgreeService extends Anchors {
+  /** Anchors that have not answered since they were last to be asked. */
+  private readonly unasked = new Set<Anchor>();
+  private readonly contradictions = new Map<Anchor, string>();
+  /** Anchors of which it was said that they do not answer. */
+  private readonly silent = new Set<Anchor>();
+
+  constructor(
+    @Inject(ANCHORS) private readonly anchors: readonly Anchor[],
+    private readonly reserve: Reserve,
+    private readonly hold: Hold,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    super();
+    this.askAnew();
+  }
+
+  /** Whether an anchor still has to be asked, or has to be asked again since it contradicts. */
+  get isDue(): boolean {
+    return this.unasked.size > 0 || this.contradictions.size > 0;
+  }
+
+  /** Why this database must not be served, as far as the anchors have told. */
+  get contradiction(): string | undefined {
+    return [...this.contradictions.values()][0];
+  }
+
+  /** Everything that was known of the anchors no longer counts: this is another connection, or a database that was recovered. */
+  askAnew(): void {
+    for (const anchor of this.anchors) this.unasked.add(anchor);
+  }
+
+  async agree(): Promise<void> {
+    this.askAnew();
+    await this.askDue();
+    const because = this.hold.because ?? this.contradiction;
+    if (because !== undefined) throw new Problem('UNAVAILABLE', because);
+  }
+
+  /** Asks those that have to be asked, at once. */
+  async askDue(): Promise<void> {
+    const instance = await instanceName(this.run);
+    const due = new Set([...this.unasked, ...this.contradictions.keys()]);
+    await Promise.all([...due].map((anchor) => this.ask(instance, anchor)));
+    const because = this.contradiction;
+    // What holds it for another reason is for whoever found that to take back.
+    if (because !== undefined) this.hold.set(because);
+  }
+
+  async anchoredSize(run: ReadStatement): Promise<number> {
+    const known = new Map((await watermarks(run)).map(({ destination, size }) => [destination, size]));
+    return Math.min(...this.anchors.map(({ name }) => known.get(name) ?? 0));
+  }
+
+  async newest(): Promise<({ readonly name: string } & AnchoredNote)[]> {
+    const instance = await instanceName(this.run);
+    const ours = await ourTree(this.run);
+    const found = await Promise.all(this.anchors.map(async (anchor) => {
+      const anchored = await anchor.newest(originOf(instance, PLATFORM_TREE), ours).catch((error: unknown) => {
+        this.logger.warn({ err: error, anchor: anchor.name }, 'an anchor cannot be asked');
+        return undefined;
+      });
+      return isNote(anchored) ? [{ name: anchor.name, ...anchored }] : [];
+    }));
+    return found.flat();
+  }
+
+  private async ask(instance: string, anchor: Anchor): Promise<void> {
+    const found = await compare(this.run, instance, anchor);
+    if (found.kind === 'silent') {
+      if (!this.silent.has(anchor)) this.logger.warn({ err: found.error, anchor: anchor.name }, 'an anchor does not answer; it is asked again');
+      this.silent.add(anchor);
+      return;
+    }
+    this.silent.delete(anchor);
+    this.unasked.delete(anchor);
+    if (found.kind === 'contradicts') {
+      const text = contradictionText(found);
+      if (this.contradictions.get(anchor) !== text) this.logger.error({ anchor: anchor.name }, text);
+      this.contradictions.set(anchor, text);
+    } else this.contradictions.delete(anchor);
+  }
+
+  private readonly run: ReadStatement = (sql, parameters) => reading(this.reserve.run)(sql, parameters);
+}
+
+function isNote(anchored: Anchored | undefined): anchored is AnchoredNote {
+  return anchored?.root !== undefined && anchored.note !== undefined;
+}

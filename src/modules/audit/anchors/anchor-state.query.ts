@@ -1,0 +1,101 @@
+import { platformChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/chain.js';
+import type { Anchored } from '../../../platform/audit/anchor.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { rootAt } from './platform-tree.query.js';
+
+/** How far anchoring has come, and whether something speaks against serving. */
+export interface AnchorState {
+  readonly instance: string;
+  readonly now: Date;
+  /** Why an operator holds this database: it was restored, or is being recovered. */
+  readonly heldBecause?: string;
+  /** When it was last recovered. */
+  readonly recoveredAt?: Date;
+  /** The newest checkpoint of the platform's tree. */
+  readonly newest?: { readonly size: number; readonly root: string };
+  /** Rises with every commit that appends; by it one knows that there are entries which no checkpoint has yet. */
+  readonly commits: number;
+  /** When the oldest checkpoint was made that the anchors do not have. */
+  readonly unanchoredSince?: Date;
+  /** The servers on this database. */
+  readonly replicas: number;
+}
+
+interface Row {
+  instance: string;
+  now: Date;
+  held_because: string | null;
+  recovered_at: Date | null;
+  size: string | null;
+  root: string | null;
+  commits: string;
+  unanchored_since: Date | null;
+  replicas: number;
+}
+
+/**
+ * In one statement by keys, since every server asks it every second.
+ *
+ * @param anchored up to which size all anchors have the tree
+ */
+export async function anchorState(run: ReadStatement, anchored: number): Promise<AnchorState> {
+  const [row] = (await run(
+    `select i.name as instance, clock_timestamp() as now, i.held_because, i.recovered_at, newest.size, newest.root,
+       coalesce(pg_sequence_last_value(pg_get_serial_sequence('audit_tree_queue', 'id')::regclass), 0) as commits,
+       (select c.made_at from audit_checkpoints c where c.organization_id = 'platform' and c.size > $1
+        order by c.size limit 1) as unanchored_since,
+       (select count(*)::integer from pg_stat_activity
+        where datname = current_database() and application_name = 'countersign leader') as replicas
+     from instance i left join lateral (
+       select c.size, c.root from audit_checkpoints c where c.organization_id = 'platform' order by c.size desc limit 1) newest on true`,
+    [anchored],
+  )) as Row[];
+  if (!row) throw new Error('this database was never set up');
+  return {
+    instance: row.instance,
+    now: row.now,
+    commits: Number(row.commits),
+    replicas: row.replicas,
+    ...(row.held_because === null ? {} : { heldBecause: row.held_because }),
+    ...(row.recovered_at === null ? {} : { recoveredAt: row.recovered_at }),
+    ...(row.size === null || row.root === null ? {} : { newest: { size: Number(row.size), root: row.root } }),
+    ...(row.unanchored_since === null ? {} : { unanchoredSince: row.unanchored_since }),
+  };
+}
+
+/** A checkpoint of the platform's tree that this process has seen in the database. */
+export interface Seen {
+  readonly size: number;
+  readonly root: string;
+}
+
+/** Whether this is a database that has it: one that was put back has a smaller tree, one that went on from there another root. */
+export async function stillHas(run: ReadStatement, { size, root }: Seen): Promise<boolean> {
+  const [row] = (await run(
+    `select (select c.root from audit_checkpoints c where c.organization_id = 'platform' and c.size = $1) as root,
+       (select t.size from audit_trees t where t.organization_id = 'platform') as size`,
+    [size],
+  )) as { root: string | null; size: string | null }[];
+  if (typeof row?.root === 'string') return row.root === root;
+  // Old checkpoints are thinned out; the tree that they were of is not.
+  return Number(row?.size ?? 0) >= size && (await rootAt(run, size)) === root;
+}
+
+/** What was given up by recoveries: each names the checkpoint that an anchor had and this database has not. */
+export async function acceptedLosses(run: ReadStatement): Promise<Anchored[]> {
+  const { chain } = platformChain();
+  const rows = (await run(
+    `select e.payload from audit_entries e
+     where hashtextextended((e.organization_id || ' ' || e.event) collate "C", 0)
+             = hashtextextended(($1 || ' ' || $2) collate "C", 0)
+       and e.organization_id = $1 and e.event = $2 and e.chain = $3 order by e.id`,
+    [PLATFORM_ORGANIZATION, 'admin.recovered', chain],
+  )) as { payload: string }[];
+  return rows.flatMap(({ payload }) => lostIn(payload));
+}
+
+function lostIn(payload: string): Anchored[] {
+  const { lost } = (JSON.parse(payload) as { metadata: { lost?: { size: number; root: string } } }).metadata;
+  if (!lost) return [];
+  return [lost.root === '' ? { size: lost.size } : lost];
+}

@@ -1,0 +1,43 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Hold } from '../../../platform/audit/hold.js';
+import { type ReadinessFact, ReadinessFacts } from '../../../platform/audit/readiness-facts.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import { Problem } from '../../../platform/http/problem.js';
+import { UnanchoredAge } from './unanchored-age.js';
+import { WatchService } from './watch.service.js';
+
+/** Without a limit of the operator's: longer than an anchor is away in passing. */
+const TOO_OLD_SECONDS = 300;
+
+/** What readiness tells of anchors: whether the installation is held, and for how long the log has stood without them. */
+@Injectable()
+export class AnchorsReadiness implements ReadinessFact {
+  readonly name = 'anchors';
+
+  constructor(
+    facts: ReadinessFacts,
+    private readonly hold: Hold,
+    private readonly age: UnanchoredAge,
+    private readonly watch: WatchService,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+  ) {
+    facts.register(this);
+  }
+
+  look(): Promise<Record<string, number | string>> {
+    const { because } = this.hold;
+    if (because !== undefined) throw new Problem('UNAVAILABLE', because);
+    const unanchoredSeconds = this.age.seconds;
+    const warning = this.warning(unanchoredSeconds);
+    return Promise.resolve({ unanchoredSeconds, ...(warning === undefined ? {} : { anchorWarning: warning }) });
+  }
+
+  private warning(unanchoredSeconds: number): string | undefined {
+    const { auditUnanchoredMaxSeconds: most = TOO_OLD_SECONDS, auditAnchors } = this.config;
+    if (unanchoredSeconds > most) return `Entries of ${unanchoredSeconds} seconds ago are not at every anchor yet.`;
+    const { replicas } = this.watch;
+    return replicas > 1 && auditAnchors.some((name) => name.startsWith('file:'))
+      ? `${replicas} servers use this database: a file anchor must be a folder that all of them share.`
+      : undefined;
+  }
+}

@@ -1,0 +1,15 @@
+import type { ShownAnchor } from '../../../domain/audit/entry-source.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+
+/** What stands outside of the database, for whoever rests on it. */
+export abstract class Anchors {
+  /**
+   * Compares every anchor with this database; one that is ahead of it, or contradicts it, holds the installation.
+   * @throws Problem UNAVAILABLE while it is held
+   */
+  abstract agree(): Promise<void>;
+  /** The size of the platform's tree that every configured anchor is known to have. */
+  abstract anchoredSize(run: ReadStatement): Promise<number>;
+  /** The newest checkpoint of each anchor that can show one. */
+  abstract newest(): Promise<readonly ShownAnchor[]>;
+}

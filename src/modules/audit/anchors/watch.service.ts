@@ -1,0 +1,119 @@
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import type { Logger } from 'pino';
+import { Hold } from '../../../platform/audit/hold.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { NewConnections } from '../../../platform/database/new-connections.js';
+import { Reserve } from '../../../platform/database/reserve.js';
+import { LOGGER } from '../../../platform/logging/token.js';
+import { reading } from '../trees/reading.js';
+import { AgreeService } from './agree.service.js';
+import { anchorState, type AnchorState, type Seen, stillHas } from './anchor-state.query.js';
+import { UnanchoredAge } from './unanchored-age.js';
+
+const LOOK_EVERY_MS = 1_000;
+/** Anchors that have not answered, or contradict, are asked again so often. */
+const ASK_AGAIN_MS = 5_000;
+const OTHER = 'This database is not the one that this server has served until now: it was put back to an older state, or replaced. '
+  + 'Put the right one back; or, if what is missing is lost for good, run `countersign recover --accept-loss`.';
+
+/**
+ * Looks every second, on every server, whether this is still the database that it was: it has the checkpoint that was last seen, nobody
+ * holds it, no anchor contradicts it. The anchors are compared before the first call is served, and again whenever the database was
+ * away. What it finds it leaves in memory, where calls ask. A connection that the pool makes anew is looked at before it is used.
+ */
+@Injectable()
+export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
+  /** The newest checkpoint that this process has seen, and after which recovery. */
+  private seen: (Seen & { readonly recoveredAt: number }) | undefined;
+  private state: AnchorState | undefined;
+  private askedAt = -Infinity;
+  private looking: Promise<void> | undefined;
+  private isStopping = false;
+
+  constructor(
+    private readonly agreeing: AgreeService,
+    private readonly age: UnanchoredAge,
+    private readonly reserve: Reserve,
+    private readonly hold: Hold,
+    @Inject(LOGGER) private readonly logger: Logger,
+    connections: NewConnections,
+  ) {
+    connections.onNew(async (run) => {
+      // Whoever is given one of a database that is held already asks for what is told also then.
+      if (!this.seen || this.hold.because !== undefined) return;
+      if (!(await stillHas(reading(run), this.seen))) this.holdForOther();
+      this.hold.assertServing();
+    });
+  }
+
+  /** Before anything works, and before the first call. */
+  async onModuleInit(): Promise<void> {
+    await this.look();
+  }
+
+  @Interval(LOOK_EVERY_MS)
+  tick(): void {
+    if (!this.isStopping) void this.look();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await this.looking;
+  }
+
+  /** The servers on this database. */
+  get replicas(): number {
+    return this.state?.replicas ?? 1;
+  }
+
+  private look(): Promise<void> {
+    return (this.looking ??= this.lookOnce().finally(() => (this.looking = undefined)));
+  }
+
+  private async lookOnce(): Promise<void> {
+    try {
+      this.state = await anchorState(this.run, await this.agreeing.anchoredSize(this.run));
+      await this.judge(this.state);
+      this.age.measure(this.state);
+    } catch (error) {
+      // The database is away, and may be another one when it is back: then the anchors are asked before anything else.
+      this.askAnew();
+      this.logger.debug({ err: error }, 'the anchors cannot be compared while the database is away');
+    }
+    this.age.pass();
+  }
+
+  private async judge({ heldBecause, newest, recoveredAt: recovered }: AnchorState): Promise<void> {
+    const recoveredAt = recovered?.getTime() ?? 0;
+    if (this.seen && this.seen.recoveredAt !== recoveredAt) {
+      // Recovered, or put back to before it was: what we have seen need not be there, and the anchors decide.
+      this.seen = undefined;
+      this.askAnew();
+    }
+    const isOther = this.seen !== undefined && !(await stillHas(this.run, this.seen));
+    // At once: the anchors may take their time.
+    if (isOther) this.holdForOther();
+    else if (heldBecause !== undefined) this.hold.set(heldBecause);
+    if (this.agreeing.isDue && performance.now() - this.askedAt >= ASK_AGAIN_MS) {
+      this.askedAt = performance.now();
+      await this.agreeing.askDue();
+    }
+    this.hold.set(heldBecause ?? this.agreeing.contradiction ?? (isOther ? OTHER : undefined));
+    if (!isOther && newest) this.seen = { ...newest, recoveredAt };
+  }
+
+  private holdForOther(): void {
+    if (this.hold.because !== undefined) return;
+    this.logger.error(OTHER);
+    this.hold.set(OTHER);
+    this.askAnew();
+  }
+
+  private askAnew(): void {
+    this.agreeing.askAnew();
+    this.askedAt = -Infinity;
+  }
+
+  private readonly run: ReadStatement = (sql, parameters) => reading(this.reserve.run)(sql, parameters);
+}

@@ -1,0 +1,56 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
+import type { Caller } from '../../../platform/auth/principal.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import { StatementsOnPool } from '../../../platform/database/statements-on-pool.js';
+import { pageFrom, pageRequest, type PageQuery } from '../../../platform/http/pagination.js';
+import { Problem } from '../../../platform/http/problem.js';
+import { AuditQuery } from '../audit.query.js';
+import { onlyOf } from '../only-of.js';
+import { checkpointsBelow, instanceName, verifierKeys } from './checkpoint.query.js';
+import { entryProof } from './proof.query.js';
+import { presentCheckpoint, presentProof, type CheckpointListReply, type KeysReply, type ProofReply } from './proofs.dto.js';
+import { reading } from './reading.js';
+import { TreeSnapshots } from './snapshots.query.js';
+
+const DEFAULT_LIMIT = 50;
+
+/** Shows what the signed trees vouch for. */
+@Injectable()
+export class ProofsService {
+  constructor(
+    private readonly log: AuditQuery,
+    private readonly snapshots: TreeSnapshots,
+    private readonly statements: StatementsOnPool,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+  ) {}
+
+  /** @throws Problem NOT_FOUND; CONFLICT while no checkpoint covers the entry */
+  async proof(caller: Caller, id: string): Promise<ProofReply> {
+    const entry = await this.log.find(caller.scope, id, onlyOf('audit.proof', caller));
+    if (!entry) throw new Problem('NOT_FOUND', 'There is no such entry.');
+    const proof = await this.snapshots.reading(caller.scope, (run) => entryProof(run, entry));
+    if (proof) return presentProof(entry, proof);
+    const seconds = this.config.auditCheckpointSeconds;
+    throw new Problem('CONFLICT', `No checkpoint covers this entry yet. Ask again in ${seconds} s.`, {
+      headers: { 'Retry-After': String(seconds) },
+    });
+  }
+
+  async checkpoints(query: PageQuery): Promise<CheckpointListReply> {
+    const run = reading(this.statements.run);
+    const { limit, offset, after } = pageRequest(query, DEFAULT_LIMIT);
+    const size = after && (/^\d{1,15}$/.test(after[0]!) ? Number(after[0]) : 0);
+    const [instance, found] = await Promise.all([
+      instanceName(run),
+      checkpointsBelow(run, PLATFORM_TREE, { limit: limit + 1, offset, ...(size === undefined ? {} : { size }) }),
+    ]);
+    const { rows, nextCursor } = pageFrom(found, 0, limit, (one) => [String(one.size)]);
+    return { checkpoints: rows.map((one) => presentCheckpoint(instance, one)), ...(nextCursor === undefined ? {} : { nextCursor }) };
+  }
+
+  async keys(): Promise<KeysReply> {
+    const keys = await verifierKeys(reading(this.statements.run));
+    return { keys: keys.toReversed().map(({ verifierKey }) => verifierKey) };
+  }
+}

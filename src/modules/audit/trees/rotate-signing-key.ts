@@ -1,0 +1,77 @@
+import { platformChain } from '../../../domain/audit/chain.js';
+import { asService } from '../../../platform/auth/call-context.js';
+import type { RunStatement } from '../../../platform/auth/credential-source.js';
+import { StartRefused } from '../../../platform/config/start-refused.js';
+import { appendAlone } from '../../../platform/database/append-alone.js';
+import type { Leadership } from '../../../platform/database/leadership.js';
+import { withTakenLead } from '../../../platform/database/taken-lead.js';
+import { acceptSigningKey } from '../../organizations/fingerprints.store.js';
+import { verifierKeys } from './checkpoint.query.js';
+import { makeCheckpoints } from './checkpoint-round.js';
+import { replaceKey } from './checkpoint.store.js';
+import { Integrator } from './integrator.js';
+import { reading } from './reading.js';
+import { assertSigns, liveKey, OtherKey, signerOf } from './signer.js';
+
+export interface RotatedSigningKey {
+  readonly keyId: string;
+  /** The new key's public half as C2SP text. */
+  readonly verifierKey: string;
+  /** Of the platform's tree: the checkpoint that both keys have signed. */
+  readonly size: number;
+  /** Whether it had been done before: then nothing was changed. */
+  readonly already: boolean;
+}
+
+/** Seeds of 32 bytes, in base64. */
+export interface SigningKeys {
+  readonly present: string;
+  readonly next: string;
+}
+
+/**
+ * Gives the installation another signing key. In one transaction the platform's chain announces it, both keys sign the newest head of
+ * every tree, and servers start with the new key from then on. Those that run with the old one serve, and do not sign any more.
+ *
+ * @param url of the database, past a pooler
+ * @throws StartRefused where `present` is not the key that signs, or `next` signs or has signed
+ */
+export async function rotateSigningKey(url: string, { present, next }: SigningKeys): Promise<RotatedSigningKey> {
+  if (present === next) throw new StartRefused('the new key is the one that signs now');
+  return withTakenLead(url, async (lead) => {
+    const done = await lead.run((run) => alreadyRotated(run, next));
+    if (done) return done;
+    await drainQueue(lead);
+    return asService('cli', () => lead.transact((run) => rotate(run, { present, next })));
+  });
+}
+
+/** What has been waiting for long need not wait in the transaction that holds the platform's chain. */
+async function drainQueue(lead: Pick<Leadership, 'run' | 'transact'>): Promise<void> {
+  const integrator = new Integrator(lead);
+  for (let more = true; more; ) ({ more } = await integrator.round());
+}
+
+async function rotate(run: RunStatement, { present, next }: SigningKeys): Promise<RotatedSigningKey> {
+  const [before, after] = [await signerOf(run, present), await signerOf(run, next)];
+  await assertSigns(run, before).catch((error: unknown) => {
+    throw error instanceof OtherKey ? new StartRefused(`${error.message}. The old key is needed to vouch for the new one`) : error;
+  });
+  if ((await verifierKeys(reading(run))).some(({ keyId }) => keyId === after.key.id)) {
+    throw new StartRefused('the new key was retired before: what it signs would not count');
+  }
+  await appendAlone(run, platformChain(), { type: 'admin.signing_key_rotated', metadata: { keyId: after.verifierKey } });
+  await new Integrator({ run: (work) => work(run), transact: (work) => work(run) }).drain(run);
+  const { newest: { size } } = await makeCheckpoints(run, {
+    instance: before.instance, keys: [before.key, after.key], organizations: null, forAll: true,
+  });
+  await replaceKey(run, after.key.id, after.verifierKey, size);
+  await acceptSigningKey(run, next);
+  return { keyId: after.key.id, verifierKey: after.verifierKey, size, already: false };
+}
+
+async function alreadyRotated(run: RunStatement, next: string): Promise<RotatedSigningKey | undefined> {
+  const [{ key, verifierKey }, live] = [await signerOf(run, next), await liveKey(run)];
+  if (live?.verifierKey !== verifierKey) return undefined;
+  return { keyId: key.id, verifierKey, size: live.fromSize, already: true };
+}

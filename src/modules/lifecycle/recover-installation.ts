@@ -1,0 +1,150 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { agentChain, organizationChain, platformChain } from '../../domain/audit/chain.js';
+import { asService } from '../../platform/auth/call-context.js';
+import type { Tx } from '../../platform/database/tx.js';
+import { dropUnsent } from '../../platform/outbox/unsent-effects.store.js';
+import { raisedEpoch } from '../agents/issue-token.service.js';
+import { closeIndeterminate } from '../executions/close-indeterminate.js';
+import { holdInstance, releaseInstance } from '../organizations/instance-hold.store.js';
+import { hashRootKey, makeRootKey } from '../organizations/root-key.js';
+import { type RecoveryParts } from './recovery-parts.js';
+import { type AgentInOrganization, agentsBefore, agentsWithWork, endedSince, organizationsToRecord } from './recovery.query.js';
+
+const UNDER_WAY = 'This database is being recovered. Should that have been cut short, run `countersign recover --accept-loss` again: '
+  + 'it goes on where it was.';
+/** A server looks every second whether it is held; what it had begun ends meanwhile. */
+const SERVERS_SEE_IT_MS = 3_000;
+const AGENTS_AT_ONCE = 100;
+const EFFECTS_AT_ONCE = 5_000;
+const CAUSE = 'recovered';
+const UNKNOWN = 'The database was put back to an older state while the action was running. It may have been done; it is not repeated.';
+const FIRST: AgentInOrganization = { organizationId: '', agentId: '' };
+
+/** A checkpoint that an anchor had and this database has not; the root is empty where the anchor does not tell it. */
+export interface LostCheckpoint {
+  readonly size: number;
+  readonly root: string;
+}
+
+export interface RecoveryOrder {
+  readonly lost: readonly LostCheckpoint[];
+  /** Does what has to be done outside of the database, last before it is served again. Repeated when it is cut short. */
+  readonly beforeRelease: () => Promise<void>;
+  readonly onProgress: (step: 'work' | 'agents' | 'organizations', done: number) => void;
+}
+
+export interface Recovered {
+  readonly agentsWithWork: number;
+  readonly agents: number;
+  readonly organizations: number;
+  readonly effects: number;
+  readonly recoveredAt: Date;
+}
+
+/**
+ * Puts a database into service that is older than what was lived: whatever it has open may have ended, and whatever it holds for valid
+ * may have been taken back. Running executions become indeterminate, what waits is cancelled, every token and the root key die, and
+ * the log says what was given up. In many short units of work, each of which finds what it has to do in the database: cut short, it
+ * goes on where it was. Servers hold from the first moment to the last.
+ */
+export async function recoverInstallation(parts: RecoveryParts, order: RecoveryOrder): Promise<Recovered> {
+  const { run } = parts;
+  const since = await holdInstance(run, UNDER_WAY);
+  const [{ servers }] = (await run(
+    `select count(*)::integer as servers from pg_stat_activity
+     where datname = current_database() and application_name = 'countersign leader'`, [],
+  )) as [{ servers: number }];
+  if (servers > 0) await pause(SERVERS_SEE_IT_MS);
+  return asService('cli', async () => {
+    const ended = await endWork(parts, order);
+    const agents = await raiseEpochs(parts, since, order);
+    const { organizations, effects } = await recordAll(parts, since, order);
+    await order.beforeRelease();
+    const recoveredAt = await release(parts, order);
+    return { agentsWithWork: ended, agents, organizations, effects, recoveredAt };
+  });
+}
+
+/** One agent at a time: it may have a thousand requests open. */
+async function endWork({ run, work, executions, cancelling }: RecoveryParts, { onProgress }: RecoveryOrder): Promise<number> {
+  let done = 0;
+  for (let after = FIRST; ; ) {
+    const found = await agentsWithWork(run, after, AGENTS_AT_ONCE);
+    for (const { organizationId, agentId } of found) {
+      const plan = { chains: [agentChain(organizationId, agentId)], judges: [organizationId] };
+      await work.run(plan, async (tx) => {
+        for (const id of await executions.running(tx, organizationId, agentId)) {
+          await closeIndeterminate(tx, executions, await executions.read(tx, { organizationId, id }), UNKNOWN);
+        }
+        await cancelling.openRequests(tx, organizationId, agentId, CAUSE);
+        await cancelling.approved(tx, organizationId, agentId, CAUSE);
+      });
+      onProgress('work', ++done);
+    }
+    const last = found.at(-1);
+    if (!last) return done;
+    after = last;
+  }
+}
+
+/** Every agent's, also of those out of service: with its epoch die its tokens, and the setup tokens that were issued for it. */
+async function raiseEpochs({ run, work, agents }: RecoveryParts, since: Date, { onProgress }: RecoveryOrder): Promise<number> {
+  let done = 0;
+  for (let after = FIRST; ; ) {
+    const found = await agentsBefore(run, since, after, AGENTS_AT_ONCE);
+    const last = found.at(-1);
+    if (!last) return done;
+    await work.run({ chains: found.map(({ organizationId, agentId }) => agentChain(organizationId, agentId)) }, async (tx) => {
+      for (const { organizationId, agentId: id } of found) {
+        const agent = await agents.readAny(tx, { organizationId, id });
+        const epoch = await raisedEpoch(tx, agent.epoch);
+        await agents.update(tx, { ...agent, epoch });
+        tx.record(agentChain(organizationId, id), { type: 'agent.tokens_revoked', metadata: { epoch } });
+      }
+    });
+    onProgress('agents', (done += found.length));
+    after = last;
+  }
+}
+
+async function recordAll(
+  { run, work }: RecoveryParts, since: Date, { onProgress }: RecoveryOrder,
+): Promise<{ organizations: number; effects: number }> {
+  let organizations = 0;
+  let all = 0;
+  for (const organizationId of await organizationsToRecord(run, since)) {
+    let effects = 0;
+    const drop = async (tx: Tx) => {
+      const dropped = await dropUnsent(tx, organizationId, since, EFFECTS_AT_ONCE);
+      effects += dropped;
+      return dropped;
+    };
+    while ((await work.run({ chains: [] }, drop)) === EFFECTS_AT_ONCE);
+    const ended = await endedSince(run, organizationId, since);
+    const chain = organizationChain(organizationId);
+    await work.run({ chains: [chain] }, (tx) => {
+      tx.record(chain, { type: 'admin.recovered', metadata: { ...ended, effects, lossAccepted: true } });
+      return Promise.resolve();
+    });
+    all += effects;
+    onProgress('organizations', ++organizations);
+  }
+  return { organizations, effects: all };
+}
+
+/**
+ * The old root key dies with this commit: it may be one that was taken out of service. Nobody knows the one that takes its place, so that
+ * `key rotate` has to make another.
+ */
+async function release({ work, rootKey }: RecoveryParts, { lost }: RecoveryOrder): Promise<Date> {
+  const recoveredAt = await work.run({ chains: [platformChain()] }, async (tx) => {
+    const now = await tx.now();
+    await rootKey.replace(tx, hashRootKey(makeRootKey()), now);
+    await releaseInstance(tx, now);
+    const losses = lost.length === 0 ? [{}] : lost.map((one) => ({ lost: one }));
+    for (const loss of losses) tx.record(platformChain(), { type: 'admin.recovered', metadata: { ...loss, lossAccepted: true } });
+    return now;
+  });
+  await rootKey.passOldKey();
+  return recoveredAt;
+}

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { Hold } from '../../platform/audit/hold.js';
+import { CredentialSources, type RunStatement } from '../../platform/auth/credential-source.js';
+import { dataSourceOptions } from '../../platform/database/data-source.js';
+import { IdempotencyKeys } from '../../platform/database/idempotency.js';
+import { Janitor } from '../../platform/database/janitor.service.js';
+import { Statements } from '../../platform/database/statements.js';
+import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { createLogger } from '../../platform/logging/logger.js';
+import { OutboxBell } from '../../platform/outbox/outbox-bell.js';
+import { AgentEntity } from '../agents/agent.entity.js';
+import { AgentStore } from '../agents/agent.store.js';
+import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
+import { ExecutionEntity } from '../executions/execution.entity.js';
+import { ExecutionStore } from '../executions/execution.store.js';
+import { CancelWorkService } from '../hitl/cancel-work.service.js';
+import { EligibleDecidersQuery } from '../hitl/eligible-deciders.query.js';
+import { HitlRequestEntity } from '../hitl/hitl-request.entity.js';
+import { HitlRequestStore } from '../hitl/hitl-request.store.js';
+import { LicenceService } from '../hitl/licence.service.js';
+import { MoveRequestService } from '../hitl/move-request.service.js';
+import { RootKeyStore } from '../organizations/root-key.store.js';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** What a recovery works with, without a server around it: none may be running, and those that are serve nobody. */
+export interface RecoveryParts {
+  readonly run: RunStatement;
+  readonly work: UnitOfWork;
+  readonly agents: AgentStore;
+  readonly executions: ExecutionStore;
+  readonly cancelling: CancelWorkService;
+  readonly rootKey: RootKeyStore;
+}
+
+export async function onRecoveryParts<Result>(databaseUrl: string, work: (parts: RecoveryParts) => Promise<Result>): Promise<Result> {
+  const options = dataSourceOptions({ url: databaseUrl, poolSize: 2, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+  const dataSource = new DataSource({ ...options, entities: [AgentEntity, ExecutionEntity, HitlRequestEntity] } as DataSourceOptions);
+  await dataSource.initialize();
+  try {
+    return await work(partsOn(dataSource));
+  } finally {
+    await dataSource.destroy().catch(() => undefined);
+  }
+}
+
+function partsOn(dataSource: DataSource): RecoveryParts {
+  const statements = new Statements(dataSource);
+  // Registered with and never run: what is spent can wait for a server.
+  const janitor = new Janitor(dataSource, createLogger({ logLevel: 'silent' }), new Hold());
+  const executions = new ExecutionStore(dataSource, statements);
+  const requests = new HitlRequestStore(statements);
+  const usage = new GrantUsageStore(statements, janitor);
+  const moving = new MoveRequestService(requests, executions, usage, new EligibleDecidersQuery());
+  // Nothing is approved here, so that it does not matter who runs it.
+  const licences = new LicenceService(executions, usage, { runtimePrimary: 'connector' });
+  // No call comes through here that could bring an idempotency key, so any secret does.
+  const keys = new IdempotencyKeys({ encryptionKey: randomBytes(32).toString('base64') });
+  return {
+    run: (sql, parameters) => dataSource.query(sql, parameters),
+    work: new UnitOfWork(dataSource, new CredentialSources(), keys, new OutboxBell()),
+    agents: new AgentStore(dataSource, janitor),
+    executions,
+    cancelling: new CancelWorkService(requests, moving, executions, usage, licences, { wake: () => undefined }),
+    rootKey: new RootKeyStore(dataSource),
+  };
+}

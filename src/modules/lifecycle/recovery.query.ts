@@ -1,0 +1,81 @@
+import type { RunStatement } from '../../platform/auth/credential-source.js';
+
+/** What a recovery would end. */
+export interface OpenWork {
+  readonly running: number;
+  readonly openRequests: number;
+  readonly approved: number;
+  readonly effects: number;
+  readonly agents: number;
+}
+
+export interface AgentInOrganization {
+  readonly organizationId: string;
+  readonly agentId: string;
+}
+
+export async function openWork(run: RunStatement): Promise<OpenWork> {
+  const [row] = await run(
+    `select (select count(*)::integer from executions where status = 'running') as running,
+       (select count(*)::integer from hitl_requests where status in ('pending', 'escalated')) as open,
+       (select count(*)::integer from executions e join hitl_requests q
+          on q.organization_id = e.organization_id and q.id = e.hitl_request_id
+        where e.status = 'pending_hitl' and q.status = 'approved') as approved,
+       (select count(*)::integer from outbox) as effects,
+       (select count(*)::integer from agents) as agents`,
+    [],
+  );
+  return {
+    running: Number(row!.running), openRequests: Number(row!.open), approved: Number(row!.approved), effects: Number(row!.effects),
+    agents: Number(row!.agents),
+  };
+}
+
+/** The next agents that have something open, by organization and id. */
+export async function agentsWithWork(run: RunStatement, after: AgentInOrganization, limit: number): Promise<AgentInOrganization[]> {
+  return (await run(
+    `select organization_id as "organizationId", agent_id as "agentId" from (
+       select organization_id, agent_id from executions where status in ('running', 'pending_hitl')
+       union select organization_id, agent_id from hitl_requests where status in ('pending', 'escalated')) open
+     where (organization_id, agent_id) > ($1 collate "C", $2 collate "C") order by organization_id, agent_id limit $3`,
+    [after.organizationId, after.agentId, limit],
+  )) as unknown as AgentInOrganization[];
+}
+
+/** The next agents whose epoch is of before a time, by organization and id. */
+export async function agentsBefore(run: RunStatement, since: Date, after: AgentInOrganization, limit: number): Promise<AgentInOrganization[]> {
+  return (await run(
+    `select organization_id as "organizationId", id as "agentId" from agents
+     where epoch < extract(epoch from $1::timestamptz) and (organization_id, id) > ($2 collate "C", $3 collate "C")
+     order by organization_id, id limit $4`,
+    [since, after.organizationId, after.agentId, limit],
+  )) as unknown as AgentInOrganization[];
+}
+
+/** Organizations whose recovery is not recorded since a time. */
+export async function organizationsToRecord(run: RunStatement, since: Date): Promise<string[]> {
+  const rows = await run(
+    `select o.id from organizations o where not exists (
+       select from audit_entries e
+       where hashtextextended((e.organization_id || ' ' || e.event) collate "C", 0)
+               = hashtextextended((o.id || ' admin.recovered') collate "C", 0)
+         and e.organization_id = o.id and e.event = 'admin.recovered' and e."timestamp" >= $1)
+     order by o.id`,
+    [since.toISOString()],
+  );
+  return rows.map(({ id }) => String(id));
+}
+
+/** What was ended in an organization since a time: while it is held nobody else ends anything. */
+export async function endedSince(
+  run: RunStatement, organizationId: string, since: Date,
+): Promise<{ executions: number; requests: number; agents: number }> {
+  const [row] = await run(
+    `select (select count(*)::integer from executions where organization_id = $1 and status in ('indeterminate', 'cancelled')
+               and closed_at >= $2) as executions,
+       (select count(*)::integer from hitl_requests where organization_id = $1 and status = 'cancelled' and decided_at >= $2) as requests,
+       (select count(*)::integer from agents where organization_id = $1 and epoch >= extract(epoch from $2::timestamptz)::bigint) as agents`,
+    [organizationId, since],
+  );
+  return { executions: Number(row!.executions), requests: Number(row!.requests), agents: Number(row!.agents) };
+}

@@ -1,0 +1,28 @@
+import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { Hold } from '../audit/hold.js';
+
+const SERVED_WHILE_HELD = 'countersign:served-while-held';
+
+/** Declares what is answered also while the installation is held: it changes nothing, and tells what is wrong. */
+export const ServedWhileHeld = () => SetMetadata(SERVED_WHILE_HELD, true);
+
+/**
+ * Stands before every other guard: while the installation is held nobody is let in, and nothing is noted of who knocked, since that would
+ * be written into a database that may not be the right one.
+ */
+@Injectable()
+export class HeldGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly hold: Hold,
+  ) {}
+
+  /** @throws Problem UNAVAILABLE */
+  canActivate(context: ExecutionContext): boolean {
+    if (this.hold.because === undefined) return true;
+    const places = [context.getHandler(), context.getClass()];
+    if (this.reflector.getAllAndOverride<boolean | undefined>(SERVED_WHILE_HELD, places) !== true) this.hold.assertServing();
+    return true;
+  }
+}

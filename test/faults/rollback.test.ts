@@ -1,0 +1,163 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { anonymous, as, asAgent, asRoot } from '../support/actors.js';
+import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { countersign } from '../support/command-line.js';
+import { eventually } from '../support/eventually.js';
+import { saveState, type SavedState } from '../support/put-back.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { pathOf, type Route, routesOf } from '../support/routes.js';
+import { TEST_ENVIRONMENT } from '../support/test-run.js';
+
+jest.setTimeout(180_000);
+
+const PATIENT = { within: 60_000, every: 100 };
+const SERVED = /^\/health|^\/api\/v1\/audit\/(keys|checkpoints)$/;
+
+let server: TestServer;
+let replica: TestServer;
+let before: BuiltAgent;
+let saved: SavedState;
+let setupToken: string;
+let waiting: string;
+let routes: readonly Route[];
+
+interface Line {
+  readonly size: number;
+  readonly root: string;
+  readonly recovered?: boolean;
+}
+
+/** What the folder has, oldest first. */
+function anchored(): Line[] {
+  const folder = server.database.anchors.slice('file:'.length);
+  const [instance] = readdirSync(folder);
+  const text = readdirSync(join(folder, instance!)).sort().map((file) => readFileSync(join(folder, instance!, file), 'utf8')).join('');
+  return text.trimEnd().split('\n').map((line) => JSON.parse(line) as Line);
+}
+
+/** Resolves once everything that was committed stands at the anchor. */
+async function allAnchored(): Promise<number> {
+  return eventually(async () => {
+    const [row] = await server.sql<{ size: string; left: string; open: string }>(`
+      select (select max(size) from audit_checkpoints where organization_id = 'platform') as size,
+        (select count(*) from audit_tree_queue) as left,
+        (select count(*) from audit_trees t where size > (
+           select coalesce(max(size), 0) from audit_checkpoints c where c.organization_id = t.organization_id)) as open`);
+    expect([row!.left, row!.open]).toEqual(['0', '0']);
+    expect(anchored().at(-1)!.size).toBe(Number(row!.size));
+    return Number(row!.size);
+  }, PATIENT);
+}
+
+async function held(at: TestServer): Promise<void> {
+  await eventually(async () => {
+    const { body } = (await anonymous(at).get('/health/ready')).expect(503, 'UNAVAILABLE');
+    expect(JSON.stringify(body)).toMatch(/countersign recover --accept-loss/);
+  }, PATIENT);
+}
+
+async function refusesEverything(at: TestServer): Promise<void> {
+  const refused = routes.filter(({ template }) => !SERVED.test(template));
+  expect(refused.length).toBeGreaterThan(50);
+  for (const { method, template } of refused) {
+    const path = pathOf({ method, template } as Route);
+    const response = await fetch(new URL(path, at.url), { method: method.toUpperCase(), headers: { authorization: 'Bearer nobody' } });
+    expect([method, template, response.status]).toEqual([method, template, 503]);
+    expect(await response.text()).toMatch(/countersign recover/);
+  }
+  for (const path of ['/health', '/health/live', '/api/v1/audit/keys', '/api/v1/audit/checkpoints']) (await anonymous(at).get(path)).expect(200);
+}
+
+/** Everything that a server could have changed. */
+const written = async () =>
+  (await server.sql<{ entries: string; rounds: string; outbox: string }>(`
+    select (select count(*) from audit_entries) as entries, (select size from audit_trees where organization_id = 'platform') as rounds,
+      (select string_agg(id || ' ' || attempts, ',' order by id) from outbox) as outbox`))[0];
+
+beforeAll(async () => {
+  server = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '1' } });
+  routes = await routesOf(server);
+  before = await anAgent(server).granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
+  setupToken = (await asRoot(server).post(`/api/v1/agents/${before.id}/setup-token`)).expect(201).text('setupToken');
+  waiting = (await before.client.post('/api/v1/execute', { capability: 'email.send', input: { to: 'a@b.example' } }))
+    .expect(202).text('hitlRequestId');
+  await allAnchored();
+  saved = await saveState(server.database);
+  // The servers come back by themselves: this is the database that they knew.
+  await eventually(async () => (await anonymous(server).get('/health/ready')).expect(200), PATIENT);
+  replica = await startServer({ replicaOf: server, env: { AUDIT_CHECKPOINT_SECONDS: '1' } });
+});
+afterAll(async () => {
+  await replica?.stop();
+  await server?.stop();
+  await saved?.drop();
+});
+
+describe('a database that is put back under its servers', () => {
+  let lost: Line;
+
+  test('is held by all of them, without a restart, and nothing of it changes', async () => {
+    await anAgent(server).create();
+    await allAnchored();
+    lost = anchored().at(-1)!;
+    await saved.putBack();
+    await Promise.all([held(server), held(replica)]);
+    await refusesEverything(server);
+    await refusesEverything(replica);
+    const then = await written();
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    expect(await written()).toEqual(then);
+  });
+
+  test('is held by a server that is started on it', async () => {
+    await replica.restart();
+    await held(replica);
+    await refusesEverything(replica);
+    expect(anchored().at(-1)).toEqual(lost);
+  });
+
+  test('shows by `recover` what would be lost, and changes nothing', async () => {
+    const then = await written();
+    const env = { ...TEST_ENVIRONMENT, DATABASE_URL: server.database.url, AUDIT_ANCHORS: server.database.anchors };
+    const { code, stdout, stderr } = await countersign(['recover'], env);
+    expect([code, stderr]).toEqual([1, '']);
+    expect(stdout).toContain(`has a checkpoint of ${lost.size} rounds of the log`);
+    expect(stdout).toContain('1 open request');
+    const json = JSON.parse((await countersign(['recover', '--json'], env)).stdout) as object;
+    expect(json).toMatchObject({ recovered: false, anchors: [{ standing: 'contradicts', size: lost.size }], open: { openRequests: 1 } });
+    expect(await written()).toEqual(then);
+  });
+
+  test('is served again once its loss is accepted: what was open has ended, and no old credential holds', async () => {
+    const env = { ...TEST_ENVIRONMENT, DATABASE_URL: server.database.url, AUDIT_ANCHORS: server.database.anchors };
+    const { code, stdout, stderr } = await countersign(['recover', '--accept-loss'], env);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('countersign key rotate');
+    for (const at of [server, replica]) {
+      await eventually(async () => (await anonymous(at).get('/health/ready')).expect(200), PATIENT);
+      (await asRoot(at).get('/api/v1/agents')).expect(401, 'UNAUTHENTICATED');
+      (await asAgent(at, before.token).post('/api/v1/execute', { capability: 'web.search', input: {} })).expect(401, 'UNAUTHENTICATED');
+      (await anonymous(at).post('/api/v1/node/activate', { token: setupToken, nodeId: 'n' })).expect(401, 'UNAUTHENTICATED');
+    }
+    const rotated = await countersign(['key', 'rotate', '--json'], { DATABASE_URL: server.database.url });
+    const root = as(server, (JSON.parse(rotated.stdout) as { rootKey: string }).rootKey);
+    expect((await root.get(`/api/v1/hitl/${waiting}`)).at('status')).toBe('cancelled');
+    const recovered = (await root.get('/api/v1/audit', { query: { event: 'admin.recovered' } })).expect(200);
+    expect(recovered.list('entries')).toEqual(expect.arrayContaining([
+      expect.objectContaining({ metadata: { lossAccepted: true, lost: { size: lost.size, root: lost.root } } }),
+      expect.objectContaining({ metadata: expect.objectContaining({ lossAccepted: true, requests: 1, agents: 1 }) as object }),
+    ]));
+    await eventually(() => expect(anchored().some((line) => line.recovered === true && line.size === lost.size)).toBe(true), PATIENT);
+    await allAnchored();
+    expect(anchored().at(-1)!.root).not.toBe(lost.root);
+  });
+
+  test('stays served when it is started again, and held when it is put back once more', async () => {
+    await replica.restart();
+    await eventually(async () => (await anonymous(replica).get('/health/ready')).expect(200), PATIENT);
+    await saved.putBack();
+    await Promise.all([held(server), held(replica)]);
+  });
+});
