@@ -75,8 +75,8 @@ function textOf(rounds: readonly Round[]): string {
   const growth = Math.max(...rounds.map(({ verify }) => verify.growth)) / MEGABYTE;
   return [
     '',
-    `  Verification of ${whole(rounds[0]!.verify.entries)} entries on two threads: ${cell(median(shares))} % of the rate of merely reading ` +
-      `them (${cell(Math.min(...shares))} to ${cell(Math.max(...shares))}); memory grew by ${whole(growth)} MB at most`,
+    `  Verification of ${whole(rounds[0]!.verify.entries)} entries on two threads: ${cell(median(shares))} % of the rate of ` +
+      `merely reading them (${cell(Math.min(...shares))} to ${cell(Math.max(...shares))}); memory grew by ${whole(growth)} MB at most`,
     '',
     ...table(['round', 'read, entries/s', 'verify', '% of reading', 'memory, MB', 'verdict'], rows),
     '',

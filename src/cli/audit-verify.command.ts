@@ -29,7 +29,9 @@ export function auditVerifyCommand(): Command {
   return new Command('verify')
     .description('Verifies every entry, every chain and the trees. Exit codes: 0 as written, 1 tampered with, 2 could not read.')
     .option('--database-url <url>', 'database to read; default: DATABASE_URL, else the running embedded database of DATA_DIR')
-    .addOption(new Option('--url <url>', 'server whose export is read and verified here').env('COUNTERSIGN_URL').conflicts(['databaseUrl', 'file']))
+    .addOption(
+      new Option('--url <url>', 'server whose export is read and verified here').env('COUNTERSIGN_URL').conflicts(['databaseUrl', 'file']),
+    )
     .addOption(new Option('--key <key>', 'API key for the server').env('COUNTERSIGN_KEY'))
     .addOption(new Option('--file <file>', 'export to verify, .jsonl or .jsonl.gz').conflicts('databaseUrl'))
     .option('--verifier-key <key...>', 'only believe checkpoints signed by this key (GET /audit/keys)')

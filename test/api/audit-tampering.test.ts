@@ -92,7 +92,8 @@ test('untouched, it is as it was written, and soon under a checkpoint', async ()
   expect(await verified()).toMatchObject({ valid: true, verdict: expect.stringMatching(/^valid/), breaks: [] });
   await covered();
   const outcome = await verified();
-  expect(outcome).toMatchObject({ verdict: 'valid', uncovered: 0, checkpoint: { origin: expect.stringMatching(/\/platform$/), size: expect.any(Number) } });
+  expect(outcome).toMatchObject({ verdict: 'valid', uncovered: 0 });
+  expect(outcome).toMatchObject({ checkpoint: { origin: expect.stringMatching(/\/platform$/), size: expect.any(Number) } });
 });
 
 describe('any column of an entry', () => {
@@ -183,24 +184,29 @@ describe('trees and checkpoints', () => {
     ['a leaf that was changed in the tree', () => [
       `update audit_trees set tail_hashes[1] = repeat('0', 64) where '${agent.id}' = any (tail_chains)`], /tree_mismatch/, 'org'],
     ['two leaves that changed places', () => [
-      `update audit_trees set tail_chains[1:2] = array[tail_chains[2], tail_chains[1]], tail_seqs[1:2] = array[tail_seqs[2], tail_seqs[1]],
+      `update audit_trees set tail_chains[1:2] = array[tail_chains[2], tail_chains[1]],
+         tail_seqs[1:2] = array[tail_seqs[2], tail_seqs[1]],
          tail_hashes[1:2] = array[tail_hashes[2], tail_hashes[1]] where organization_id like 'org\\_%'`], /tree_mismatch/, 'org'],
-    ['an organization whose head left the map', () => ["delete from audit_map_nodes where organization_id like 'org\\_%'"], /tree_mismatch/, 'platform'],
+    ['an organization whose head left the map', () => [
+      "delete from audit_map_nodes where organization_id like 'org\\_%'"], /tree_mismatch/, 'platform'],
     ['another head in the map', () => [
       `update audit_map_nodes set root = '${rootOfNothing}' where organization_id is not null`], /tree_mismatch/, 'platform'],
     ['a checkpoint without a signature', () => [
       `update audit_checkpoints set note = split_part(note, E'\\n\\n', 1) || E'\\n\\n'`], /checkpoint_invalid/, 'platform'],
     ['a checkpoint with another signature', () => [
-      `update audit_checkpoints set note = replace(note, right(note, 12), 'AAAAAAAAAAA' || right(note, 1))`], /checkpoint_invalid/, 'platform'],
+      `update audit_checkpoints set note = replace(note, right(note, 12), 'AAAAAAAAAAA' || right(note, 1))`,
+    ], /checkpoint_invalid/, 'platform'],
     ['a checkpoint that is signed by nobody who is known', () => ['delete from audit_signing_keys'], /checkpoint_invalid/, 'platform'],
     ['a checkpoint of a key that was retired before', () => [
       'update audit_signing_keys set retired_at_size = 0'], /checkpoint_invalid/, 'platform'],
     ['the newest checkpoint taken away', () => [
-      `delete from audit_checkpoints c where size = (select max(size) from audit_checkpoints x where x.organization_id = c.organization_id)`,
+      `delete from audit_checkpoints c
+       where size = (select max(size) from audit_checkpoints x where x.organization_id = c.organization_id)`,
     ], /checkpoint_invalid/, 'platform'],
     ['all checkpoints taken away', () => ['delete from audit_checkpoints'], /checkpoint_invalid/, 'platform'],
     ["a leaf of the platform's tree that was changed", () => [
-      `update audit_trees set tail_data[1] = replace(tail_data[1], '"map"', '"mop"') where organization_id = 'platform'`], /tree_mismatch/, 'platform'],
+      `update audit_trees set tail_data[1] = replace(tail_data[1], '"map"', '"mop"') where organization_id = 'platform'`,
+    ], /tree_mismatch/, 'platform'],
     ['a whole tree taken away', () => ["delete from audit_trees where organization_id like 'org\\_%'"], /chain_removed|inserted/, 'org'],
   ])('%s', async (_name, changes, kind, where_) => {
     const outcome = await tampered(...changes());
@@ -272,7 +278,8 @@ test('while entries come, it never alarms', async () => {
   })();
   try {
     for (let i = 0; i < 12; i++) expect(await verified()).toMatchObject({ valid: true, breaks: [] });
-    expect((await verifyDatabase({ databaseUrl: server.database.url, organizations: 'all', agentId: agent.id, threads: 0 })).breaks).toEqual([]);
+    const part = { databaseUrl: server.database.url, organizations: 'all', agentId: agent.id, threads: 0 } as const;
+    expect((await verifyDatabase(part)).breaks).toEqual([]);
   } finally {
     writing = false;
     await writer;
