@@ -19,9 +19,12 @@ import { environmentText, figureText, summaryOf, verifiedText } from './report.j
 import { setStage, type Stage } from './stage.js';
 import type { Studied, Study } from './study.js';
 import { sweepStudy } from './sweep.js';
+import { verifyStudy } from './verify-study.js';
 
 /** The sweep is behind what counts requests: it ends them. */
-const STUDIES: readonly Study[] = [pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, integrateStudy];
+const STUDIES: readonly Study[] = [
+  pendingStudy, approveStudy, millionStudy, sweepStudy, appendStudy, auditQueryStudy, integrateStudy, verifyStudy,
+];
 
 /** What then fails fails for want of the servers, which is no news. */
 let interrupted = false;

@@ -33,8 +33,8 @@ export const USAGE = `npm run bench -- [options]
   --agents N         agents that call in turn (1000)
   --pool N           connections of each server to PostgreSQL (10)
   --only a,b         only these figures: receipt, connector, hot, pending, approve, sweep, million, append, audit-query,
-                     integrate (the last four, of which million, append and audit-query take some 10 minutes, only where they are named)
-  --entries N        entries beside which append and audit-query measure (2000000; 100000 with --quick)
+                     integrate, verify (the last five, of which all but integrate take some 10 minutes, only where they are named)
+  --entries N        entries beside which append and audit-query measure, and that verify reads (2000000; 100000 with --quick)
   --plans DIR        write the plans of what audit-query asks the database to DIR
   --load TOOL        wrk or autocannon; default: wrk where it is installed
   --data-dir DIR     folder for PostgreSQL's files; default: a temporary one on a real disk

@@ -3,7 +3,8 @@ import type { Verification } from '../modules/audit/verification.js';
 import { verificationReport } from './verification-report.js';
 
 const whole: Verification = {
-  valid: true, verdict: 'valid_unanchored', chains: 1, entries: 12_345, checkpoint: null, breaks: [], breaksFound: 0,
+  valid: true, verdict: 'valid_unanchored', chains: 1, entries: 12_345, checkpoint: null, uncovered: 3, members: {},
+  notes: [], breaks: [], breaksFound: 0,
   durationMs: 1_250,
 };
 

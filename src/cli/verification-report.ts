@@ -8,9 +8,9 @@ export function verificationReport(outcome: Verification, colour: boolean): stri
   const [bold, dim, red, green] = [style(1), style(2), style(31), style(32)];
   const seconds = (outcome.durationMs / 1_000).toFixed(1);
   const amount = `${counted(outcome.entries, 'entry', 'entries')} in ${counted(outcome.chains, 'chain', 'chains')}`;
-  const read = dim(`${amount}, read in ${seconds} s`);
+  const read = [`${amount}, read in ${seconds} s`, ...judged(outcome)].map((line) => `    ${dim(line)}`);
   if (outcome.valid) {
-    const lines = ['', `  ${green('✔')} ${bold(green('The audit log is as it was written.'))}`, '', `    ${read}`];
+    const lines = ['', `  ${green('✔')} ${bold(green('The audit log is as it was written.'))}`, '', ...read];
     if (outcome.verdict === 'valid_unanchored') {
       lines.push(`    ${dim('No checkpoint outside of this database vouches for the newest entries yet.')}`);
     }
@@ -19,7 +19,7 @@ export function verificationReport(outcome: Verification, colour: boolean): stri
 
   const width = Math.max(...outcome.breaks.map(({ kind }) => kind.length));
   const headline = `The audit log was tampered with: ${counted(outcome.breaksFound, 'break', 'breaks')}.`;
-  const lines = ['', `  ${red('✘')} ${bold(red(headline))}`, '', `    ${read}`, ''];
+  const lines = ['', `  ${red('✘')} ${bold(red(headline))}`, '', ...read, ''];
   for (const { kind, detail, entryId } of outcome.breaks.slice(0, SHOWN)) {
     lines.push(`    ${red(kind.padEnd(width))}  ${detail}`);
     if (entryId !== null) lines.push(`    ${' '.repeat(width)}  ${dim(entryId)}`);
@@ -27,6 +27,23 @@ export function verificationReport(outcome: Verification, colour: boolean): stri
   const more = outcome.breaksFound - Math.min(SHOWN, outcome.breaks.length);
   if (more > 0) lines.push('', dim(`    … and ${more.toLocaleString('en')} more; --json lists the first 1,000.`));
   return `${lines.join('\n')}\n\n`;
+}
+
+/** What was found beside the bytes: whether rows and entries agree, and whether the gate was right. */
+function judged({ members }: Verification): string[] {
+  const { completeness, replay } = members as unknown as Partial<Judged>;
+  if (!completeness || !replay) return ['integrity only: rows, and what the gate decided, are not in a file'];
+  const left = Object.entries(replay.notReplayable).map(([because, count]) => `${count.toLocaleString('en')} not replayable: ${because}`);
+  return [
+    `${counted(completeness.checked, 'row', 'rows')} compared with entries, ${completeness.breaks === 0 ? 'all agree' : `${completeness.breaks} do not`}`,
+    `${counted(replay.right + replay.wrong, 'decision', 'decisions')} of the gate decided anew, ${replay.wrong === 0 ? 'all right' : `${replay.wrong} wrong`}` +
+      left.map((one) => `; ${one}`).join(''),
+  ];
+}
+
+interface Judged {
+  readonly completeness: { readonly checked: number; readonly breaks: number };
+  readonly replay: { readonly right: number; readonly wrong: number; readonly notReplayable: Readonly<Record<string, number>> };
 }
 
 export function counted(count: number, one: string, many: string): string {

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { readingLog } from '../../src/cli/log-connection.query.js';
-import { verification, type Verification } from '../../src/modules/audit/verification.js';
+import type { Verification } from '../../src/modules/audit/verification.js';
+import { verifyDatabase } from '../../src/modules/audit/verification/verify-database.js';
 import { asRoot } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { eventually } from '../support/eventually.js';
 import { withoutLeader } from '../support/leader.js';
 import { freePort } from '../support/server-process.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -32,7 +33,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** As the command line reads it: the database alone, past any server. */
-const verified = (): Promise<Verification> => readingLog(server.database.url, (source) => verification(source, undefined));
+const verified = (): Promise<Verification> => 
+  verifyDatabase({ databaseUrl: server.database.url, organizations: 'all', threads: 0 });
 
 interface Outcome {
   readonly code: number;
@@ -42,38 +44,56 @@ interface Outcome {
 
 function cli(...args: string[]): Promise<Outcome> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [join(CHECKOUT, 'bin/countersign.mjs'), 'audit', 'verify', ...args], { cwd: CHECKOUT },
+    execFile(process.execPath, [join(CHECKOUT, 'bin/countersign.mjs'), 'audit', 'verify', '--no-remember', ...args], { cwd: CHECKOUT },
       (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr });
     });
   });
 }
 
+const KEPT = [
+  'audit_entries', 'audit_heads', 'audit_trees', 'audit_tree_leaves', 'audit_platform_leaves', 'audit_map_nodes', 'audit_checkpoints',
+  'audit_signing_keys',
+];
+
 /** Makes the change, as a superuser past every trigger, looks, and undoes it. */
-function tampered(change: string): Promise<Verification> {
+function tampered(...changes: readonly string[]): Promise<Verification> {
+  return tamperedAnd(verified, () => changes);
+}
+
+/** @param changes of what stands while nobody leads */
+function tamperedAnd(look: () => Promise<Verification>, changes: (before: Verification) => readonly string[]): Promise<Verification> {
   return withoutLeader(server.database, async () => {
-    await server.sql('create table kept_entries as select * from audit_entries');
-    await server.sql('create table kept_heads as select * from audit_heads');
+    for (const table of KEPT) await server.sql(`create table kept_${table} as select * from ${table}`);
     await server.sql('create table kept_queue as select organization_id, chains, seqs, hashes from audit_tree_queue order by id');
     try {
-      await server.database.asSuperuser(change);
-      return await verified();
+      await server.database.asSuperuser(...changes(await verified()));
+      return await look();
     } finally {
       await server.database.asSuperuser(
-        'truncate audit_entries, audit_heads, audit_tree_queue',
-        'insert into audit_entries select * from kept_entries',
-        'insert into audit_heads select * from kept_heads',
+        `truncate ${KEPT.join(', ')}, audit_tree_queue`,
+        ...KEPT.map((table) => `insert into ${table} select * from kept_${table}`),
         'insert into audit_tree_queue (organization_id, chains, seqs, hashes) select * from kept_queue',
       );
-      await server.sql('drop table kept_entries, kept_heads, kept_queue');
+      await server.sql(`drop table kept_queue, ${KEPT.map((table) => `kept_${table}`).join(', ')}`);
     }
   });
 }
 
+/** Until everything that was written is under a checkpoint. */
+const covered = () => eventually(async () => {
+  const { verdict } = await verified();
+  if (verdict !== 'valid') throw new Error(`it is ${verdict}`);
+}, { within: 30_000 });
+
 const where = () => `where id = '${victim.id}'`;
 
-test('untouched, it is as it was written', async () => {
-  expect(await verified()).toMatchObject({ valid: true, verdict: 'valid_unanchored', breaks: [] });
+test('untouched, it is as it was written, and soon under a checkpoint', async () => {
+  expect(await verified()).toMatchObject({ valid: true, verdict: expect.stringMatching(/^valid/), breaks: [] });
+  await covered();
+  const outcome = await verified();
+  expect(outcome).toMatchObject({ verdict: 'valid', uncovered: 0 });
+  expect(outcome).toMatchObject({ checkpoint: { origin: expect.stringMatching(/\/platform$/), size: expect.any(Number) } });
 });
 
 describe('any column of an entry', () => {
@@ -146,11 +166,80 @@ describe('what is more than an edit', () => {
   });
 });
 
+describe('trees and checkpoints', () => {
+  const rootOfNothing = 'A'.repeat(43) + '=';
+
+  test.each<[string, () => readonly string[], RegExp, string]>([
+    ['the end of a chain cut off, its head, the tree and the queue made to fit', () => [
+      `delete from audit_entries where chain = '${agent.id}' and seq > ${victim.seq}`,
+      `update audit_heads h set seq = e.seq, hash = e.hash from audit_entries e
+        where e.id = '${victim.id}' and h.chain = e.chain and h.organization_id = e.organization_id`,
+      'delete from audit_tree_queue',
+      `update audit_trees t set tail_chains = k.chains, tail_seqs = k.seqs, tail_hashes = k.hashes, size = cardinality(k.chains)
+        from (select array_agg(l.chain order by l.at) as chains, array_agg(l.seq order by l.at) as seqs, array_agg(l.hash order by l.at) as hashes
+          from audit_trees o, unnest(o.tail_chains, o.tail_seqs, o.tail_hashes) with ordinality as l(chain, seq, hash, at)
+          where '${agent.id}' = any (o.tail_chains) and not (l.chain = '${agent.id}' and l.seq > ${victim.seq})) k
+        where '${agent.id}' = any (t.tail_chains)`,
+    ], /truncated|tree_mismatch/, 'org'],
+    ['a leaf that was changed in the tree', () => [
+      `update audit_trees set tail_hashes[1] = repeat('0', 64) where '${agent.id}' = any (tail_chains)`], /tree_mismatch/, 'org'],
+    ['two leaves that changed places', () => [
+      `update audit_trees set tail_chains[1:2] = array[tail_chains[2], tail_chains[1]],
+         tail_seqs[1:2] = array[tail_seqs[2], tail_seqs[1]],
+         tail_hashes[1:2] = array[tail_hashes[2], tail_hashes[1]] where organization_id like 'org\\_%'`], /tree_mismatch/, 'org'],
+    ['an organization whose head left the map', () => [
+      "delete from audit_map_nodes where organization_id like 'org\\_%'"], /tree_mismatch/, 'platform'],
+    ['another head in the map', () => [
+      `update audit_map_nodes set root = '${rootOfNothing}' where organization_id is not null`], /tree_mismatch/, 'platform'],
+    ['a checkpoint without a signature', () => [
+      `update audit_checkpoints set note = split_part(note, E'\\n\\n', 1) || E'\\n\\n'`], /checkpoint_invalid/, 'platform'],
+    ['a checkpoint with another signature', () => [
+      `update audit_checkpoints set note = replace(note, right(note, 12), 'AAAAAAAAAAA' || right(note, 1))`,
+    ], /checkpoint_invalid/, 'platform'],
+    ['a checkpoint that is signed by nobody who is known', () => ['delete from audit_signing_keys'], /checkpoint_invalid/, 'platform'],
+    ['a checkpoint of a key that was retired before', () => [
+      'update audit_signing_keys set retired_at_size = 0'], /checkpoint_invalid/, 'platform'],
+    ['the newest checkpoint taken away', () => [
+      `delete from audit_checkpoints c
+       where size = (select max(size) from audit_checkpoints x where x.organization_id = c.organization_id)`,
+    ], /checkpoint_invalid/, 'platform'],
+    ['all checkpoints taken away', () => ['delete from audit_checkpoints'], /checkpoint_invalid/, 'platform'],
+    ["a leaf of the platform's tree that was changed", () => [
+      `update audit_trees set tail_data[1] = replace(tail_data[1], '"map"', '"mop"') where organization_id = 'platform'`,
+    ], /tree_mismatch/, 'platform'],
+    ['a whole tree taken away', () => ["delete from audit_trees where organization_id like 'org\\_%'"], /chain_removed|inserted/, 'org'],
+  ])('%s', async (_name, changes, kind, where_) => {
+    const outcome = await tampered(...changes());
+    expect(outcome.verdict).toBe('tampered');
+    const named = outcome.breaks.filter(({ chain }) => chain.startsWith(where_) || (where_ === 'org' && chain === agent.id));
+    expect(named.map((found) => found.kind).join(' ')).toMatch(kind);
+  });
+
+  test('what an anchor has seen is held against the database, by size and by root', async () => {
+    await covered();
+    const { checkpoint } = await verified();
+    const { size, root, note } = checkpoint!;
+    const against = (anchor: { size: number; root: string; note: string }) => verifyDatabase({
+      databaseUrl: server.database.url, organizations: 'all', threads: 0, anchors: () => Promise.resolve([{ name: 'file:x', ...anchor }]),
+    });
+    expect((await against({ size, root, note })).breaks).toEqual([]);
+    let seen = { size, root, note };
+    const older = await tamperedAnd(() => against(seen), ({ checkpoint: newest }) => {
+      seen = newest!;
+      return [
+        `delete from audit_checkpoints where organization_id = 'platform' and size = ${newest!.size}`,
+        `update audit_trees set size = size - 1, tail_data = tail_data[1:cardinality(tail_data) - 1] where organization_id = 'platform'`,
+      ];
+    });
+    expect(older.breaks.map(({ chain, kind }) => [chain, kind])).toContainEqual(['platform', 'truncated']);
+  });
+});
+
 describe('countersign audit verify', () => {
   test('exits with 0 when all is well, and says what it read', async () => {
     const { code, stdout } = await cli('--database-url', server.database.url, '--json');
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ valid: true, verdict: 'valid_unanchored', breaks: [],
+    expect(JSON.parse(stdout)).toMatchObject({ valid: true, verdict: expect.stringMatching(/^valid/), breaks: [],
       entries: expect.any(Number) });
     expect(await cli('--database-url', server.database.url, '--agent', agent.id)).toMatchObject({ code: 0 });
   });
@@ -179,4 +268,20 @@ describe('countersign audit verify', () => {
     expect((await cli('--database-url', server.database.url, '--agent', 'agt_nobody')).code).toBe(2);
     expect((await cli('--no-such-option')).code).toBe(2);
   });
+});
+
+// The last one: it writes more than a tile of leaves.
+test('while entries come, it never alarms', async () => {
+  let writing = true;
+  const writer = (async () => {
+    while (writing) await agent.client.post('/api/v1/execute', { capability: 'web.search', input: { q: 'more steel' } });
+  })();
+  try {
+    for (let i = 0; i < 12; i++) expect(await verified()).toMatchObject({ valid: true, breaks: [] });
+    const part = { databaseUrl: server.database.url, organizations: 'all', agentId: agent.id, threads: 0 } as const;
+    expect((await verifyDatabase(part)).breaks).toEqual([]);
+  } finally {
+    writing = false;
+    await writer;
+  }
 });

@@ -290,7 +290,7 @@ describe('GET /audit/verify', () => {
       const reply = (await root.get('/api/v1/audit/verify')).expect(200);
       const [row] = await server.sql<{ entries: string; chains: string }>(
         'select count(*) as entries, count(distinct chain) as chains from audit_entries');
-      expect(reply.body).toMatchObject({ valid: true, verdict: 'valid_unanchored', breaks: [], chains: Number(row!.chains),
+      expect(reply.body).toMatchObject({ valid: true, verdict: expect.stringMatching(/^valid/), breaks: [], chains: Number(row!.chains),
         durationMs: expect.any(Number) });
       expect(Number(row!.entries) - reply.number('entries')).toBeLessThanOrEqual(1);
       for (const one of [server, replica]) {

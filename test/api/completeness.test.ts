@@ -1,19 +1,13 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { readingLog } from '../../src/cli/log-connection.query.js';
 import { newId } from '../../src/domain/ids.js';
-import { judgesOf } from '../../src/modules/audit/judging/judges.js';
-import { verification, type Verification } from '../../src/modules/audit/verification.js';
-import { grantRecords } from '../../src/modules/capabilities/grant-records.query.js';
-import { executionRecords } from '../../src/modules/executions/execution-records.query.js';
-import { requestRecords } from '../../src/modules/hitl/hitl-records.query.js';
+import type { Verification } from '../../src/modules/audit/verification.js';
 import { asRoot } from '../support/actors.js';
 import { aStory, type Story, toldInFull } from '../support/judged-story.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { verifiedLog } from '../support/verified-log.js';
 
 jest.setTimeout(180_000);
-
-const KEEPERS = [executionRecords, requestRecords, grantRecords];
 
 let server: TestServer;
 let receiver: Receiver;
@@ -31,22 +25,21 @@ afterAll(async () => {
   await receiver.close();
 });
 
-const verified = (agentId?: string): Promise<Verification> => readingLog(server.database.url, async (source, run) =>
-  verification(source, agentId, undefined, await judgesOf(run, source, KEEPERS, { organizations: 'all', agentId })));
+const verified = (agentId?: string): Promise<Verification> => verifiedLog(server.database.url, agentId);
 
-const judged = ({ judged: found }: Verification) =>
-  found as { completeness: { checked: number; breaks: number }; replay: { wrong: number } };
+const judged = ({ members }: Verification) =>
+  members as unknown as { completeness: { checked: number; breaks: number }; replay: { wrong: number } };
 
 test('a story in which everything happens is complete, and the gate was right in all of it', async () => {
   const outcome = await verified();
   expect(outcome.breaks).toEqual([]);
-  expect(outcome).toMatchObject({ valid: true, judged: { completeness: { breaks: 0 }, replay: { wrong: 0 } } });
-  expect(outcome.judged).toMatchObject({ replay: { notReplayable: { limits: expect.any(Number) } } });
+  expect(outcome).toMatchObject({ valid: true, members: { completeness: { breaks: 0 }, replay: { wrong: 0 } } });
+  expect(outcome.members).toMatchObject({ replay: { notReplayable: { limits: expect.any(Number) } } });
   const [rows] = await server.sql<{ count: string }>(`select (select count(*) from executions) + (select count(*) from hitl_requests)
     + (select count(*) from capability_grants) + (select count(*) from executions where report is not null) as count`);
   expect(judged(outcome).completeness.checked).toBe(Number(rows!.count));
   const one = await verified(story.agent.id);
-  expect(one).toMatchObject({ valid: true, chains: 1, judged: { completeness: { breaks: 0 }, replay: { wrong: 0 } } });
+  expect(one).toMatchObject({ valid: true, chains: 1, members: { completeness: { breaks: 0 }, replay: { wrong: 0 } } });
 });
 
 test('the API answers it to root and, of their organization, to an administrator', async () => {

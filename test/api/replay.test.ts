@@ -1,24 +1,19 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { readingLog } from '../../src/cli/log-connection.query.js';
 import type { AuditEvent } from '../../src/domain/audit/catalogue.js';
 import { agentChain } from '../../src/domain/audit/chain.js';
 import { definitionDigest } from '../../src/domain/gate/definition-digest.js';
 import { newId } from '../../src/domain/ids.js';
-import { judgesOf } from '../../src/modules/audit/judging/judges.js';
-import { verification, type Verification } from '../../src/modules/audit/verification.js';
-import { grantRecords } from '../../src/modules/capabilities/grant-records.query.js';
-import { executionRecords } from '../../src/modules/executions/execution-records.query.js';
-import { requestRecords } from '../../src/modules/hitl/hitl-records.query.js';
+import type { Verification } from '../../src/modules/audit/verification.js';
 import { asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent, type GrantTerms } from '../support/builders.js';
 import { forge } from '../support/forged.js';
 import { aStory, decide, known, type Story } from '../support/judged-story.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { verifiedLog } from '../support/verified-log.js';
 
 jest.setTimeout(180_000);
 
-const KEEPERS = [executionRecords, requestRecords, grantRecords];
 const DEFINITION = definitionDigest({});
 
 let server: TestServer;
@@ -38,8 +33,7 @@ afterAll(async () => {
 
 /** What replay says: that forged entries have no rows is another matter. */
 async function replayed(): Promise<Verification> {
-  const outcome = await readingLog(server.database.url, async (source, run) =>
-    verification(source, undefined, undefined, await judgesOf(run, source, KEEPERS, { organizations: 'all' })));
+  const outcome = await verifiedLog(server.database.url);
   return { ...outcome, breaks: outcome.breaks.filter(({ kind }) => kind !== 'incomplete') };
 }
 
@@ -214,11 +208,11 @@ test('entries that fit the chain, of decisions that the gate never made, are fou
 });
 
 test('the same entries, rightly made, are right', async () => {
-  const before = ((await replayed()).judged!['replay'] as { wrong: number }).wrong;
+  const before = ((await replayed()).members['replay'] as { wrong: number }).wrong;
   const grant = await held('email.send', { hitlMode: 'propose' });
   await ran(grant, story.admin.id);
   await forged(await held('web.search', {}).then(async (free) => (await forged(free, started(free)), free)));
   const asked = await story.ask('email.send', { to: 'ida' });
   (await decide(story.member, asked, 'approve')).expect(200);
-  expect(((await replayed()).judged!['replay'] as { wrong: number }).wrong).toBe(before);
+  expect(((await replayed()).members['replay'] as { wrong: number }).wrong).toBe(before);
 });

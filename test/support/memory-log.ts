@@ -1,9 +1,14 @@
 import { prepareEntry, type RecordedEvent, type Stamp } from '../../src/domain/audit/entry.js';
 import { entryHash, preimage } from '../../src/domain/audit/hash.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from '../../src/domain/audit/stored-entry.js';
-import { verifyLog, type LogSource, type Selection } from '../../src/domain/audit/verify.js';
+import { PLATFORM_TREE } from '../../src/domain/audit/checkpoint.js';
+import type { ChainRef } from '../../src/domain/audit/chain.js';
+import type { EntryRange, LogSource, ShownKey, ShownSeam } from '../../src/domain/audit/entry-source.js';
+import { verifyLog } from '../../src/domain/audit/verify.js';
+import { byChain } from '../../src/domain/audit/verify-entries.js';
 import type { Break } from '../../src/domain/audit/breaks.js';
-import type { MemoryTrees } from './memory-trees.js';
+import type { OrganizationHead } from '../../src/domain/audit/tree/map.js';
+import { leafHashes, rootAt, type MemoryTrees } from './memory-trees.js';
 
 /** A log in memory, appended to as the database does it. */
 export interface MemoryLog {
@@ -13,6 +18,10 @@ export interface MemoryLog {
   leaves: StoredLeaf[];
   /** Only of a log that was integrated (memory-trees.ts). */
   trees?: MemoryTrees;
+  /** Name of the installation, which is that of its keys. */
+  instance?: string;
+  keys?: readonly ShownKey[];
+  seams?: readonly ShownSeam[];
 }
 
 export { checkpoint, integrate } from './memory-trees.js';
@@ -46,36 +55,69 @@ export function append(log: MemoryLog, event: RecordedEvent, stamp: Stamp): Stor
   return entry;
 }
 
-interface Placed {
-  readonly organizationId: string;
-  readonly chain: string;
-  readonly seq: number;
-}
-
-/** Shows a log to the verifier in small batches, so that batch borders are crossed. */
+/** Shows a log to the verifier in small batches, so that batch borders are crossed, and in two ranges. */
 export function sourceOf(log: MemoryLog, batch = 3): LogSource {
-  const stream = async function* <T extends Placed>(items: readonly T[], { organizationId, chain }: Selection) {
-    const chosen = items
-      .filter((one) => (chain ?? one.chain) === one.chain && (organizationId ?? one.organizationId) === one.organizationId)
-      .sort((a, b) => order(a.organizationId, b.organizationId) || order(a.chain, b.chain) || a.seq - b.seq);
-    for (let at = 0; at < chosen.length; at += batch) yield chosen.slice(at, at + batch);
+  const inBatches = async function* <T>(items: readonly T[]) {
+    for (let at = 0; at < items.length; at += batch) yield items.slice(at, at + batch);
   };
+  const chosen = <T extends ChainRef & { seq: number }>(items: readonly T[], { from, to, chains, organizations }: EntryRange) =>
+    items
+      .filter((one) => (!chains || chains.includes(one.chain)) && (!organizations || organizations.includes(one.organizationId)))
+      .filter((one) => (!from || byChain(one, from) >= 0) && (!to || byChain(one, to) < 0))
+      .sort((a, b) => byChain(a, b) || a.seq - b.seq);
+  const treeOf = (id: string) => log.trees?.organizations.get(id) ?? [];
+  const trees = [...(log.trees?.organizations.keys() ?? []), ...(log.trees?.platform.length ? [PLATFORM_TREE] : [])];
+  const newest = log.trees?.platform.at(-1);
   return {
     whole: true,
-    read: (selection) => ({
-      heads: stream(log.heads, selection),
-      entries: stream(log.entries, selection),
-      leaves: stream(log.leaves, selection),
-    }),
+    header: async (agentId) => {
+      const all: ChainRef[] = [...log.heads, ...log.entries, ...log.leaves];
+      const refs = all.filter(({ chain }) => (agentId ?? chain) === chain).sort(byChain);
+      const middle = refs[Math.floor(refs.length / 2)];
+      return {
+        instance: log.instance ?? 'countersign-test',
+        keys: log.keys ?? [],
+        trees: await Promise.all(trees.map(async (tree) => {
+          const size = leafHashes(log.trees!, tree).length;
+          return { tree, size, root: await rootAt(log.trees!, tree, size) };
+        })),
+        seams: log.seams ?? [],
+        organizations: [...new Set(refs.map(({ organizationId }) => organizationId))],
+        ranges: middle ? [{ to: middle }, { from: middle }] : [{}],
+        total: log.entries.length,
+      };
+    },
+    read: (range) => ({ heads: inBatches(chosen(log.heads, range)), entries: inBatches(chosen(log.entries, range)) }),
+    leaves: async function* (id) {
+      for (let from = 0; from < treeOf(id).length; from += batch) yield { from, leaves: treeOf(id).slice(from, from + batch) };
+    },
+    queued: (organizations) => inBatches(log.leaves.filter((one) =>
+      (!organizations || organizations.includes(one.organizationId)) && !treeOf(one.organizationId).some((known) => sameLeaf(known, one)))),
+    sorted: (id, chains) => {
+      const inTree = treeOf(id);
+      const queue = log.leaves.filter((one) => one.organizationId === id && !inTree.some((known) => sameLeaf(known, one)));
+      return inBatches(chosen([...inTree, ...queue], { organizations: [id], ...(chains ? { chains } : {}) }));
+    },
+    platformLeaves: async function* () {
+      yield { from: 0, texts: (log.trees?.platform ?? []).map(({ data }) => data) };
+    },
+    checkpoints: (tree) =>
+      inBatches((log.trees?.checkpoints ?? []).filter((one) => one.organizationId === tree).sort((a, b) => a.size - b.size)),
+    mapHeads: () => inBatches(mapped(log)),
+    mapHead: (id) => Promise.resolve(newest && mapped(log).find(({ organization }) => organization === id)),
+    recoveries: () => Promise.resolve(log.entries.filter(({ event }) => event === 'admin.recovered').map(({ payload }) => payload)),
+    mapContents: (keys) => log.trees!.map.contents(keys),
   };
 }
 
-export async function breaksOf(log: MemoryLog, agentId?: string): Promise<Break[]> {
-  const breaks: Break[] = [];
-  for await (const progress of verifyLog(sourceOf(log), agentId)) breaks.push(...progress.breaks);
-  return breaks;
+function mapped({ trees }: MemoryLog): OrganizationHead[] {
+  return [...(trees?.map.nodes.values() ?? [])].flatMap(({ head }) => head ?? []);
 }
 
-function order(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+function sameLeaf(a: StoredLeaf, b: StoredLeaf): boolean {
+  return a.chain === b.chain && a.seq === b.seq;
+}
+
+export async function breaksOf(log: MemoryLog, agentId?: string): Promise<readonly Break[]> {
+  return (await verifyLog(sourceOf(log), agentId === undefined ? {} : { agentId })).breaks;
 }

@@ -99,7 +99,8 @@ export function leafHashes(trees: MemoryTrees, tree: string): Uint8Array[] {
   return (trees.organizations.get(tree) ?? []).map((leaf) => leafHash(entryLeaf(leaf)));
 }
 
-async function rootAt(trees: MemoryTrees, tree: string, size: number): Promise<string> {
+/** Base64. */
+export async function rootAt(trees: MemoryTrees, tree: string, size: number): Promise<string> {
   return hashText(rootOf(await rangeOf(readerAt(trees, tree, size), size)));
 }
 

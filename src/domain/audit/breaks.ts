@@ -19,10 +19,14 @@ export const BREAK_KINDS = [
 
 export type BreakKind = (typeof BREAK_KINDS)[number];
 
+/** How many are kept and shown: a log rewritten from its beginning would break at every entry. */
+export const MAX_BREAKS = 1_000;
+
 /** One place where the log is not what was written. */
 export interface Break {
+  /** Or what has no chain: an organization's id for its tree, or `platform`. */
   readonly chain: string;
-  /** `seq` within the chain. */
+  /** `seq` within the chain; in a tree the number of a leaf, or a size. */
   readonly position: number;
   /** Null where the entry is gone. */
   readonly entryId: string | null;
@@ -45,4 +49,10 @@ export function breakAt(entry: StoredEntry, kind: BreakKind, what: string): Brea
 export function missing(chain: string, from: number, to: number, kind: BreakKind, what: string): Break {
   const which = from === to ? `entry ${from} of chain ${chain} is` : `entries ${from} to ${to} of chain ${chain} are`;
   return { chain, position: from, entryId: null, kind, detail: `${which} missing: ${what}` };
+}
+
+/** What is wrong with a tree, `platform` or an organization's. */
+export function inTree(tree: string, position: number, kind: BreakKind, what: string): Break {
+  const whose = tree === 'platform' ? "the platform's tree" : `the tree of ${tree}`;
+  return { chain: tree, position, entryId: null, kind, detail: `${whose} ${what}` };
 }

@@ -18,13 +18,20 @@ export interface CheckedEntry {
   readonly payload?: Payload;
 }
 
+/** How much of an entry's values is shown: all, some of them (a person's export), or none here (an archive's skeleton). */
+export interface ShownValues {
+  readonly disclosures: 'all' | 'some' | 'elsewhere';
+}
+
 /**
  * Everything that can be said of one entry by itself: its hash over its content, its columns against the hashed payload,
  * its disclosures against their commitments.
  *
  * @param expectedPrevHash hash of the entry before it, null for the first of a chain, undefined when that entry is missing
  */
-export function checkEntry(entry: StoredEntry, expectedPrevHash?: string | null): CheckedEntry {
+export function checkEntry(
+  entry: StoredEntry, expectedPrevHash?: string | null, { disclosures }: ShownValues = { disclosures: 'all' },
+): CheckedEntry {
   const findings: EntryFinding[] = [];
   const edited = (what: string): EntryFinding[] => [...findings, { kind: 'edited', what }];
   const payload = readPayload(entry.payload);
@@ -35,7 +42,8 @@ export function checkEntry(entry: StoredEntry, expectedPrevHash?: string | null)
   for (const what of columnsThatDiffer(entry, payload)) findings.push({ kind: 'column_mismatch', what });
   const commitments = commitmentsOf(payload);
   if (typeof commitments === 'string') return { findings: edited(commitments), blanks: [], payload };
-  const blanks = checkDisclosures(entry.disclosures, commitments);
+  if (disclosures === 'elsewhere') return { findings, blanks: [], payload };
+  const blanks = checkDisclosures(entry.disclosures, commitments, disclosures === 'some');
   if (typeof blanks === 'string') return { findings: edited(blanks), blanks: [], payload };
   return { findings, blanks, payload };
 }

@@ -1,15 +1,21 @@
-import type { LogSource } from './verify.js';
+import type { ChainRef } from './chain.js';
+import type { StoredCheckpoint } from './checkpoint.js';
+import type { StoredEntry, StoredHead, StoredLeaf } from './stored-entry.js';
+import type { MapContent, MapKey } from './tree/stored-map.js';
+import type { OrganizationHead } from './tree/map.js';
 
-/** A signed checkpoint as the log shows it: of an organization's tree, or the platform's. */
-export interface ShownCheckpoint {
-  /** An organization's id, or `platform`. */
-  readonly tree: string;
-  readonly size: number;
-  readonly note: string;
+/** A key that signs checkpoints, between two sizes of the platform's tree. */
+export interface ShownKey {
+  /** Verifier key, C2SP signed-note form. */
+  readonly key: string;
+  readonly fromSize: number;
+  /** The last size that it has signed; absent while it signs. */
+  readonly retiredAtSize?: number;
 }
 
 /** How far a tree has been integrated. */
 export interface ShownTree {
+  /** An organization's id, or `platform`. */
   readonly tree: string;
   readonly size: number;
   /** Base64. */
@@ -22,22 +28,85 @@ export interface ShownSeam {
   readonly chain: string;
   readonly seq: number;
   readonly hash: string;
+  /** Entries of the chain that are gone for good in this organization, by this sweep and those before it. */
+  readonly count: number;
   readonly sweepEntryId: string;
+  /** What the sweep's entry says that it rests on; roots in base64. Believed only once that entry was found sound. */
+  readonly checkpoint: { readonly size: number; readonly root: string; readonly platformSize: number; readonly platformRoot: string };
+  /** Whether the sweep has ended: until then, what it cut off may still be there. */
+  readonly isDone: boolean;
+}
+
+/** What an anchor says is the newest checkpoint that it has of the platform's tree. */
+export interface ShownAnchor {
+  readonly name: string;
+  readonly size: number;
+  /** Base64. */
+  readonly root: string;
+  readonly note: string;
 }
 
 /** What is known of the log before its entries are read. */
 export interface LogHeader {
   readonly instance: string;
-  /** Verifier keys (C2SP signed-note form), each with the sizes of the platform's tree between which it signs. */
-  readonly keys: readonly { readonly key: string; readonly fromSize: number; readonly retiredAtSize?: number }[];
-  readonly checkpoints: readonly ShownCheckpoint[];
+  readonly keys: readonly ShownKey[];
+  /** The platform's among them, where it has grown. */
   readonly trees: readonly ShownTree[];
+  /** Of every chain that was cut, the last one. */
   readonly seams: readonly ShownSeam[];
-  /** What each anchor says is its newest checkpoint of the platform's tree. */
-  readonly anchors: readonly { readonly name: string; readonly size: number; readonly root: string; readonly note: string }[];
+  /** Every organization that has a chain, a tree or something in the queue, sorted. */
+  readonly organizations: readonly string[];
+  /** Parts of the log of about the same size, each with whole chains; together they are everything. */
+  readonly ranges: readonly EntryRange[];
+  /** How many entries the heads speak of: for showing progress. */
+  readonly total: number;
 }
 
-/** A log with its trees: the database, a server's export or a file. */
-export interface EntrySource extends LogSource {
-  header(): Promise<LogHeader>;
+/** Chains from one on (inclusive) to another (exclusive), in the order of organization and name by code point. */
+export interface EntryRange {
+  readonly from?: ChainRef;
+  readonly to?: ChainRef;
+  /** Only these chains. */
+  readonly chains?: readonly string[];
+  readonly organizations?: readonly string[];
+}
+
+export interface EntryStreams {
+  readonly heads: AsyncIterable<readonly StoredHead[]>;
+  readonly entries: AsyncIterable<readonly StoredEntry[]>;
+}
+
+/** Leaves that stand side by side in a tree, from `from` on. */
+export interface LeafRun {
+  readonly from: number;
+  readonly leaves: readonly Pick<StoredLeaf, 'chain' | 'seq' | 'hash'>[];
+}
+
+/**
+ * A log with its trees, as it stood at one moment. What streams comes in batches. Entries and heads are ordered by organization,
+ * chain (both by code point) and position.
+ */
+export interface LogSource {
+  /** Whether it shows every organization: only then can the map be computed anew, and both halves of a transfer be asked for. */
+  readonly whole: boolean;
+  /** With an agent: of the organizations alone in which something of its chain is. */
+  header(agentId?: string): Promise<LogHeader>;
+  read(range: EntryRange): EntryStreams;
+  /** In the order of the tree. */
+  leaves(organizationId: string): AsyncIterable<LeafRun>;
+  /** Leaves that no tree has taken yet; of these organizations, or of all that are shown. */
+  queued(organizations?: readonly string[]): AsyncIterable<readonly StoredLeaf[]>;
+  /** Of tree and queue together, by chain and position; of these chains alone where some are named. */
+  sorted(organizationId: string, chains?: readonly string[]): AsyncIterable<readonly StoredLeaf[]>;
+  /** Texts of the platform tree's leaves, in order. */
+  platformLeaves(): AsyncIterable<{ readonly from: number; readonly texts: readonly string[] }>;
+  /** By size, rising. */
+  checkpoints(tree: string): AsyncIterable<readonly StoredCheckpoint[]>;
+  /** Every organization's head in the map. */
+  mapHeads(): AsyncIterable<readonly OrganizationHead[]>;
+  /** Of one organization; undefined while it is not in the map. */
+  mapHead(organizationId: string): Promise<OrganizationHead | undefined>;
+  /** Payloads of the installation's recoveries, for whoever is not shown the chain that they stand in. */
+  recoveries(): Promise<readonly string[]>;
+  mapContents(keys: readonly MapKey[]): Promise<readonly MapContent[]>;
 }

@@ -56,8 +56,8 @@ const KINDS = {
   /** The first line: what the file claims to be. `keys` are claims too, until someone vouches for them. */
   export: {
     v: exactly(1), what: exactly('log', 'person', 'archive'), instance: text, organizations: list(text), madeAt: timestamp,
-    from: optional(nullable(timestamp)), to: optional(nullable(timestamp)), agentId: optional(text), userId: optional(text),
-    keys: list(key),
+    from: optional(nullable(timestamp)), to: optional(nullable(timestamp)), agentId: optional(nullable(text)),
+    userId: optional(nullable(text)), keys: list(key),
   },
   /** A signed checkpoint of a tree. */
   checkpoint: { note: text },

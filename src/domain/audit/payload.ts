@@ -54,6 +54,14 @@ export function parseCanonical(text: string): JsonValue | undefined {
   }
 }
 
+/** Strings of printable ASCII without an escape, whole numbers, and what has only one spelling anyway: most values of a log. */
+const PLAINLY_CANONICAL = /^(?:"[ !#-[\]-~]*"|0|-?[1-9]\d{0,14}|true|false|null)$/;
+
+/** Whether a text is JSON that equals its own RFC 8785 form. */
+export function isCanonical(text: string): boolean {
+  return PLAINLY_CANONICAL.test(text) || parseCanonical(text) !== undefined;
+}
+
 /**
  * Whether a text is canonical for a reason that is quickly seen: the engine writes it the same way, and its names are in
  * order. RFC 8785 takes numbers and strings from there. Says no to some canonical texts, as with names like "10" and "2".

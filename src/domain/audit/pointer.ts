@@ -5,7 +5,9 @@ export function pointerToken(key: string): string {
 
 /** The steps of a JSON pointer, unescaped; undefined when the text is none, or has an escape that RFC 6901 does not know. */
 export function pointerSteps(pointer: string): string[] | undefined {
-  if (!pointer.startsWith('/') || /~(?![01])/.test(pointer)) return undefined;
+  if (!pointer.startsWith('/')) return undefined;
+  if (!pointer.includes('~')) return pointer.slice(1).split('/');
+  if (/~(?![01])/.test(pointer)) return undefined;
   return pointer
     .slice(1)
     .split('/')

@@ -22,6 +22,8 @@ export interface StoredHead {
   readonly chain: string;
   readonly seq: number;
   readonly hash: string | null;
+  /** Whether the agent has left: then its last entry here is `agent.transferred`, out. Absent where it is not told. */
+  readonly closed?: boolean;
 }
 
 /** One entry as its organization's tree, or the queue before it, knows it. */

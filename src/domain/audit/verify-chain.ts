@@ -1,6 +1,7 @@
 import { breakAt, missing, type Break } from './breaks.js';
-import type { ChainRef } from './chain.js';
+import { isAgentChain, organizationChain, type ChainRef } from './chain.js';
 import { checkEntry, type CheckedEntry } from './check-entry.js';
+import type { Payload } from './payload.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from './stored-entry.js';
 
 /** A value that is gone: an erasure entry must list its entry's hash and its digest. */
@@ -12,7 +13,7 @@ export interface Blank {
 /** An `agent.transferred` entry: its other half stands in another organization, and both name the same position and hash. */
 export interface Transfer {
   readonly direction: 'in' | 'out';
-  readonly entry: Pick<StoredEntry, 'chain' | 'seq' | 'id'>;
+  readonly entry: Pick<StoredEntry, 'organizationId' | 'chain' | 'seq' | 'id'>;
   /** Position and hash of the `out` entry. */
   readonly seq: number;
   readonly hash: string;
@@ -27,7 +28,14 @@ export interface ChainState {
   /** Pairs of hash and `[hash, d]` lists of clean erasure entries. */
   readonly erasures: [string, string][];
   entries: number;
+  /** Whether each position is compared with its leaf; else nobody says anything of leaves. */
+  readonly comparesLeaves: boolean;
+  /** Position and hash that the next entry continues: of the last entry, or of the seam. */
+  seq: number;
+  hash: string | null;
   last?: StoredEntry;
+  /** Whether the agent was registered in this chain. */
+  registered: boolean;
   /** Whether the last entry had a finding: what hangs on it is then not reported a second time. */
   lastBroken: boolean;
   lastLeft: boolean;
@@ -40,15 +48,21 @@ export interface ChainState {
 /** Above this many mismatches in one chain nobody needs to be told which of them is a swap. */
 const MAX_STRANGERS = 1_000;
 
-export function startChain(ref: ChainRef): ChainState {
+/** @param seam where retention cut the chain: its survivors go on from there */
+export function startChain(ref: ChainRef, comparesLeaves: boolean, seam?: { readonly seq: number; readonly hash: string }): ChainState {
   return {
-    ref, breaks: [], blanks: [], transfers: [], erasures: [], entries: 0,
-    lastBroken: false, lastLeft: false, leafSeq: 0, strangers: [],
+    ref, comparesLeaves, breaks: [], blanks: [], transfers: [], erasures: [], entries: 0, seq: seam?.seq ?? 0, hash: seam?.hash ?? null,
+    lastBroken: false, lastLeft: false, registered: false, leafSeq: 0, strangers: [],
   };
 }
 
-/** Takes what chain and tree hold at one position, in ascending order; one of the two may be missing there. */
-export function nextPosition(state: ChainState, entry: StoredEntry | undefined, leaf: StoredLeaf | undefined): void {
+/**
+ * Takes what chain and tree hold at one position, in ascending order; one of the two may be missing there. Gives the payload of an
+ * entry in which nothing is wrong.
+ */
+export function nextPosition(
+  state: ChainState, entry: StoredEntry | undefined, leaf: StoredLeaf | undefined,
+): Payload | undefined {
   const { chain } = state.ref;
   if (leaf) {
     if (leaf.seq <= state.leafSeq) {
@@ -57,20 +71,22 @@ export function nextPosition(state: ChainState, entry: StoredEntry | undefined, 
     }
     state.leafSeq = Math.max(state.leafSeq, leaf.seq);
   }
-  if (!entry) return;
+  if (!entry) return undefined;
   state.entries++;
   const before = state.breaks.length;
   const sequel = isSequel(state, entry);
-  const checked = checkEntry(entry, sequel ? (state.last?.hash ?? null) : undefined);
+  const checked = checkEntry(entry, sequel ? state.hash : undefined);
   for (const { kind, what } of checked.findings) state.breaks.push(breakAt(entry, kind, says(kind, what)));
   const taken = checkOrder(state, entry, checked);
   const sound = checked.findings.length === 0;
-  if (!leaf) state.breaks.push(breakAt(entry, 'inserted', 'was never appended: the tree of its organization does not know it'));
-  else if (leaf.hash !== entry.hash && sound) stranger(state, entry, leaf.hash);
-  else if (sequel && sound && !state.lastBroken && (entry.prevHash ?? null) !== (state.last?.hash ?? null)) {
+  if (!leaf && state.comparesLeaves) {
+    state.breaks.push(breakAt(entry, 'inserted', 'was never appended: the tree of its organization does not know it'));
+  } else if (leaf && leaf.hash !== entry.hash && sound) stranger(state, entry, leaf.hash);
+  else if (sequel && sound && !state.lastBroken && entry.prevHash !== state.hash) {
     state.breaks.push(breakAt(entry, 'forked', 'does not continue the entry before it'));
   }
   if (!taken) remember(state, entry, checked, state.breaks.length > before);
+  return taken || state.lastBroken ? undefined : checked.payload;
 }
 
 /** Compares the end of a chain with its head. */
@@ -78,18 +94,25 @@ export function endChain(state: ChainState, head: StoredHead | undefined): void 
   const { ref: { chain }, last, breaks } = state;
   sortOutStrangers(state);
   const end = Math.max(head?.seq ?? 0, state.leafSeq);
-  if (!last) {
+  if (!last && state.seq === 0) {
     if (end > 0) breaks.push(missing(chain, 1, end, 'chain_removed', 'the whole chain is gone'));
     return;
   }
-  if (end > last.seq) breaks.push(missing(chain, last.seq + 1, end, 'truncated', 'the end of the chain was cut off'));
-  if (!head) {
+  if (end > state.seq) breaks.push(missing(chain, state.seq + 1, end, 'truncated', 'the end of the chain was cut off'));
+  if (!last) {
+    if (head?.seq === state.seq && head.hash === state.hash) return;
+    if (end > state.seq) return;
+    const detail = `chain ${chain} was cut off at ${state.seq}, and its head does not say that it ends there`;
+    breaks.push({ chain, position: state.seq, entryId: null, kind: 'truncated', detail });
+  } else if (!head) {
     const detail = `the head of chain ${chain} is missing: nothing says where the chain ends`;
     breaks.push({ chain, position: last.seq, entryId: last.id, kind: 'truncated', detail });
   } else if (head.seq < last.seq && !state.lastBroken) {
     breaks.push(breakAt(last, 'inserted', `stands beyond the head of the chain, which ends at ${head.seq}`));
   } else if (head.seq === last.seq && head.hash !== last.hash && !state.lastBroken) {
     breaks.push(breakAt(last, 'edited', 'is not the entry that the head of the chain names'));
+  } else if (head.seq === last.seq && head.closed !== undefined && head.closed !== state.lastLeft && !state.lastBroken) {
+    breaks.push(breakAt(last, 'edited', 'does not fit its head, which is open or closed'));
   }
 }
 
@@ -99,18 +122,25 @@ function says(kind: Break['kind'], what: string): string {
 
 /** Whether an entry stands right behind the one before it. A transfer may leave a gap, and names the hash that it continues. */
 function isSequel(state: ChainState, entry: StoredEntry): boolean {
-  return entry.seq === (state.last?.seq ?? 0) + 1;
+  return entry.seq === state.seq + 1;
 }
 
 /** Whether the entry stands at a position that another one has taken, which then counts as the chain's. */
 function checkOrder(state: ChainState, entry: StoredEntry, { payload }: CheckedEntry): boolean {
-  const lastSeq = state.last?.seq ?? 0;
+  const { ref, seq: lastSeq } = state;
+  if (!isAgentChain(ref.chain) && ref.chain !== organizationChain(ref.organizationId).chain) {
+    state.breaks.push(breakAt(entry, 'inserted', 'stands in a chain that is not of its organization'));
+  }
   if (entry.seq <= lastSeq) {
     state.breaks.push(breakAt(entry, 'forked', 'stands at a position that is taken'));
     return true;
   }
   const transfer = payload?.event === 'agent.transferred' ? payload.metadata : undefined;
   const arrives = transfer?.['direction'] === 'in' && (state.last === undefined || state.lastLeft);
+  if (payload?.event === 'agent.registered') {
+    if (state.registered) state.breaks.push(breakAt(entry, 'inserted', 'registers an agent that was registered before'));
+    state.registered = true;
+  }
   if (arrives) {
     const { fromSeq, fromHash } = transfer;
     if (fromSeq !== entry.seq - 1 || fromHash !== entry.prevHash) {
@@ -147,6 +177,8 @@ function remember(state: ChainState, entry: StoredEntry, { payload, blanks }: Ch
   const { chain, seq, id, hash } = entry;
   for (const d of blanks) state.blanks.push({ entry: { chain, seq, id, hash }, d });
   state.last = entry;
+  state.seq = seq;
+  state.hash = hash;
   state.lastBroken = broken || (state.strangers.length > 0 && state.strangers.at(-1)?.entry === entry);
   state.lastLeft = false;
   if (!payload || state.lastBroken) return;
@@ -154,7 +186,7 @@ function remember(state: ChainState, entry: StoredEntry, { payload, blanks }: Ch
   if (payload.event !== 'agent.transferred') return;
   const { direction } = payload.metadata;
   state.lastLeft = direction === 'out';
-  const place = { chain, seq, id };
+  const place = { organizationId: entry.organizationId, chain, seq, id };
   if (direction === 'out') state.transfers.push({ direction, entry: place, seq, hash });
   if (direction === 'in') state.transfers.push({ direction, entry: place, seq: seq - 1, hash: entry.prevHash ?? '' });
 }

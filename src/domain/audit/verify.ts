@@ -1,7 +1,21 @@
-import type { Break } from './breaks.js';
-import { organizationChain, type ChainRef } from './chain.js';
-import type { StoredEntry, StoredHead, StoredLeaf } from './stored-entry.js';
-import { endChain, nextPosition, startChain, type Blank, type ChainState, type Transfer } from './verify-chain.js';
+import { randomBytes } from 'node:crypto';
+import type { JsonObject } from '../json.js';
+import { inTree, type Break } from './breaks.js';
+import { organizationChain, PLATFORM_ORGANIZATION } from './chain.js';
+import { PLATFORM_TREE, type StoredCheckpoint } from './checkpoint.js';
+import type { EntryRange, LogHeader, LogSource, ShownAnchor, ShownSeam } from './entry-source.js';
+import { addSums, NOTHING_SUMMED, sameSums, type Summed } from './keyed-sum.js';
+import type { LogJudge } from './log-judge.js';
+import { hashText, EMPTY_ROOT } from './tree/rfc6962.js';
+import { verifyEntries, type EntriesFound } from './verify-entries.js';
+import { Breaks, isIn, listOf, metadataOf, toEnd, unmatched } from './verify-joins.js';
+import {
+  againstAnnouncedKey, againstKept, againstMapPath, againstSignature, againstWholeMap, judgeOf, keptByAnchors, keptByCaller,
+  type KeptCheckpoint,
+} from './verify-platform.js';
+import { againstSweeps } from './verify-seams.js';
+import { inTurn, joinEntries, type Task, type TaskFound, type TaskRunner } from './verify-tasks.js';
+import type { OrganizationTreeFound, OrganizationTreeOrder, PlatformFound, TreeOrder } from './verify-tree.js';
 
 /** Which part of the log is read: everything that the source may show, or some chains of it. */
 export interface Selection {
@@ -9,176 +23,268 @@ export interface Selection {
   readonly chain?: string;
 }
 
-export interface LogStreams {
-  readonly heads: AsyncIterable<readonly StoredHead[]>;
-  readonly entries: AsyncIterable<readonly StoredEntry[]>;
-  readonly leaves: AsyncIterable<readonly StoredLeaf[]>;
+export interface VerifyOptions {
+  /** Only this agent's chain, with what it hangs on. */
+  readonly agentId?: string;
+  /** Asked before the source was opened: what they have, the database must have had. */
+  readonly anchors?: readonly ShownAnchor[];
+  /** Notes of checkpoints from an earlier verification. */
+  readonly remembered?: readonly string[];
+  /** Only these keys are believed, whatever the log says of others. */
+  readonly verifierKeys?: readonly string[];
+  /** They see every entry in a pass of their own, since chains may be read on other threads. */
+  readonly judges?: readonly LogJudge[];
+  /** Default: where the caller is, one task after another. */
+  readonly runner?: TaskRunner;
+  readonly onProgress?: (entries: number, total: number) => void;
 }
 
-/**
- * Where a log is read from. All streams show one moment of it, in batches, ordered by organization, chain (both by code point)
- * and position.
- */
-export interface LogSource {
-  /** Whether it shows every organization: only then can both halves of a transfer be asked for. */
-  readonly whole: boolean;
-  read(selection: Selection): LogStreams;
-}
-
-/** How far a verification has come; `breaks` are those found since the last report. */
-export interface Progress {
+/** What a verification has found. */
+export interface LogFound {
   readonly chains: number;
   readonly entries: number;
+  /** At most `MAX_BREAKS`; `breaksFound` counts all. */
   readonly breaks: readonly Break[];
+  readonly breaksFound: number;
+  /** Entries that no checkpoint covers yet. */
+  readonly uncovered: number;
+  readonly instance: string;
+  /** The newest of the platform's tree; whether it is believed is for the breaks to say. */
+  readonly checkpoint?: StoredCheckpoint;
+  /** The newest of every tree that was read, for remembering. */
+  readonly notes: readonly string[];
+  readonly members: JsonObject;
 }
 
-const ENTRIES_PER_REPORT = 5_000;
+/** Organizations whose trees are given to one thread together: what one message costs is then nothing beside the work. */
+const LEAVES_PER_TASK = 50_000;
 
 /**
- * Verifies a log against itself: each entry's hash, columns and disclosures, each chain's order and end, and chain against
- * tree both ways. Memory is bounded by what was erased, not by what was written. With `agentId` only that agent's chain is
- * read, and its organization's where values of the agent were erased: the erasure must be shown to be a committed one.
+ * Verifies a log: each entry, each chain, every organization's tree against its chains and both ways, trees against checkpoints, these
+ * against the platform's tree and the map, and that against what anchors have. Chains and trees are read apart, each in the order
+ * in which it is stored; a keyed sum says whether both hold the same, and only where it does not is an organization read again, sorted,
+ * to name what is wrong.
  */
-export async function* verifyLog(source: LogSource, agentId?: string): AsyncGenerator<Progress, void, void> {
-  const run: Run = { chains: 0, entries: 0, blanks: new Map(), transfers: [] };
-  yield* verifyStreams(source.read(agentId === undefined ? {} : { chain: agentId }), run);
-  if (agentId !== undefined) {
-    for (const organizationId of [...run.blanks.keys()]) {
-      yield* verifyStreams(source.read(organizationChain(organizationId)), run);
-    }
-  }
-  const breaks = [...unauthorised(run), ...(source.whole ? unmatched(run.transfers) : [])];
-  yield { chains: run.chains, entries: run.entries, breaks };
-}
-
-interface Run {
-  chains: number;
-  entries: number;
-  /** Blanked values of each organization that no erasure entry has listed yet, by entry hash and digest. */
-  readonly blanks: Map<string, Map<string, Blank>>;
-  readonly transfers: Transfer[];
-}
-
-async function* verifyStreams(streams: LogStreams, run: Run): AsyncGenerator<Progress, void, void> {
-  const heads = reader(streams.heads);
-  const entries = reader(streams.entries);
-  const leaves = reader(streams.leaves);
-  let reported = run.entries;
-  for (;;) {
-    const ref = first(await heads.peek(), await entries.peek(), await leaves.peek());
-    if (!ref) return;
-    const head = same(await heads.peek(), ref) ? heads.take() : undefined;
-    const state = startChain(ref);
-    for (;;) {
-      const entry = entries.ready() ?? (await entries.peek());
-      const leaf = leaves.ready() ?? (await leaves.peek());
-      const here = same(entry, ref) ? entry : undefined;
-      const known = same(leaf, ref) ? leaf : undefined;
-      if (!here && !known) break;
-      const seq = Math.min(here?.seq ?? Infinity, known?.seq ?? Infinity);
-      nextPosition(
-        state,
-        here?.seq === seq ? (entries.take(), here) : undefined,
-        known?.seq === seq ? (leaves.take(), known) : undefined,
-      );
-      if (run.entries + state.entries - reported < ENTRIES_PER_REPORT) continue;
-      reported = run.entries + state.entries;
-      settle(state, run);
-      yield { chains: run.chains, entries: reported, breaks: state.breaks.splice(0) };
-    }
-    endChain(state, head);
-    settle(state, run);
-    run.entries += state.entries;
-    run.chains++;
-    if (state.breaks.length === 0 && run.entries - reported < ENTRIES_PER_REPORT) continue;
-    reported = run.entries;
-    yield { chains: run.chains, entries: run.entries, breaks: state.breaks };
-  }
-}
-
-/** Moves what a chain asks for, or offers, to the run. Within an organization erasures stream by after what they erased. */
-function settle(state: ChainState, run: Run): void {
-  const { organizationId } = state.ref;
-  for (const blank of state.blanks.splice(0)) {
-    let pending = run.blanks.get(organizationId);
-    if (!pending) run.blanks.set(organizationId, (pending = new Map<string, Blank>()));
-    pending.set(`${blank.entry.hash} ${blank.d}`, blank);
-  }
-  for (const [hash, d] of state.erasures.splice(0)) run.blanks.get(organizationId)?.delete(`${hash} ${d}`);
-  run.transfers.push(...state.transfers.splice(0));
-}
-
-function* unauthorised(run: Run): Generator<Break> {
-  for (const pending of run.blanks.values()) {
-    for (const { entry: { chain, seq, id } } of pending.values()) {
-      yield {
-        chain,
-        position: seq,
-        entryId: id,
-        kind: 'unauthorised_erasure',
-        detail: `entry ${seq} of chain ${chain} lost a value that no erasure entry accounts for`,
-      };
-    }
-  }
-}
-
-function* unmatched(transfers: readonly Transfer[]): Generator<Break> {
-  const open = new Map<string, Transfer>();
-  for (const transfer of transfers) {
-    const key = `${transfer.entry.chain} ${transfer.seq} ${transfer.hash}`;
-    const other = open.get(key);
-    if (other && other.direction !== transfer.direction) open.delete(key);
-    else open.set(key, transfer);
-  }
-  for (const { direction, entry: { chain, seq, id } } of open.values()) {
-    yield {
-      chain,
-      position: seq,
-      entryId: id,
-      kind: direction === 'out' ? 'truncated' : 'inserted',
-      detail: `entry ${seq} of chain ${chain} is one half of a transfer; the other half is not there`,
-    };
-  }
-}
-
-interface Reader<T> {
-  /** The next item if it has been read already. */
-  ready(): T | undefined;
-  /** The next item, reading on if need be; undefined at the end. */
-  peek(): Promise<T | undefined>;
-  take(): T | undefined;
-}
-
-function reader<T>(batches: AsyncIterable<readonly T[]>): Reader<T> {
-  const iterator = batches[Symbol.asyncIterator]();
-  let batch: readonly T[] = [];
-  let at = 0;
-  let ended = false;
+export async function verifyLog(source: LogSource, options: VerifyOptions = {}): Promise<LogFound> {
+  const { agentId, judges = [] } = options;
+  const header = believing(await source.header(agentId), options.verifierKeys);
+  const run = new Run(source, header, options, options.runner ?? inTurn(source));
+  const chains = agentId === undefined ? undefined : [agentId];
+  const [entries] = await Promise.all([chains ? run.readAgent(chains) : run.readAll(), judgeApart(source, header, options)]);
+  const breaks = new Breaks();
+  const settled = await run.settle(entries, breaks);
+  const judged = await Promise.all(judges.map((judge) => judge.end()));
+  for (const { breaks: listed, breaksFound } of judged) breaks.add(listed, breaksFound);
   return {
-    ready: () => batch[at],
-    async peek() {
-      while (at >= batch.length && !ended) {
-        const next = await iterator.next();
-        ended = next.done === true;
-        batch = next.done ? [] : next.value;
-        at = 0;
-      }
-      return batch[at];
-    },
-    take: () => batch[at++],
+    chains: entries.entries.chains,
+    entries: entries.entries.entries,
+    breaks: breaks.listed,
+    breaksFound: breaks.found,
+    uncovered: settled.uncovered,
+    instance: header.instance,
+    ...(settled.platform.newest ? { checkpoint: settled.platform.newest } : {}),
+    notes: settled.notes,
+    members: Object.assign({}, ...judged.map(({ members }) => members)) as JsonObject,
   };
 }
 
-function first(...candidates: (ChainRef | undefined)[]): ChainRef | undefined {
-  let found: ChainRef | undefined;
-  for (const one of candidates) if (one && (!found || before(one, found))) found = one;
-  return found && { organizationId: found.organizationId, chain: found.chain };
+function believing(header: LogHeader, only: readonly string[] | undefined): LogHeader {
+  return only ? { ...header, keys: header.keys.filter(({ key }) => only.includes(key)) } : header;
 }
 
-function before(a: ChainRef, b: ChainRef): boolean {
-  return a.organizationId === b.organizationId ? a.chain < b.chain : a.organizationId < b.organizationId;
+/** Everything that was read once, joined. */
+interface Read {
+  readonly entries: EntriesFound;
+  readonly trees: ReadonlyMap<string, OrganizationTreeFound>;
+  readonly queue: ReadonlyMap<string, Summed>;
+  readonly platform: PlatformFound;
+  /** The chains that were read, where not all were. */
+  readonly chains?: readonly string[];
 }
 
-function same(item: ChainRef | undefined, ref: ChainRef): boolean {
-  return item !== undefined && item.chain === ref.chain && item.organizationId === ref.organizationId;
+class Run {
+  private readonly sumKey = randomBytes(32);
+  private readonly kept: readonly KeptCheckpoint[];
+  private readonly seams = new Map<string, ShownSeam[]>();
+  private done = 0;
+
+  constructor(
+    private readonly source: LogSource,
+    private readonly header: LogHeader,
+    private readonly options: VerifyOptions,
+    private readonly runner: TaskRunner,
+  ) {
+    this.kept = [...keptByAnchors(options.anchors ?? []), ...keptByCaller(options.remembered ?? [], header.instance)];
+    for (const seam of header.seams) {
+      const known = this.seams.get(seam.organizationId);
+      if (known) known.push(seam);
+      else this.seams.set(seam.organizationId, [seam]);
+    }
+  }
+
+  async readAll(): Promise<Read> {
+    const { sumKey, header: { ranges } } = this;
+    return this.run([
+      ...this.treeTasks(), { kind: 'platform', order: this.platformOrder() }, { kind: 'queue', sumKey },
+      ...ranges.map((range) => this.entriesTask(range)),
+    ]);
+  }
+
+  /** The agent's chain; its organizations' own, too, where a value was erased or the chain cut: these entries must be sound ones. */
+  async readAgent(chains: readonly string[]): Promise<Read> {
+    const { organizations, seams } = this.header;
+    const first = await this.run([this.entriesTask({ organizations, chains })]);
+    const isCut = (id: string) => seams.some((seam) => seam.organizationId === id && chains.includes(seam.chain));
+    const needed = organizations.filter((id) => (first.entries.organizations.get(id)?.blanks.size ?? 0) > 0 || isCut(id));
+    const own = needed.map((id) => organizationChain(id).chain);
+    const read = [...chains, ...own];
+    const second = await this.run([
+      ...this.treeTasks(read), { kind: 'platform', order: this.platformOrder() },
+      { kind: 'queue', sumKey: this.sumKey, organizations, chains: read },
+      ...needed.map((id) => this.entriesTask({ organizations: [id], chains: [organizationChain(id).chain] })),
+    ]);
+    return { ...second, entries: joinEntries([first.entries, second.entries]), chains: read };
+  }
+
+  /** Says what is wrong, and how much no checkpoint covers. */
+  async settle(read: Read, breaks: Breaks): Promise<{ uncovered: number; platform: PlatformFound; notes: string[] }> {
+    const { source, header, options } = this;
+    const { trees, queue, platform } = read;
+    const entries = await this.againstTrees(read);
+    const named = (event: string) => entries.notable.filter((one) => one.event === event);
+    for (const id of [...entries.organizations.keys()].sort()) breaks.add(...listOf(entries.organizations.get(id)!));
+    for (const { breaks: listed, breaksFound } of [...trees.values(), platform]) breaks.add(listed, breaksFound);
+    for (const id of header.organizations) {
+      breaks.add(againstSweeps(this.seamsOf(id, read.chains), trees.get(id), named('admin.audit_retention_sweep'), platform));
+    }
+    const judge = judgeOf(header);
+    const rotations = named('admin.signing_key_rotated');
+    const recoveries = await this.recoveries(entries);
+    breaks.add(againstSignature(platform));
+    for (const tree of [...trees.values(), platform]) breaks.add(againstKept(tree, this.kept, judge, recoveries));
+    breaks.add(againstAnnouncedKey([...trees.values(), platform], trees.get(PLATFORM_ORGANIZATION), rotations, judge));
+    if (source.whole && options.agentId === undefined) breaks.add(await againstWholeMap(source, platform, trees));
+    else for (const tree of trees.values()) breaks.add(await againstMapPath(source, platform, tree));
+    if (source.whole) breaks.add(unmatched(entries.transfers, header.seams));
+    let uncovered = 0;
+    for (const { uncovered: young } of trees.values()) uncovered += young;
+    for (const { count } of queue.values()) uncovered += count;
+    const notes = [...trees.values(), platform].flatMap(({ newest }) => newest?.note ?? []);
+    return { uncovered, platform, notes };
+  }
+
+  /** Of a part the installation's own chain is not read; what it says of recoveries is then believed as it stands. */
+  private async recoveries({ notable }: EntriesFound): Promise<JsonObject[]> {
+    const { source, options: { agentId }, kept } = this;
+    if (source.whole && agentId === undefined) {
+      const own = notable.filter(({ event, organizationId }) => event === 'admin.recovered' && organizationId === PLATFORM_ORGANIZATION);
+      return own.map(({ metadata }) => metadata);
+    }
+    return kept.length === 0 ? [] : (await source.recoveries()).map(metadataOf);
+  }
+
+  /** Reads those organizations again, sorted, of which chains and tree do not hold the same. */
+  private async againstTrees({ entries, trees, queue, chains }: Read): Promise<EntriesFound> {
+    const { source, sumKey } = this;
+    const ids = new Set([...entries.organizations.keys(), ...trees.keys(), ...queue.keys()]);
+    const again: EntriesFound[] = [];
+    for (const id of [...ids].sort()) {
+      const written = entries.organizations.get(id)?.sum ?? NOTHING_SUMMED;
+      const known = addSums(trees.get(id)?.sum ?? NOTHING_SUMMED, queue.get(id) ?? NOTHING_SUMMED);
+      if (sameSums(written, known)) continue;
+      const range = { organizations: [id], ...(chains ? { chains } : {}) };
+      const order = { sumKey, seams: this.seamsOf(id, chains) };
+      const found = await toEnd(verifyEntries(source.read(range), order, source.sorted(id, chains)));
+      const one = found.organizations.get(id);
+      if (one?.breaksFound === 0) {
+        one.breaks.push(inTree(id, 0, 'tree_mismatch', 'and the chains of its organization do not hold the same entries'));
+        one.breaksFound++;
+      }
+      again.push(found);
+    }
+    if (again.length === 0) return entries;
+    const organizations = new Map(entries.organizations);
+    for (const found of again) for (const [id, one] of found.organizations) organizations.set(id, one);
+    const isAgain = (id: string) => again.some((found) => found.organizations.has(id));
+    return {
+      ...entries,
+      organizations,
+      transfers: [...entries.transfers.filter(({ entry }) => !isAgain(entry.organizationId)), ...again.flatMap((one) => one.transfers)],
+      notable: [...entries.notable.filter((one) => !isAgain(one.organizationId)), ...again.flatMap((one) => one.notable)],
+    };
+  }
+
+  private async run(tasks: readonly Task[]): Promise<Read> {
+    const onEntries = (entries: number) => {
+      this.done += entries;
+      this.options.onProgress?.(this.done, this.header.total);
+    };
+    const found = await this.runner.run(tasks, onEntries);
+    const of = <K extends TaskFound['kind']>(kind: K) =>
+      found.filter((one): one is Extract<TaskFound, { kind: K }> => one.kind === kind);
+    return {
+      entries: joinEntries(of('entries').map((one) => one.found)),
+      trees: new Map(of('trees').flatMap((one) => one.found).map((one) => [one.tree, one])),
+      queue: of('queue')[0]?.found ?? new Map<string, Summed>(),
+      platform: of('platform')[0]?.found ?? NO_PLATFORM,
+    };
+  }
+
+  private entriesTask(range: EntryRange): Task {
+    const seams = this.header.seams.filter((seam) => isIn(seam, range));
+    return { kind: 'entries', range, order: { sumKey: this.sumKey, seams } };
+  }
+
+  /** Large trees first and alone, since a tree is read by one thread; small ones many together. */
+  private treeTasks(chains?: readonly string[]): Task[] {
+    const { sumKey, header: { organizations }, kept, source } = this;
+    // A tree that somebody remembers is asked for even where nothing of it is left.
+    const remembered = source.whole && !chains ? kept.map(({ tree }) => tree).filter((tree) => tree !== PLATFORM_TREE) : [];
+    const orders = [...new Set([...organizations, ...remembered])]
+      .map((id): OrganizationTreeOrder =>
+        ({ ...this.treeOrder(id), sumKey, seams: this.seamsOf(id, chains), ...(chains ? { chains } : {}) }))
+      .filter(({ shown, wanted }) => shown.size > 0 || wanted.length > 0)
+      .sort((a, b) => b.shown.size - a.shown.size);
+    const tasks: OrganizationTreeOrder[][] = [];
+    let room = 0;
+    for (const order of orders) {
+      if (room <= 0) {
+        tasks.push([]);
+        room = LEAVES_PER_TASK;
+      }
+      tasks.at(-1)!.push(order);
+      // A tree without a leaf takes some statements, too.
+      room -= order.shown.size + 100;
+    }
+    return tasks.map((some) => ({ kind: 'trees', orders: some }));
+  }
+
+  private treeOrder(tree: string): TreeOrder {
+    const { instance, keys, trees } = this.header;
+    const shown = trees.find((one) => one.tree === tree) ?? { tree, size: 0, root: hashText(EMPTY_ROOT) };
+    const seams = this.seamsOf(tree).map(({ checkpoint }) => checkpoint.size);
+    const kept = this.kept.filter((one) => one.tree === tree).map(({ size }) => size);
+    return { shown, trust: { instance, keys }, wanted: [...new Set([...seams, ...kept])] };
+  }
+
+  private platformOrder(): TreeOrder {
+    const order = this.treeOrder(PLATFORM_TREE);
+    return { ...order, wanted: [...order.wanted, ...this.header.seams.map(({ checkpoint }) => checkpoint.platformSize)] };
+  }
+
+  private seamsOf(id: string, chains?: readonly string[]): ShownSeam[] {
+    return (this.seams.get(id) ?? []).filter(({ chain }) => !chains || chains.includes(chain));
+  }
+}
+
+const NO_PLATFORM: PlatformFound = { tree: PLATFORM_TREE, size: 0, roots: new Map(), breaks: [], breaksFound: 0 };
+
+/** Beside the threads, which leave the caller's with little to do. */
+async function judgeApart(source: LogSource, { ranges }: LogHeader, { judges = [], agentId }: VerifyOptions): Promise<void> {
+  if (judges.length === 0) return;
+  for (const range of agentId === undefined ? ranges : [{ chains: [agentId] }]) {
+    for await (const batch of source.read(range).entries) {
+      for (const entry of batch) for (const judge of judges) judge.entry(entry);
+    }
+  }
 }

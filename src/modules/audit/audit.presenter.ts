@@ -57,13 +57,29 @@ export class ReplayReply {
   notReplayable!: JsonObject;
 }
 
+class AnchoredReply {
+  @ApiProperty({ example: 'file:…' }) name!: string;
+  @ApiProperty({ type: 'integer', description: 'Of the newest checkpoint that it has.' }) size!: number;
+}
+
+export class VerifiedCheckpointReply {
+  @ApiProperty({ example: '…/platform' }) origin!: string;
+  @ApiProperty({ type: 'integer' }) size!: number;
+  @ApiProperty({ description: 'Base64.' }) root!: string;
+  @ApiProperty({ format: 'date-time' }) madeAt!: string;
+  @ApiProperty({ description: 'C2SP signed note.' }) note!: string;
+  @ApiProperty({ type: AnchoredReply, isArray: true, description: 'Whom it was compared with, outside of the database.' })
+  anchors!: AnchoredReply[];
+}
+
 export class VerificationReply {
   @ApiProperty({ description: 'False only when something was tampered with.' }) valid!: boolean;
   @ApiProperty({ enum: ['valid', 'valid_unanchored', 'tampered'] }) verdict!: string;
   @ApiProperty({ type: 'integer' }) chains!: number;
   @ApiProperty({ type: 'integer' }) entries!: number;
-  @ApiProperty({ type: Object, nullable: true, description: 'The newest checkpoint it was held against.' })
-  checkpoint!: JsonObject | null;
+  @ApiProperty({ type: 'integer', description: 'Entries that no checkpoint covers yet.' }) uncovered!: number;
+  @ApiProperty({ type: VerifiedCheckpointReply, nullable: true, description: 'The newest checkpoint it was held against.' })
+  checkpoint!: VerifiedCheckpointReply | null;
 
   @ApiProperty({ type: BreakReply, isArray: true, description: 'The first 1,000.' }) breaks!: BreakReply[];
   @ApiProperty({ type: 'integer', required: false, description: 'How many there are, where not all are listed.' })
@@ -98,7 +114,14 @@ export function presentEntry(entry: StoredEntry): AuditEntryReply {
   };
 }
 
-export function presentVerification({ breaks, breaksFound, judged, ...rest }: Verification): VerificationReply {
-  const { completeness, replay } = judged as unknown as Pick<VerificationReply, 'completeness' | 'replay'>;
-  return { ...rest, completeness, replay, breaks: [...breaks], ...(breaksFound > breaks.length ? { breaksFound } : {}) };
+export function presentVerification(
+  { breaks, breaksFound, checkpoint, members, notes: _notes, ...rest }: Verification,
+): VerificationReply {
+  return {
+    ...rest,
+    checkpoint: checkpoint && { ...checkpoint, anchors: [...checkpoint.anchors] },
+    breaks: [...breaks],
+    ...(breaksFound > breaks.length ? { breaksFound } : {}),
+    ...(members as unknown as Pick<VerificationReply, 'completeness' | 'replay'>),
+  };
 }

@@ -2,15 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { StoredEntry } from '../../domain/audit/stored-entry.js';
-import type { LogSource } from '../../domain/audit/verify.js';
-import type { ReadStatement } from '../../platform/audit/record-keepers.js';
 import type { RunStatement } from '../../platform/auth/credential-source.js';
 import type { Scope } from '../../platform/auth/scope.js';
 import { inOneGo } from '../../platform/database/in-one-go.js';
 import { pageFrom, type Page, type PageRequest } from '../../platform/http/pagination.js';
 import { type AuditFilter, type Selection, selectionOf } from './entry-selection.js';
 import { countStatement, IN_ORDER, keyOf, pageStatement } from './entry-walks.query.js';
-import { ENTRY_COLUMNS, SNAPSHOT, numbered, sqlLogSource, type EntryRow } from './log-source.query.js';
+import { ENTRY_COLUMNS, numbered, type EntryRow } from './log-source.query.js';
 
 /** Beyond this many matches counting costs more than the number is worth. */
 const COUNTED = 10_000;
@@ -50,21 +48,6 @@ export class AuditQuery {
     const total = Math.min(counted, COUNTED);
     const keyOfEntry = (entry: StoredEntry) => [keyOf(selection) === 'seq' ? String(entry.seq) : entry.id];
     return { ...pageFrom(rows, total, page.limit, keyOfEntry), totalIsExact: counted <= COUNTED };
-  }
-
-  /** Reads the log as it stands at one moment, on a connection of its own. */
-  async reading<Result>(scope: Scope, read: (source: LogSource, run: ReadStatement) => Promise<Result>): Promise<Result> {
-    const runner = this.dataSource.createQueryRunner();
-    await runner.connect();
-    try {
-      await runner.startTransaction();
-      for (const statement of SNAPSHOT) await runner.query(statement);
-      const run = (sql: string, parameters: readonly unknown[]) => runner.query(sql, [...parameters]) as Promise<unknown[]>;
-      return await read(sqlLogSource(run, scope.organizations), run);
-    } finally {
-      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-      await runner.release();
-    }
   }
 
   /** Page and total of one moment, sent in one go. */

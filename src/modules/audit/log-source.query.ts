@@ -1,8 +1,13 @@
-import type { LogSource, LogStreams, Selection } from '../../domain/audit/verify.js';
-import type { StoredEntry } from '../../domain/audit/stored-entry.js';
+import type { EntryRange, LogSource } from '../../domain/audit/entry-source.js';
+import type { StoredEntry, StoredHead, StoredLeaf } from '../../domain/audit/stored-entry.js';
+import { mapPlace, type OrganizationHead } from '../../domain/audit/tree/map.js';
+import { headerOf } from './log-header.query.js';
+import { streamed, type RunsSql } from './streamed.query.js';
+import { checkpointsOf } from './trees/checkpoint.query.js';
+import { mapSourceOf } from './trees/map.query.js';
+import { leafRunsOf, platformLeavesOf } from './trees/tree-reader.query.js';
 
-/** Runs one statement of a transaction that stands still (repeatable read): TypeORM's runner, or a plain client. */
-export type RunsSql = (sql: string, parameters: readonly unknown[]) => Promise<unknown[]>;
+export type { RunsSql } from './streamed.query.js';
 
 /** Statements that open a reading of one moment; the limits of ordinary calls do not fit a long one. */
 export const SNAPSHOT = [
@@ -11,7 +16,7 @@ export const SNAPSHOT = [
   'set local idle_in_transaction_session_timeout = 60000',
 ] as const;
 
-const BATCH = 2_000;
+const CHECKPOINTS_AT_ONCE = 1_000;
 
 /** Columns of an entry under the names the verifier and the presenter know them by. */
 export const ENTRY_COLUMNS = `e.organization_id as "organizationId", e.chain, e.seq, e.id, e.event, e.agent_id as "agentId",
@@ -22,54 +27,126 @@ export type Row<T> = Omit<T, 'seq'> & { seq: string };
 export type EntryRow = Row<StoredEntry>;
 
 export function numbered<T extends { seq: string }>(row: T): Omit<T, 'seq'> & { seq: number } {
-  return { ...row, seq: Number(row.seq) };
+  // In place: a verification takes millions of them.
+  const numbering = row as unknown as { seq: string | number };
+  numbering.seq = Number(row.seq);
+  return row as unknown as Omit<T, 'seq'> & { seq: number };
 }
 
 /**
- * The log as the verifier reads it, by server-side cursors: memory stays the same however long the log is, and all
- * streams show the moment at which the transaction began. Text columns of all three are compared by code point.
+ * The log as the verifier reads it: all streams show the moment at which the transaction began. Text columns are compared by
+ * code point.
  */
 export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'all'): LogSource {
-  let cursors = 0;
-  const stream = async function* <T extends { seq: number }>(sql: string, parameters: readonly unknown[]): AsyncGenerator<T[]> {
-    const cursor = `audit_reading_${++cursors}`;
-    await run(`declare ${cursor} no scroll cursor for ${sql}`, parameters);
-    for (;;) {
-      const rows = (await run(`fetch ${BATCH} from ${cursor}`, [])) as Row<T>[];
-      if (rows.length > 0) yield rows.map(numbered) as unknown as T[];
-      if (rows.length < BATCH) return;
-    }
+  const scope = organizations === 'all' ? null : organizations;
+  const inScope = (some: readonly string[] | undefined) =>
+    some === undefined ? scope : scope === null ? some : some.filter((one) => scope.includes(one));
+  const placed = async function* <T extends { seq: number }>(sql: string, range: EntryRange): AsyncGenerator<T[]> {
+    const { from, to, chains } = range;
+    const parameters = [
+      inScope(range.organizations), chains ?? null, from?.organizationId ?? null, from?.chain ?? null,
+      to?.organizationId ?? null, to?.chain ?? null,
+    ];
+    for await (const rows of streamed<Row<T>>(run, within(sql, range), parameters)) yield rows.map(numbered) as unknown as T[];
   };
-  const read = ({ organizationId, chain }: Selection): LogStreams => {
-    const chosen = [organizations === 'all' ? null : organizations, organizationId ?? null, chain ?? null];
-    return { heads: stream(HEADS, chosen), entries: stream(ENTRIES, chosen), leaves: stream(LEAVES, chosen) };
+  return {
+    whole: organizations === 'all',
+    header: (agentId) => headerOf(run, scope, agentId),
+    read: (range) => ({ heads: placed<StoredHead>(HEADS, range), entries: placed<StoredEntry>(ENTRIES, range) }),
+    leaves: (organizationId) => leafRunsOf(run, organizationId),
+    queued: (some) => queued(run, inScope(some)),
+    sorted: async function* (organizationId, chains) {
+      const rows = streamed<Row<StoredLeaf>>(run, SORTED_LEAVES, [organizationId, chains ?? null]);
+      for await (const some of rows) yield some.map(numbered);
+    },
+    platformLeaves: async function* () {
+      for await (const leaves of platformLeavesOf(run)) {
+        const [first] = leaves;
+        if (first) yield { from: first.index, texts: leaves.map(({ data }) => data) };
+      }
+    },
+    checkpoints: async function* (tree) {
+      for (let after = -1; ; ) {
+        const some = await checkpointsOf(run, tree, { after, limit: CHECKPOINTS_AT_ONCE });
+        if (some.length > 0) yield some;
+        if (some.length < CHECKPOINTS_AT_ONCE) return;
+        after = some.at(-1)!.size;
+      }
+    },
+    mapHeads: async function* () {
+      for await (const rows of streamed<MapHeadRow>(run, MAP_HEADS, [])) {
+        yield rows.map((row) => ({ ...row, size: Number(row.size) }));
+      }
+    },
+    mapHead: async (organization) => {
+      const [head] = (await run(`${MAP_HEADS} and m.prefix = $1`, [Buffer.from(mapPlace(organization))])) as MapHeadRow[];
+      return head && { ...head, size: Number(head.size) };
+    },
+    recoveries: async () => {
+      const rows = await run(
+        `select e.payload from audit_entries e
+         where e.organization_id = 'org_platform' and e.chain = 'sys_platform' and e.event = 'admin.recovered'`, [],
+      );
+      return (rows as { payload: string }[]).map(({ payload }) => payload);
+    },
+    mapContents: (keys) => mapSourceOf(run).contents(keys),
   };
-  return { whole: organizations === 'all', read };
+}
+
+type MapHeadRow = Omit<OrganizationHead, 'size'> & { readonly size: string };
+
+interface QueueRow {
+  readonly organizationId: string;
+  readonly chains: readonly string[];
+  readonly seqs: readonly number[];
+  readonly hashes: readonly string[];
+}
+
+async function* queued(run: RunsSql, organizations: readonly string[] | null): AsyncGenerator<StoredLeaf[]> {
+  for await (const rows of streamed<QueueRow>(run, QUEUE, [organizations])) {
+    yield rows.flatMap(({ organizationId, chains, seqs, hashes }) =>
+      seqs.map((seq, n) => ({ organizationId, chain: chains[n]!, seq, hash: hashes[n]! })));
+  }
+}
+
+/** Parameters that a range does not need are named all the same, so that each has its type. */
+function within(sql: string, { from, to }: EntryRange): string {
+  const bounds = [
+    from ? `(x.organization_id, x.chain) >= ($3::text collate "C", $4::text collate "C")` : '$3::text is null and $4::text is null',
+    to ? `(x.organization_id, x.chain) < ($5::text collate "C", $6::text collate "C")` : '$5::text is null and $6::text is null',
+  ];
+  return sql.replace('$bounds', bounds.join(' and '));
 }
 
 const HEADS = `
-  select h.organization_id as "organizationId", h.chain, h.seq, h.hash from audit_heads h
-  where ($1::text[] is null or h.organization_id = any ($1)) and ($2::text is null or h.organization_id = $2)
-    and ($3::text is null or h.chain = $3)
-  order by h.organization_id collate "C", h.chain collate "C"`;
+  select x.organization_id as "organizationId", x.chain, x.seq, x.hash, x.closed_at is not null as closed from audit_heads x
+  where ($1::text[] is null or x.organization_id = any ($1)) and ($2::text[] is null or x.chain = any ($2)) and $bounds
+  order by x.organization_id, x.chain`;
 
 const ENTRIES = `
-  select ${ENTRY_COLUMNS} from audit_entries e
-  where ($1::text[] is null or e.organization_id = any ($1)) and ($2::text is null or e.organization_id = $2)
-    and ($3::text is null or e.chain = $3)
-  order by e.organization_id collate "C", e.chain collate "C", e.seq`;
+  select ${ENTRY_COLUMNS.replaceAll('e.', 'x.')} from audit_entries x
+  where ($1::text[] is null or x.organization_id = any ($1)) and ($2::text[] is null or x.chain = any ($2)) and $bounds
+  order by x.organization_id, x.chain, x.seq`;
+
+const QUEUE = `
+  select q.organization_id as "organizationId", to_json(q.chains) as chains, to_json(q.seqs) as seqs, to_json(q.hashes) as hashes
+  from audit_tree_queue q where $1::text[] is null or q.organization_id = any ($1)`;
+
+const MAP_HEADS = `select m.organization_id as organization, m.size, m.root from audit_map_nodes m where m.depth = 256`;
 
 // What is integrated, in full tiles and in the tail behind them, and what is still queued: of one moment, so each leaf is there once.
-const LEAVES = `
-  select l.organization_id as "organizationId", l.chain, l.seq, l.hash from (
-    select t.organization_id, leaf.chain, leaf.seq, encode(substring(t.hashes from (leaf.at::integer - 1) * 32 + 1 for 32), 'hex') as hash
+const SORTED_LEAVES = `
+  select $1::text as "organizationId", l.chain, l.seq, l.hash from (
+    select leaf.chain, leaf.seq, encode(substring(t.hashes from (leaf.at::integer - 1) * 32 + 1 for 32), 'hex') as hash
     from audit_tree_leaves t cross join lateral unnest(t.chains, t.seqs) with ordinality as leaf(chain, seq, at)
+    where t.organization_id = $1
     union all
-    select t.organization_id, leaf.chain, leaf.seq, leaf.hash
+    select leaf.chain, leaf.seq, leaf.hash
     from audit_trees t cross join lateral unnest(t.tail_chains, t.tail_seqs, t.tail_hashes) as leaf(chain, seq, hash)
+    where t.organization_id = $1
     union all
-    select q.organization_id, leaf.chain, leaf.seq, leaf.hash
-    from audit_tree_queue q cross join lateral unnest(q.chains, q.seqs, q.hashes) as leaf(chain, seq, hash)) l
-  where ($1::text[] is null or l.organization_id = any ($1)) and ($2::text is null or l.organization_id = $2)
-    and ($3::text is null or l.chain = $3)
-  order by l.organization_id collate "C", l.chain collate "C", l.seq`;
+    select leaf.chain, leaf.seq, leaf.hash
+    from audit_tree_queue q cross join lateral unnest(q.chains, q.seqs, q.hashes) as leaf(chain, seq, hash)
+    where q.organization_id = $1) l
+  where $2::text[] is null or l.chain = any ($2)
+  order by l.chain collate "C", l.seq`;

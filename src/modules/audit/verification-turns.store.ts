@@ -7,19 +7,20 @@ import { Janitor } from '../../platform/database/janitor.service.js';
 export const TURN_SECONDS = 60;
 
 /** When each credential last had the log verified. By the database's clock, so that replicas agree. */
-export interface VerificationTurns {
+export abstract class VerificationTurns {
   /** @returns 0 when the turn is the caller's, else the seconds until it is */
-  take(credential: string): Promise<number>;
+  abstract take(credential: string): Promise<number>;
   /** A verification that could not be done counts as none. */
-  giveBack(credential: string): Promise<void>;
+  abstract giveBack(credential: string): Promise<void>;
 }
 
 @Injectable()
-export class VerificationTurnsStore implements VerificationTurns {
+export class VerificationTurnsStore extends VerificationTurns {
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     janitor: Janitor,
   ) {
+    super();
     janitor.register(async (manager, limit) => {
       const [, count] = await manager.query<[unknown[], number]>(
         `delete from audit_verification_turns where credential in

@@ -1,24 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
 import { append, sourceOf, type MemoryLog } from '../../../test/support/memory-log.js';
 import { agentChain } from '../../domain/audit/chain.js';
-import type { LogSource } from '../../domain/audit/verify.js';
 import { newId } from '../../domain/ids.js';
-import type { ReadStatement } from '../../platform/audit/record-keepers.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import { scopeOfEverything, scopeOfOrganization, type Scope } from '../../platform/auth/scope.js';
-import { TURN_SECONDS, type VerificationTurns } from './verification-turns.store.js';
-import { VerifyLogService, type ReadsLog } from './verify-log.service.js';
+import { verification, type Verification } from './verification.js';
+import { SharedVerifications, type SharedState } from './verification/shared-verifications.store.js';
+import { TURN_SECONDS, VerificationTurns } from './verification-turns.store.js';
+import { LogVerifier, VerifyLogService } from './verify-log.service.js';
 
 const AGENT = newId('agt');
 
 /** A log in memory that counts how often it is read, and can be held or away. */
-class LogInMemory implements ReadsLog {
+class LogInMemory extends LogVerifier {
   readonly log: MemoryLog = { entries: [], heads: [], leaves: [] };
   readings = 0;
   away = false;
   private gate: Promise<void> = Promise.resolve();
 
   constructor() {
+    super();
     const stamp = { id: newId('audit'), actorId: 'root', timestamp: new Date(0) };
     const event = { type: 'agent.activated', metadata: { epoch: 1 } } as const;
     append(this.log, { chain: agentChain('org_a', AGENT), agentId: AGENT, ...event }, stamp);
@@ -30,16 +31,43 @@ class LogInMemory implements ReadsLog {
     return open;
   }
 
-  async reading<Result>(_scope: Scope, read: (source: LogSource, run: ReadStatement) => Promise<Result>): Promise<Result> {
+  async verify(_scope: Scope, agentId: string | undefined): Promise<Verification> {
     this.readings++;
     await this.gate;
     if (this.away) throw new Error('the database is away');
-    return read(sourceOf(this.log), async () => []);
+    return verification(sourceOf(this.log), performance.now(), agentId === undefined ? {} : { agentId });
+  }
+}
+
+/** What replicas share, in memory: each service is one of them. */
+class SharedInMemory extends SharedVerifications {
+  private readonly known = new Map<string, { begunAt: string; by: string; outcome?: Verification; ended: boolean }>();
+  private begun = 0;
+
+  async begin(scope: string, by: string): Promise<'ours' | { begunAt: string }> {
+    const known = this.known.get(scope);
+    if (known && !known.ended) return { begunAt: known.begunAt };
+    this.known.set(scope, { begunAt: String(++this.begun), by, ended: false });
+    return 'ours';
+  }
+
+  async tell(): Promise<void> {}
+
+  async end(scope: string, _by: string, outcome: Verification | undefined): Promise<void> {
+    const known = this.known.get(scope)!;
+    this.known.set(scope, { ...known, ended: true, ...(outcome ? { outcome } : {}) });
+  }
+
+  async look(scope: string, begunAt: string): Promise<SharedState> {
+    const known = this.known.get(scope);
+    if (known?.begunAt !== begunAt) return 'gone';
+    if (known.outcome) return { outcome: known.outcome };
+    return known.ended ? 'gone' : { running: true };
   }
 }
 
 /** Turns by a clock that the test sets, in seconds. */
-class TurnsInMemory implements VerificationTurns {
+class TurnsInMemory extends VerificationTurns {
   now = 0;
   private readonly begun = new Map<string, number>();
 
@@ -55,7 +83,8 @@ class TurnsInMemory implements VerificationTurns {
   }
 }
 
-const verifying = (log: LogInMemory, turns = new TurnsInMemory()) => new VerifyLogService(log, turns, { all: () => [] });
+const verifying = (log: LogInMemory, turns = new TurnsInMemory(), shared: SharedVerifications = new SharedInMemory()) =>
+  new VerifyLogService(log, turns, shared);
 
 const root = (keyHash: string): Caller => ({ principal: { kind: 'root', keyHash }, scope: scopeOfEverything(), actorId: 'root' });
 
@@ -63,9 +92,8 @@ describe('verification on request', () => {
   it('tells what it read, and that no checkpoint vouches for it yet', async () => {
     const service = verifying(new LogInMemory());
     expect(await service.verify(root('a'), undefined)).toEqual({
-      valid: true, verdict: 'valid_unanchored', chains: 1, entries: 1, checkpoint: null, breaks: [], breaksFound: 0,
-      durationMs: expect.any(Number),
-      judged: { completeness: { checked: 0, breaks: 0 }, replay: { right: 0, wrong: 0, notReplayable: {} } },
+      valid: true, verdict: 'valid_unanchored', chains: 1, entries: 1, uncovered: 1, checkpoint: null, breaks: [], breaksFound: 0,
+      durationMs: expect.any(Number), members: {}, notes: [],
     });
   });
 
@@ -108,6 +136,26 @@ describe('verification on request', () => {
     expect(third).not.toBe(first);
     expect(reader.readings).toBe(2);
     await service.verify(root('d'), undefined);
+    expect(reader.readings).toBe(3);
+  });
+
+  it('gives callers of another replica the answer of the one that runs, and takes over from one that could not', async () => {
+    const [reader, shared, turns] = [new LogInMemory(), new SharedInMemory(), new TurnsInMemory()];
+    const [here, there] = [verifying(reader, turns, shared), verifying(reader, turns, shared)];
+    const open = reader.hold();
+    const first = here.verify(root('a'), undefined);
+    const second = there.verify(root('b'), undefined);
+    open();
+    expect(await second).toEqual(await first);
+    expect(reader.readings).toBe(1);
+
+    reader.away = true;
+    const again = reader.hold();
+    const failing = here.verify(root('c'), undefined);
+    const waiting = there.verify(root('d'), undefined);
+    again();
+    await expect(failing).rejects.toThrow('away');
+    await expect(waiting).rejects.toThrow('away');
     expect(reader.readings).toBe(3);
   });
 

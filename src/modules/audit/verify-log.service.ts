@@ -1,30 +1,36 @@
-import { createHash } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { createHash, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
 import { isId } from '../../domain/ids.js';
-import type { LogSource } from '../../domain/audit/verify.js';
-import { type ReadStatement, RecordKeepers } from '../../platform/audit/record-keepers.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Scope } from '../../platform/auth/scope.js';
 import { Problem } from '../../platform/http/problem.js';
-import { AuditQuery } from './audit.query.js';
-import { judgesOf } from './judging/judges.js';
-import { verification, type Verification } from './verification.js';
-import { type VerificationTurns, VerificationTurnsStore } from './verification-turns.store.js';
+import type { Verification } from './verification.js';
+import { SharedVerifications } from './verification/shared-verifications.store.js';
+import { VerificationTurns } from './verification-turns.store.js';
 
-/** What the service asks of the database. */
-export interface ReadsLog {
-  reading<Result>(scope: Scope, read: (source: LogSource, run: ReadStatement) => Promise<Result>): Promise<Result>;
+/** Reads and judges the log of this installation. */
+export abstract class LogVerifier {
+  abstract verify(scope: Scope, agentId: string | undefined, onProgress: (entries: number) => void): Promise<Verification>;
 }
 
-/** Verifies the log on request. Whoever asks while the same part of the log is being verified gets that answer. */
+const LOOK_EVERY_MS = 300;
+const TELL_EVERY_MS = 3_000;
+
+/**
+ * Verifies the log on request. Whoever asks while the same part of the log is being verified, here or on another replica, gets that
+ * answer.
+ */
 @Injectable()
 export class VerifyLogService {
   private readonly running = new Map<string, Promise<Verification>>();
+  /** Tells this process's verifications from those of other replicas. */
+  private readonly name = randomUUID();
 
   constructor(
-    @Inject(AuditQuery) private readonly log: ReadsLog,
-    @Inject(VerificationTurnsStore) private readonly turns: VerificationTurns,
-    @Inject(RecordKeepers) private readonly keepers: Pick<RecordKeepers, 'all'>,
+    private readonly verifier: LogVerifier,
+    private readonly turns: VerificationTurns,
+    private readonly shared: SharedVerifications,
   ) {}
 
   /** @throws Problem RATE_LIMITED within a minute of the last one; NOT_FOUND for an agent without any entry */
@@ -32,11 +38,10 @@ export class VerifyLogService {
     if (agentId !== undefined && !isId('agt', agentId)) throw new Problem('NOT_FOUND', 'There is no such agent.');
     const credential = credentialOf(caller);
     await this.takeTurn(credential);
-    const { scope } = caller;
-    const key = JSON.stringify([scope.organizations, agentId ?? null]);
+    const key = createHash('sha256').update(JSON.stringify([caller.scope.organizations, agentId ?? null])).digest('hex');
     let run = this.running.get(key);
     if (!run) {
-      run = this.look(scope, agentId).finally(() => this.running.delete(key));
+      run = this.oneOf(key, caller.scope, agentId).finally(() => this.running.delete(key));
       this.running.set(key, run);
     }
     const outcome = await run.catch(async (error: unknown) => {
@@ -48,11 +53,32 @@ export class VerifyLogService {
     return outcome;
   }
 
-  private look(scope: Scope, agentId: string | undefined): Promise<Verification> {
-    return this.log.reading(scope, async (source, run) => {
-      const judges = await judgesOf(run, source, this.keepers.all(), { organizations: scope.organizations, agentId });
-      return verification(source, agentId, undefined, judges);
-    });
+  /** Runs it, or waits for the replica that does; takes over from one that is gone. */
+  private async oneOf(key: string, scope: Scope, agentId: string | undefined): Promise<Verification> {
+    for (;;) {
+      const begun = await this.shared.begin(key, this.name);
+      if (begun === 'ours') return this.run(key, scope, agentId);
+      for (;;) {
+        const state = await this.shared.look(key, begun.begunAt);
+        if (state === 'gone') break;
+        if ('outcome' in state) return state.outcome;
+        await delay(LOOK_EVERY_MS);
+      }
+    }
+  }
+
+  private async run(key: string, scope: Scope, agentId: string | undefined): Promise<Verification> {
+    let read = 0;
+    const telling = setInterval(() => void this.shared.tell(key, this.name, read).catch(() => undefined), TELL_EVERY_MS).unref();
+    let outcome: Verification | undefined;
+    try {
+      outcome = await this.verifier.verify(scope, agentId, (entries) => (read = entries));
+      return outcome;
+    } finally {
+      clearInterval(telling);
+      // Should this fail, others take the silence for what it is and begin anew.
+      await this.shared.end(key, this.name, outcome).catch(() => undefined);
+    }
   }
 
   private async takeTurn(credential: string): Promise<void> {

@@ -1,7 +1,5 @@
-import type { LogHeader } from '../../../domain/audit/entry-source.js';
+import type { ShownAnchor } from '../../../domain/audit/entry-source.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-
-type ShownAnchors = LogHeader['anchors'];
 
 /** What stands outside of the database, for whoever rests on it. */
 export abstract class Anchors {
@@ -13,5 +11,5 @@ export abstract class Anchors {
   /** The size of the platform's tree that every configured anchor is known to have. */
   abstract anchoredSize(run: ReadStatement): Promise<number>;
   /** The newest checkpoint of each anchor that can show one. */
-  abstract newest(): Promise<ShownAnchors>;
+  abstract newest(): Promise<readonly ShownAnchor[]>;
 }

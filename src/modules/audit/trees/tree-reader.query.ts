@@ -1,4 +1,5 @@
 import { PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
+import type { LeafRun } from '../../../domain/audit/entry-source.js';
 import { TILE_WIDTH, tiledHashReader, type HashReader, type TileSource } from '../../../domain/audit/tree/hash-reader.js';
 import { entryLeaf } from '../../../domain/audit/tree/leaf.js';
 import { leafHash } from '../../../domain/audit/tree/rfc6962.js';
@@ -80,6 +81,30 @@ export async function* leavesOf(
     yield within(tiles.flatMap((one) => placed(arraysOf(one), Number(one.tile) * TILE_WIDTH)));
   }
   if (end > tiled) yield within(placed(row, tiled));
+}
+
+/**
+ * All leaves of an organization's tree as its tiles and its tail have them, in order: what is missing shows as a gap in `from`, and
+ * ends nothing. For whoever believes nothing of it.
+ */
+export async function* leafRunsOf(run: ReadStatement, organizationId: string): AsyncGenerator<LeafRun, void, void> {
+  const row = await treeRow(run, organizationId);
+  for (let next = 0; ; next += TILES_AT_ONCE) {
+    const tiles = (await run(
+      `select tile, to_json(chains) as chains, to_json(seqs) as seqs, encode(hashes, 'hex') as hashes
+       from audit_tree_leaves where organization_id = $1 and tile >= $2 and tile < $3 order by tile`,
+      [organizationId, next, next + TILES_AT_ONCE],
+    )) as LeafTileRow[];
+    for (const tile of tiles) {
+      const from = Number(tile.tile) * TILE_WIDTH;
+      yield { from, leaves: placed(arraysOf(tile), from) };
+    }
+    if (tiles.length < TILES_AT_ONCE) break;
+  }
+  if (row && row.seqs.length > 0) {
+    const from = Number(row.size) - row.seqs.length;
+    yield { from, leaves: placed(row, from) };
+  }
 }
 
 /**

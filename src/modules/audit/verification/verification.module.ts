@@ -1,5 +1,19 @@
 import { Module } from '@nestjs/common';
+import { AnchorsModule } from '../anchors/anchors.module.js';
+import { VerificationTurns, VerificationTurnsStore } from '../verification-turns.store.js';
+import { LogVerifier, VerifyLogService } from '../verify-log.service.js';
+import { DatabaseVerifier } from './database-verifier.js';
+import { SharedVerifications, SharedVerificationsStore } from './shared-verifications.store.js';
 
-/** Verification at length: of trees, completeness and replay. */
-@Module({})
+/** Verification of the whole log on request: chains, trees, checkpoints, anchors. */
+@Module({
+  imports: [AnchorsModule],
+  providers: [
+    VerifyLogService,
+    { provide: LogVerifier, useClass: DatabaseVerifier },
+    { provide: VerificationTurns, useClass: VerificationTurnsStore },
+    { provide: SharedVerifications, useClass: SharedVerificationsStore },
+  ],
+  exports: [VerifyLogService],
+})
 export class VerificationModule {}

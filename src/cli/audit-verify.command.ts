@@ -1,0 +1,100 @@
+import { Command, Option } from 'commander';
+import type { Verification } from '../modules/audit/verification.js';
+import { withEnvironmentFile } from '../start/environment-file.js';
+import { databaseOf } from './database-address.js';
+import { reason } from './reason.js';
+import { defaultRemembered, readRemembered, remember } from './remembered-checkpoints.js';
+import { counted, verificationReport } from './verification-report.js';
+import { fromDatabase, fromFile, fromServer, type VerifyFrom } from './verify-from.js';
+
+const WELL = 0;
+const TAMPERED = 1;
+const NO_CONNECTION = 2;
+
+const NO_DATABASE = 'no database: give --database-url or DATABASE_URL, or start the server of this data directory first';
+
+interface VerifyOptions {
+  databaseUrl?: string;
+  url?: string;
+  key?: string;
+  file?: string;
+  verifierKey?: string[];
+  agent?: string;
+  remember: string | boolean;
+  json?: boolean;
+}
+
+/** `audit verify`: of a database, a server's export or a file. */
+export function auditVerifyCommand(): Command {
+  return new Command('verify')
+    .description('Verifies every entry, every chain and the trees. Exit codes: 0 as written, 1 tampered with, 2 could not read.')
+    .option('--database-url <url>', 'database to read; default: DATABASE_URL, else the running embedded database of DATA_DIR')
+    .addOption(
+      new Option('--url <url>', 'server whose export is read and verified here').env('COUNTERSIGN_URL').conflicts(['databaseUrl', 'file']),
+    )
+    .addOption(new Option('--key <key>', 'API key for the server').env('COUNTERSIGN_KEY'))
+    .addOption(new Option('--file <file>', 'export to verify, .jsonl or .jsonl.gz').conflicts('databaseUrl'))
+    .option('--verifier-key <key...>', 'only believe checkpoints signed by this key (GET /audit/keys)')
+    .option('--agent <id>', "verify only this agent's chain")
+    .option('--remember <file>', 'where newest checkpoints are kept, and looked for the next time', defaultRemembered())
+    .option('--no-remember', 'compare with no earlier checkpoint, and keep none')
+    .option('--json', 'print the outcome as JSON')
+    .action(async (options: VerifyOptions) => {
+      process.exitCode = await verify(options, withEnvironmentFile(process.env));
+    });
+}
+
+async function verify(options: VerifyOptions, env: NodeJS.ProcessEnv): Promise<number> {
+  const { agent, json } = options;
+  const progress = progressBar();
+  let outcome: Verification;
+  const file = typeof options.remember === 'string' ? options.remember : undefined;
+  try {
+    const how: VerifyFrom = {
+      remembered: file === undefined ? [] : readRemembered(file),
+      verifierKeys: options.verifierKey ?? [],
+      onProgress: progress.show,
+      ...(agent === undefined ? {} : { agentId: agent }),
+    };
+    const given = options.databaseUrl === undefined;
+    if (options.file !== undefined) outcome = await fromFile(options.file, how);
+    else if (given && options.url !== undefined) outcome = await fromServer(options.url, options.key, how);
+    else {
+      const url = options.databaseUrl ?? databaseOf(env);
+      if (url === undefined) return refuse(NO_DATABASE);
+      outcome = await fromDatabase(url, env, how);
+    }
+    // What was found wrong is nothing to compare with the next time.
+    if (file !== undefined && outcome.valid) remember(file, outcome.notes);
+  } catch (error) {
+    return refuse(reason(error, 'this database holds no audit log'));
+  } finally {
+    progress.clear();
+  }
+  if (agent !== undefined && outcome.chains === 0) return refuse(`there is no entry of an agent ${agent}`);
+  const { notes: _notes, members, ...shown } = outcome;
+  process.stdout.write(json ? `${JSON.stringify({ ...shown, ...members }, null, 2)}\n` : verificationReport(outcome, process.stdout.isTTY));
+  return outcome.valid ? WELL : TAMPERED;
+}
+
+function refuse(why: string): number {
+  process.stderr.write(`countersign audit verify: ${why}\n`);
+  return NO_CONNECTION;
+}
+
+const BAR_WIDTH = 30;
+
+/** On one line while a person watches; silent in a pipe. */
+function progressBar(): { show: (entries: number, total: number) => void; clear: () => void } {
+  const { stderr } = process;
+  if (!stderr.isTTY) return { show: () => undefined, clear: () => undefined };
+  return {
+    show: (entries, total) => {
+      const share = total > 0 ? Math.min(1, entries / total) : 0;
+      const full = Math.round(share * BAR_WIDTH);
+      const bar = total > 0 ? `${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${Math.floor(share * 100)} %  ` : '';
+      stderr.write(`\r\u001b[2K  ${bar}${counted(entries, 'entry', 'entries')}`);
+    },
+    clear: () => void stderr.write('\r\u001b[2K'),
+  };
+}

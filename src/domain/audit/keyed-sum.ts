@@ -1,0 +1,87 @@
+import { hash } from 'node:crypto';
+import { entryLeaf } from './tree/leaf.js';
+import type { StoredLeaf } from './stored-entry.js';
+
+const KEY_BYTES = 32;
+const LANES = 8;
+const LANE = 2 ** 32;
+
+/** What a sum came to, in a form that crosses threads. */
+export interface Summed {
+  readonly count: number;
+  /** Eight parts of 32 bits, the lowest first. */
+  readonly lanes: readonly number[];
+}
+
+export const NOTHING_SUMMED: Summed = { count: 0, lanes: Array.from({ length: LANES }, () => 0) };
+
+/** Adds modulo 2^256. */
+export function addSums(a: Summed, b: Summed): Summed {
+  let carry = 0;
+  const lanes = a.lanes.map((lane, n) => {
+    const sum = lane + b.lanes[n]! + carry;
+    carry = sum >= LANE ? 1 : 0;
+    return sum % LANE;
+  });
+  return { count: a.count + b.count, lanes };
+}
+
+export function sameSums(a: Summed, b: Summed): boolean {
+  return a.count === b.count && a.lanes.every((lane, n) => lane === b.lanes[n]);
+}
+
+/**
+ * The hashes of leaves: the one that the tree takes, and a keyed one of 256 bits for sums. Two sets of leaves, in whatever orders,
+ * give the same sum if they are the same; if they are not, only by a chance of 2^-256 or so, since whoever wrote either of them
+ * did not know the key, which is drawn anew for each verification. So neither set need be sorted.
+ */
+export class LeafHasher {
+  private readonly scratch = Buffer.alloc(4 * 1024);
+  private bytes: Uint8Array = this.scratch;
+
+  /** @param key 32 random bytes */
+  constructor(key: Uint8Array) {
+    if (key.length !== KEY_BYTES) throw new RangeError('not a key');
+    // The key, then what the tree hashes: a zero byte and the leaf's text.
+    this.scratch.set(key);
+  }
+
+  /** Turns to another leaf. */
+  take(leaf: Pick<StoredLeaf, 'chain' | 'hash' | 'seq'>): void {
+    const text = entryLeaf(leaf);
+    if (text.length * 3 + KEY_BYTES + 1 > this.scratch.length) {
+      this.bytes = Buffer.concat([this.scratch.subarray(0, KEY_BYTES + 1), Buffer.from(text, 'utf8')]);
+      return;
+    }
+    this.bytes = this.scratch.subarray(0, KEY_BYTES + 1 + this.scratch.write(text, KEY_BYTES + 1, 'utf8'));
+  }
+
+  /** SHA-256(0x00 ‖ leaf), as the tree has it. */
+  leafHash(): Uint8Array {
+    return hash('sha256', this.bytes.subarray(KEY_BYTES), 'buffer');
+  }
+
+  addTo(sum: KeyedSum): void {
+    sum.add(hash('sha256', this.bytes, 'buffer'));
+  }
+}
+
+/** A sum of keyed hashes, modulo 2^256, as it grows. */
+export class KeyedSum {
+  private readonly lanes = new Uint32Array(LANES);
+  private count = 0;
+
+  add(digest: Buffer): void {
+    let carry = 0;
+    for (let n = 0; n < LANES; n++) {
+      const sum = this.lanes[n]! + digest.readUInt32LE(n * 4) + carry;
+      carry = sum >= LANE ? 1 : 0;
+      this.lanes[n] = sum;
+    }
+    this.count++;
+  }
+
+  get summed(): Summed {
+    return { count: this.count, lanes: [...this.lanes] };
+  }
+}

@@ -1,0 +1,55 @@
+import { inTree, type Break } from './breaks.js';
+import { openCheckpoint, originOf, type StoredCheckpoint } from './checkpoint.js';
+import type { ShownKey } from './entry-source.js';
+import { readVerifierKey, type VerifierKey } from './note.js';
+
+/** What a checkpoint is held against besides its tree. */
+export interface Trust {
+  readonly instance: string;
+  readonly keys: readonly ShownKey[];
+}
+
+interface KeyInTime extends Omit<ShownKey, 'key'> {
+  readonly key: VerifierKey;
+}
+
+/** Judges signed checkpoints. A missing signature fails as a false one does. */
+export class CheckpointJudge {
+  private readonly known: readonly KeyInTime[];
+
+  constructor(private readonly trust: Trust) {
+    this.known = trust.keys.flatMap((one) => {
+      const key = readVerifierKey(one.key);
+      return key ? [{ ...one, key }] : [];
+    });
+  }
+
+  /** What is wrong with a stored checkpoint by itself; whether its tree had that root is for whoever has the tree. */
+  judge({ organizationId: tree, size, root, note, platformSize }: StoredCheckpoint): Break | undefined {
+    const wrong = this.wrongWith(note, tree, platformSize, { size, root });
+    return wrong === undefined ? undefined : inTree(tree, size, 'checkpoint_invalid', `has a checkpoint of size ${size} that ${wrong}`);
+  }
+
+  /**
+   * @param platformSize the platform's tree when it was signed; undefined where that is not known, and any key ever in use will do
+   * @returns the end of a sentence about it, where something is wrong
+   */
+  wrongWith(
+    note: string, tree: string, platformSize: number | undefined, said: { readonly size: number; readonly root: string },
+  ): string | undefined {
+    const opened = openCheckpoint(note, this.known.map(({ key }) => key), originOf(this.trust.instance, tree));
+    if ('wrong' in opened) return opened.wrong;
+    const { checkpoint: { size, root }, by } = opened;
+    if (size !== said.size || root !== said.root) return 'is not the one that it is kept as';
+    if (platformSize === undefined) return undefined;
+    const inForce = this.known.filter(({ fromSize, retiredAtSize }) =>
+      fromSize <= platformSize && (retiredAtSize === undefined || platformSize <= retiredAtSize));
+    return inForce.some(({ key }) => by.includes(key)) ? undefined : 'is signed by no key that was in force then';
+  }
+
+  /** Whether a note carries a right signature of this key, given in its text form. */
+  isSignedBy(note: string, tree: string, keyText: string): boolean {
+    const key = readVerifierKey(keyText);
+    return key !== undefined && !('wrong' in openCheckpoint(note, [key], originOf(this.trust.instance, tree)));
+  }
+}

@@ -1,0 +1,75 @@
+import { MAX_BREAKS, type Break, type BreakKind } from './breaks.js';
+import type { JsonObject } from '../json.js';
+import type { EntryRange, ShownSeam } from './entry-source.js';
+import { readPayload } from './payload.js';
+import type { Transfer } from './verify-chain.js';
+import { byChain, type EntriesFound, type OrganizationFound } from './verify-entries.js';
+
+/** Whether a seam's chain is read with a range. */
+export function isIn({ organizationId, chain }: ShownSeam, { from, to, chains, organizations }: EntryRange): boolean {
+  const seam = { organizationId, chain };
+  if (from && byChain(seam, from) < 0) return false;
+  if (to && byChain(seam, to) >= 0) return false;
+  return (!chains || chains.includes(chain)) && (!organizations || organizations.includes(organizationId));
+}
+
+/** An organization's breaks. A blank that an erasure of another range lists is none; the other way round nobody minds. */
+export function listOf({ breaks, breaksFound, blanks, erased }: OrganizationFound): [Break[], number] {
+  const listed = [...breaks];
+  let found = breaksFound;
+  for (const [key, { chain, seq, id }] of blanks) {
+    if (erased.has(key)) continue;
+    found++;
+    if (listed.length >= MAX_BREAKS) continue;
+    const detail = `entry ${seq} of chain ${chain} lost a value that no erasure entry accounts for`;
+    listed.push({ chain, position: seq, entryId: id, kind: 'unauthorised_erasure', detail });
+  }
+  return [listed, found];
+}
+
+/** Both halves of a transfer must be there, unless the chain was cut somewhere: a swept half is gone rightly. */
+export function* unmatched(transfers: readonly Transfer[], seams: readonly ShownSeam[]): Generator<Break> {
+  const cut = new Set(seams.map(({ chain }) => chain));
+  const open = new Map<string, Transfer>();
+  for (const transfer of transfers) {
+    const key = `${transfer.entry.chain} ${transfer.seq} ${transfer.hash}`;
+    const other = open.get(key);
+    if (other && other.direction !== transfer.direction) open.delete(key);
+    else open.set(key, transfer);
+  }
+  for (const { direction, entry: { chain, seq, id } } of open.values()) {
+    if (cut.has(chain)) continue;
+    const kind: BreakKind = direction === 'out' ? 'truncated' : 'inserted';
+    const detail = `entry ${seq} of chain ${chain} is one half of a transfer; the other half is not there`;
+    yield { chain, position: seq, entryId: id, kind, detail };
+  }
+}
+
+/** The first `MAX_BREAKS` of all, and how many there are. */
+export class Breaks {
+  readonly listed: Break[] = [];
+  found = 0;
+
+  add(some: Iterable<Break>, found?: number): void {
+    let count = 0;
+    for (const one of some) {
+      count++;
+      if (this.listed.length < MAX_BREAKS) this.listed.push(one);
+    }
+    this.found += found ?? count;
+  }
+}
+
+/** What a pass gives at its end. */
+export async function toEnd(pass: AsyncGenerator<number, EntriesFound, void>): Promise<EntriesFound> {
+  for (;;) {
+    const step = await pass.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Of a stored payload; nothing of one that cannot be read. */
+export function metadataOf(text: string): JsonObject {
+  const payload = readPayload(text);
+  return typeof payload === 'string' ? {} : payload.metadata;
+}

@@ -1,0 +1,297 @@
+import { createHash } from 'node:crypto';
+import { MAX_BREAKS, type Break, type BreakKind } from './breaks.js';
+import { openCheckpoint, originOf, PLATFORM_TREE, type Checkpoint } from './checkpoint.js';
+import { manifestText, readLine, type ExportLine, type LineOf } from './export-lines.js';
+import { openNote, readVerifierKey, type VerifierKey } from './note.js';
+import { bitAt, EMPTY_SUBTREE, MAP_DEPTH, mapNode, mapPlace, placedLeaf, type MapSibling } from './tree/map.js';
+import { platformLeaf } from './tree/leaf.js';
+import { checkConsistency, checkInclusion } from './tree/proofs.js';
+import { hashText, leafHash, readHash } from './tree/rfc6962.js';
+import type { LogFound } from './verify.js';
+import { SectionCheck, type SectionFrame } from './verify-section.js';
+
+export interface LinesOptions {
+  /** Notes of checkpoints from earlier verifications, of this and other installations. */
+  readonly remembered?: readonly string[];
+  /** Only these verifier keys are believed, where any are given; else those that the file names. */
+  readonly pinned?: readonly string[];
+  readonly agentId?: string;
+  readonly onProgress?: (entries: number) => void;
+}
+
+/** A checkpoint of the file, its signature found right. */
+interface SignedCheckpoint extends Checkpoint {
+  readonly note: string;
+}
+
+const RANKS: Record<ExportLine['kind'], number> = {
+  export: 0, checkpoint: 1, map: 2, section: 3, consistency: 4, seam: 5, entry: 6, gap: 6, inclusion: 6, head: 7, profile: 8, records: 8,
+  disclosures: 8, manifest: 9,
+};
+const ENTRIES_PER_REPORT = 5_000;
+
+/** Verifies an export line by line (verifier/README.md has the rules). Memory does not grow with the log. */
+export async function verifyLines(lines: AsyncIterable<Uint8Array>, options: LinesOptions = {}): Promise<LogFound> {
+  const check = new LinesCheck(options);
+  let reported = 0;
+  let isJson: boolean | undefined;
+  for await (const bytes of lines) {
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+    const isFrame = text === '{"lines":[' || text === ']}';
+    isJson ??= isFrame;
+    if (!isJson || !isFrame) check.line(isJson && text.endsWith(',') ? text.slice(0, -1) : text);
+    if (check.entries - reported < ENTRIES_PER_REPORT) continue;
+    reported = check.entries;
+    options.onProgress?.(reported);
+  }
+  return check.end();
+}
+
+class LinesCheck implements SectionFrame {
+  entries = 0;
+  uncovered = 0;
+  readonly transfers = new Map<string, { chain: string; seq: number; id: string; direction: string }>();
+  readonly cutChains = new Set<string>();
+  announced: string | undefined;
+  private readonly breaks: Break[] = [];
+  private breaksFound = 0;
+  private lines = 0;
+  private chains = 0;
+  private rank = -1;
+  private sections = 0;
+  private ended = false;
+  private header: LineOf<'export'> | undefined;
+  private section: SectionCheck | undefined;
+  private keys: VerifierKey[];
+  private readonly digest = createHash('sha256');
+  private readonly checkpoints = new Map<string, SignedCheckpoint>();
+  private readonly consistencies = new Map<string, LineOf<'consistency'>>();
+  private mapped: { id: string; timestamp: string } | undefined;
+  private readonly unproven: string[] = [];
+
+  /** @throws Error for a key that is none */
+  constructor(private readonly options: LinesOptions) {
+    this.keys = (options.pinned ?? []).map((text) => {
+      const key = readVerifierKey(text);
+      if (!key) throw new Error('a verifier key is none: <name>+<8 hex digits>+<base64>');
+      return key;
+    });
+  }
+
+  add(chain: string, position: number, entryId: string | null, kind: BreakKind, detail: string): void {
+    this.breaksFound++;
+    if (this.breaks.length < MAX_BREAKS) this.breaks.push({ chain, position, entryId, kind, detail });
+  }
+
+  inFile(kind: BreakKind, what: string): void {
+    this.add('file', this.lines, null, kind, `line ${this.lines} of the file ${what}`);
+  }
+
+  get found(): number {
+    return this.breaksFound;
+  }
+
+  get what(): LineOf<'export'> | undefined {
+    return this.header;
+  }
+
+  line(text: string): void {
+    this.lines++;
+    const line = readLine(text);
+    if (!this.header && (typeof line === 'string' || line.kind !== 'export')) {
+      throw new Error(`this is no export of an audit log: ${typeof line === 'string' ? line : 'its first line does not say so'}`);
+    }
+    if (typeof line === 'string') this.inFile('edited', `cannot be read: ${line}`);
+    else if (!this.isDue(line)) this.inFile('reordered', `is of the kind ${line.kind}, which does not belong there`);
+    else this.take(line);
+    if (typeof line !== 'string') this.rank = RANKS[line.kind];
+    if (typeof line === 'string' || line.kind !== 'manifest') this.digest.update(text).update('\n');
+  }
+
+  /** Organizations follow one another; within each, and around them, the order is fixed. */
+  private isDue(line: ExportLine): boolean {
+    const rank = RANKS[line.kind];
+    if (this.ended || (this.rank < 0) !== (line.kind === 'export') || line.kind === 'disclosures') return false;
+    const opens = (line.kind === 'map' || line.kind === 'section') && this.rank >= RANKS.section && this.rank <= RANKS.head;
+    const follows = rank > this.rank || (rank === this.rank && line.kind !== 'map') || opens;
+    const inside = rank < RANKS.seam || rank > RANKS.head ||
+      (this.section !== undefined && (!('organizationId' in line) || line.organizationId === this.section.id));
+    return follows && inside;
+  }
+
+  private take(line: ExportLine): void {
+    if (line.kind !== 'inclusion') this.section?.expectNoProof();
+    switch (line.kind) {
+      case 'export': return this.open(line);
+      case 'checkpoint': return this.checkpoint(line.note);
+      case 'map': return this.map(line);
+      case 'section': return this.openSection(line);
+      case 'consistency': return void this.consistencies.set(`${line.organizationId} ${line.from}`, line);
+      case 'seam': return this.section!.seam(line);
+      case 'entry':
+        this.entries++;
+        return this.section!.entry(line);
+      case 'inclusion': return this.section!.inclusion(line);
+      case 'gap': return this.section!.gap(line);
+      case 'head':
+        this.chains++;
+        return this.section!.head(line);
+      case 'manifest': return this.manifest(line);
+      default:
+    }
+  }
+
+  private open(line: LineOf<'export'>): void {
+    this.header = line;
+    if (this.keys.length === 0) this.keys = line.keys.flatMap((text) => readVerifierKey(text) ?? []);
+    if (this.options.agentId !== undefined && line.agentId !== this.options.agentId) {
+      throw new Error(`the file is not an export of agent ${this.options.agentId}`);
+    }
+  }
+
+  private checkpoint(note: string): void {
+    const tree = note.slice(0, note.indexOf('\n')).split('/')[1] ?? '';
+    const opened = openCheckpoint(note, this.keys, originOf(this.header!.instance, tree));
+    if ('wrong' in opened) this.inFile('checkpoint_invalid', `holds a checkpoint that ${opened.wrong}`);
+    else if (this.checkpoints.has(tree)) this.inFile('checkpoint_invalid', 'holds a second checkpoint of one tree');
+    else this.checkpoints.set(tree, { ...opened.checkpoint, note });
+  }
+
+  private map({ organizationId: id, size, root, siblings, timestamp, platform }: LineOf<'map'>): void {
+    this.closeSection();
+    const [own, all] = [this.checkpoints.get(id), this.checkpoints.get(PLATFORM_TREE)];
+    const map = mapRootOf(id, size, root, siblings.map(([depth, hash]) => [depth, readHash(hash)!]));
+    const leaf = leafHash(platformLeaf({ map: hashText(map), timestamp }));
+    const isCarried = own?.size === size && own.root === root && all?.size === platform.size &&
+      checkInclusion(leaf, platform.index, platform.size, platform.hashes.map((hash) => readHash(hash)!), readHash(all.root)!);
+    if (isCarried) this.mapped = { id, timestamp };
+    else this.add(id, size, null, 'checkpoint_invalid', `the platform's checkpoint does not carry the tree of ${id} that is shown`);
+  }
+
+  private openSection(line: LineOf<'section'>): void {
+    this.closeSection();
+    const { organizationId: id, size } = line;
+    const own = this.checkpoints.get(id);
+    this.section = new SectionCheck(this, line, own, this.recalled(id));
+    if (this.header!.organizations[this.sections++] !== id) this.section.inTree('chain_removed', 0, 'is not the one announced here');
+    if (size !== (own?.size ?? 0)) this.section.inTree('checkpoint_invalid', size, 'is shown without a signed checkpoint of its size');
+    else if (own && this.mapped?.id !== id) {
+      this.section.inTree('checkpoint_invalid', size, 'is not shown to be under a platform checkpoint');
+    }
+  }
+
+  /** Whether the tree of this file goes on from an older state of it; undefined where the file does not say. */
+  continues(tree: string, { size, root }: { readonly size: number; readonly root: string }): boolean | undefined {
+    const now = this.checkpoints.get(tree);
+    if (size === 0 || size > (now?.size ?? 0)) return size === 0 ? true : undefined;
+    if (size === now!.size) return root === now!.root;
+    const proof = this.consistencies.get(`${tree} ${size}`);
+    if (proof?.to !== now!.size) return undefined;
+    return checkConsistency(size, now!.size, readHash(root)!, readHash(now!.root)!, proof.hashes.map((hash) => readHash(hash)!));
+  }
+
+  /** @throws Error for a remembered note of this tree that cannot be believed */
+  private recalled(tree: string): Checkpoint | undefined {
+    const origin = originOf(this.header!.instance, tree);
+    const note = this.options.remembered?.find((one) => one.startsWith(`${origin}\n`));
+    if (note === undefined) return undefined;
+    const opened = openCheckpoint(note, this.keys, origin);
+    if ('wrong' in opened) throw new Error(`the remembered checkpoint ${opened.wrong}`);
+    return opened.checkpoint;
+  }
+
+  /** @param seen what the tree itself showed on the way, where it was whole */
+  judgeRecalled(tree: string, recalled: Checkpoint | undefined, seen: boolean | undefined): void {
+    if (!recalled) return;
+    const goesOn = this.continues(tree, recalled) ?? seen;
+    if (goesOn === undefined && tree !== PLATFORM_TREE) this.unproven.push(`${tree} at ${recalled.size}`);
+    if (goesOn !== false) return;
+    const what = 'does not go on from the remembered one: it was rewritten, or the file is older';
+    this.add(tree, recalled.size, null, 'checkpoint_invalid', `the tree of ${tree} ${what}`);
+  }
+
+  private closeSection(): void {
+    const { section } = this;
+    this.section = undefined;
+    section?.close();
+  }
+
+  private manifest({ counts, sha256, note }: LineOf<'manifest'>): void {
+    this.closeSection();
+    this.ended = true;
+    const said = this.digest.digest('hex');
+    if (said !== sha256) return this.inFile('edited', 'gives another digest than the lines before it have: the file was changed');
+    const isCounted = counts.lines === this.lines - 1 && counts.entries === this.entries && counts.chains === this.chains;
+    if (!isCounted) this.inFile('edited', 'counts other lines than there are');
+    const opened = openNote(note, this.keys);
+    const { instance, madeAt } = this.header!;
+    if (opened.kind !== 'open') this.inFile('checkpoint_invalid', 'holds a note that is signed by no known key');
+    else if (opened.text !== manifestText({ instance, entries: this.entries, sha256, madeAt })) {
+      this.inFile('checkpoint_invalid', 'holds a note about another file');
+    }
+  }
+
+  /** @throws Error for what is no export at all, or does not prove that it goes on from what is remembered */
+  end(): LogFound {
+    const { header } = this;
+    if (!header) throw new Error('this is no export of an audit log');
+    if (!this.ended) this.inFile('truncated', 'is the last one, and no manifest: the end of the file was cut off');
+    this.closeSection();
+    for (const id of header.organizations.slice(this.sections)) {
+      this.add(id, 0, null, 'chain_removed', `${id} is announced, but the file holds nothing of it`);
+    }
+    const announced = this.announced === undefined ? undefined : readVerifierKey(this.announced);
+    for (const { origin, size, note } of announced ? this.checkpoints.values() : []) {
+      if (!('wrong' in openCheckpoint(note, [announced!], origin))) continue;
+      const what = 'is not signed by the key that the log announced last';
+      this.add(origin, size, null, 'checkpoint_invalid', `the checkpoint of ${origin} ${what}`);
+    }
+    this.matchTransfers(header);
+    this.judgeRecalled(PLATFORM_TREE, this.recalled(PLATFORM_TREE), undefined);
+    if (this.breaksFound === 0 && this.unproven.length > 0) {
+      throw new Error(`the file does not show that the history goes on from the remembered checkpoint (${this.unproven.join(', ')})`);
+    }
+    const newest = this.checkpoints.get(PLATFORM_TREE);
+    const madeAt = this.mapped?.timestamp ?? header.madeAt;
+    const { chains, entries, breaks, breaksFound, uncovered } = this;
+    return {
+      chains, entries, breaks, breaksFound, uncovered, instance: header.instance, members: {},
+      notes: [...this.checkpoints.values()].map(({ note }) => note),
+      ...(newest ? { checkpoint: { organizationId: PLATFORM_TREE, ...newest, platformSize: newest.size, madeAt } } : {}),
+    };
+  }
+
+  /** Only who sees every organization can ask for both halves of a transfer; a swept half is gone rightly. */
+  private matchTransfers({ organizations }: LineOf<'export'>): void {
+    if (!this.isWhole || !organizations.includes('org_platform')) return;
+    for (const { chain, seq, id, direction } of this.transfers.values()) {
+      if (this.cutChains.has(chain)) continue;
+      const kind = direction === 'out' ? 'truncated' : 'inserted';
+      this.add(chain, seq, id, kind, `entry ${seq} of chain ${chain} is one half of a transfer without the other`);
+    }
+  }
+
+  get isLog(): boolean {
+    return this.header?.what === 'log';
+  }
+
+  get isRange(): boolean {
+    return this.isLog && (this.header?.from ?? this.header?.to ?? null) !== null;
+  }
+
+  get isWhole(): boolean {
+    return this.isLog && !this.isRange && (this.header?.agentId ?? null) === null;
+  }
+}
+
+/** The map's root from one organization's leaf and what stands beside its path; where nothing is listed, nothing stands. */
+function mapRootOf(organization: string, size: number, root: string, siblings: readonly MapSibling[]): Uint8Array {
+  const place = mapPlace(organization);
+  const beside = new Map(siblings);
+  let { hash } = placedLeaf({ organization, size, root });
+  for (let depth = MAP_DEPTH - 1; depth >= 0; depth--) {
+    const other = beside.get(depth) ?? EMPTY_SUBTREE;
+    hash = bitAt(place, depth) === 0 ? mapNode(hash, other) : mapNode(other, hash);
+  }
+  return hash;
+}

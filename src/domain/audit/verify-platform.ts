@@ -1,0 +1,143 @@
+import { isJsonObject, type JsonObject } from '../json.js';
+import { inTree, type Break } from './breaks.js';
+import { PLATFORM_TREE, readCheckpoint } from './checkpoint.js';
+import type { LogSource, ShownAnchor } from './entry-source.js';
+import { parseCanonical } from './payload.js';
+import { checkMap, mapPlace, mapRoot, placedLeaf, type OrganizationHead } from './tree/map.js';
+import { hashText, readHash } from './tree/rfc6962.js';
+import { mapSiblings } from './tree/stored-map.js';
+import { CheckpointJudge, type Trust } from './verify-checkpoints.js';
+import type { Notable } from './verify-entries.js';
+import type { OrganizationTreeFound, PlatformFound, TreeFound } from './verify-tree.js';
+
+/** A checkpoint that somebody has kept outside of the database. */
+export interface KeptCheckpoint {
+  /** `platform`, or an organization's id. */
+  readonly tree: string;
+  readonly size: number;
+  readonly root: string;
+  readonly note: string;
+  /** Who has it, as the subject of a sentence. */
+  readonly by: string;
+}
+
+export function keptByAnchors(anchors: readonly ShownAnchor[]): KeptCheckpoint[] {
+  return anchors.map(({ name, size, root, note }) => ({ tree: PLATFORM_TREE, size, root, note, by: `the anchor ${name}` }));
+}
+
+/**
+ * Reads notes that an earlier verification of this installation has left.
+ *
+ * @throws Error for one that is no checkpoint
+ */
+export function keptByCaller(notes: readonly string[], instance: string): KeptCheckpoint[] {
+  return notes.flatMap((note) => {
+    const text = note.slice(0, note.indexOf('\n\n') + 1);
+    const read = readCheckpoint(text);
+    if (!read) throw new Error('what was remembered is no checkpoint');
+    const [name, tree] = read.origin.split('/');
+    return name === instance && tree !== undefined
+      ? [{ tree, size: read.size, root: read.root, note, by: 'the checkpoint remembered' }]
+      : [];
+  });
+}
+
+/** Holds a tree against what others have kept of it. A recovery names the one state that was given up. */
+export function* againstKept(
+  found: TreeFound, kept: readonly KeptCheckpoint[], judge: CheckpointJudge, recoveries: readonly JsonObject[],
+): Generator<Break> {
+  const isGivenUp = (size: number, root: string) => recoveries.some(({ lost }) =>
+    isJsonObject(lost) && lost['size'] === size && lost['root'] === root);
+  for (const { tree, size, root, note, by } of kept) {
+    if (tree !== found.tree) continue;
+    const wrong = judge.wrongWith(note, tree, undefined, { size, root });
+    if (wrong !== undefined) yield inTree(tree, size, 'checkpoint_invalid', `cannot be held against ${by}, which ${wrong}`);
+    else if (tree === PLATFORM_TREE && isGivenUp(size, root)) continue;
+    else if (size > found.size) {
+      yield inTree(tree, found.size, 'truncated', `has ${found.size} leaves, and ${by} has seen ${size}: this is an older state`);
+    } else if (found.roots.get(size) !== root) {
+      yield inTree(tree, size, 'tree_mismatch', `had another root at ${size} leaves than ${by} has seen: the history was rewritten`);
+    }
+  }
+}
+
+/** The newest state of the platform's tree must be signed: leaf and signature are made in one transaction. */
+export function* againstSignature({ tree, size, newest }: PlatformFound): Generator<Break> {
+  if (size === (newest?.size ?? 0)) return;
+  const what = newest ? `is signed at ${newest.size} leaves` : 'is signed nowhere';
+  yield inTree(tree, size, 'checkpoint_invalid', `has ${size} leaves, and ${what}: its newest checkpoint is missing`);
+}
+
+/** The key that the log announced last, as far as it is under the checkpoint, must have signed the newest checkpoints. */
+export function* againstAnnouncedKey(
+  trees: readonly TreeFound[], ownTree: OrganizationTreeFound | undefined, rotations: readonly Notable[], judge: CheckpointJudge,
+): Generator<Break> {
+  const announced = rotations.filter(({ seq }) => seq <= (ownTree?.ownSeqCovered ?? 0)).sort((a, b) => a.seq - b.seq).at(-1);
+  const key = announced?.metadata['keyId'];
+  if (typeof key !== 'string') return;
+  for (const { tree, newest } of trees) {
+    if (!newest || judge.isSignedBy(newest.note, tree, key)) continue;
+    yield inTree(tree, newest.size, 'checkpoint_invalid', 'has a newest checkpoint that the key announced last has not signed');
+  }
+}
+
+/** The newest leaf's map, or what is wrong with the leaf. */
+function mapOf({ last, size }: PlatformFound): { map: string } | Break {
+  const leaf = last === undefined ? undefined : parseCanonical(last);
+  if (isJsonObject(leaf) && typeof leaf['map'] === 'string' && readHash(leaf['map']) && typeof leaf['timestamp'] === 'string') {
+    return { map: leaf['map'] };
+  }
+  return inTree(PLATFORM_TREE, Math.max(0, size - 1), 'tree_mismatch', 'ends with a leaf that is none');
+}
+
+/** The whole map is computed anew from the heads in it; each organization must be signed as it stands there. */
+export async function againstWholeMap(
+  source: LogSource, platform: PlatformFound, trees: ReadonlyMap<string, OrganizationTreeFound>,
+): Promise<Break[]> {
+  const heads: OrganizationHead[] = [];
+  for await (const batch of source.mapHeads()) heads.push(...batch);
+  const breaks: Break[] = [];
+  if (platform.size > 0) {
+    const said = mapOf(platform);
+    if ('kind' in said) breaks.push(said);
+    else if (hashText(mapRoot(heads.map(placedLeaf))) !== said.map) {
+      const what = 'ends with another map than that of the organizations: one of them was changed, removed or added';
+      breaks.push(inTree(PLATFORM_TREE, platform.size - 1, 'tree_mismatch', what));
+    }
+  }
+  const carried = new Map(heads.map((head) => [head.organization, head]));
+  for (const id of new Set([...carried.keys(), ...trees.keys()])) breaks.push(...againstHead(id, trees.get(id), carried.get(id)));
+  return breaks;
+}
+
+/** One organization by its path: nobody else's head is needed. */
+export async function againstMapPath(source: LogSource, platform: PlatformFound, tree: OrganizationTreeFound): Promise<Break[]> {
+  const head = await source.mapHead(tree.tree);
+  const breaks = [...againstHead(tree.tree, tree, head)];
+  if (!head || platform.size === 0) return breaks;
+  const said = mapOf(platform);
+  if ('kind' in said) return [...breaks, said];
+  const siblings = await mapSiblings({ contents: (keys) => source.mapContents(keys) }, mapPlace(tree.tree));
+  const root = readHash(said.map)!;
+  if (siblings && checkMap(placedLeaf(head), siblings, root)) return breaks;
+  const what = "is not in the platform's tree with the root that it has";
+  return [...breaks, inTree(tree.tree, tree.size, 'tree_mismatch', what)];
+}
+
+function* againstHead(id: string, tree: OrganizationTreeFound | undefined, head: OrganizationHead | undefined): Generator<Break> {
+  if (!tree) {
+    if (head) yield inTree(id, 0, 'chain_removed', `is gone: the platform's tree carries it with ${head.size} leaves`);
+    return;
+  }
+  const { newest, size } = tree;
+  if (!head && !newest) return;
+  if (!newest) yield inTree(id, size, 'checkpoint_invalid', 'has no signed checkpoint, and the map carries it');
+  else if (head?.size !== newest.size || head.root !== newest.root) {
+    const what = head ? `carries ${head.size} leaves of it, its newest checkpoint ${newest.size}` : 'does not carry it';
+    yield inTree(id, newest.size, 'checkpoint_invalid', `is not signed as the platform's tree has it, which ${what}`);
+  }
+}
+
+export function judgeOf(trust: Trust): CheckpointJudge {
+  return new CheckpointJudge(trust);
+}

@@ -1,0 +1,278 @@
+import { isJsonObject, type JsonObject } from '../json.js';
+import { inTree, type Break, type BreakKind } from './breaks.js';
+import { isAgentChain, organizationChain } from './chain.js';
+import { checkEntry } from './check-entry.js';
+import type { Checkpoint } from './checkpoint.js';
+import { entryOf, type LineOf } from './export-lines.js';
+import type { StoredEntry } from './stored-entry.js';
+import { alignedSubtrees, CompactRange, rootOf } from './tree/compact-range.js';
+import { entryLeaf } from './tree/leaf.js';
+import { checkInclusion } from './tree/proofs.js';
+import { hashText, leafHash, readHash } from './tree/rfc6962.js';
+
+/** What a section needs to know of its file. */
+export interface SectionFrame {
+  readonly what: LineOf<'export'> | undefined;
+  readonly isLog: boolean;
+  readonly isRange: boolean;
+  readonly isWhole: boolean;
+  readonly found: number;
+  uncovered: number;
+  announced: string | undefined;
+  readonly transfers: Map<string, { chain: string; seq: number; id: string; direction: string }>;
+  readonly cutChains: Set<string>;
+  add(chain: string, position: number, entryId: string | null, kind: BreakKind, detail: string): void;
+  inFile(kind: BreakKind, what: string): void;
+  continues(tree: string, then: { readonly size: number; readonly root: string }): boolean | undefined;
+  judgeRecalled(tree: string, recalled: Checkpoint | undefined, seen: boolean | undefined): void;
+}
+
+interface Chain {
+  seq: number;
+  hash: string | null;
+  isNew: boolean;
+  hasLeft: boolean;
+  isBroken: boolean;
+  hasHead: boolean;
+  hasJumped: boolean;
+  /** Of the section's gaps, how many leaves the file had left out when the chain was last met. */
+  range: number;
+  hidden: number;
+}
+
+/** Entries of one organization of an export, in the order of its tree. */
+export class SectionCheck {
+  readonly id: string;
+  private readonly chains = new Map<string, Chain>();
+  private readonly seams = new Map<string, LineOf<'seam'> & { isConfirmed?: boolean }>();
+  private readonly blanks = new Map<string, { chain: string; seq: number; id: string }>();
+  private readonly erased = new Set<string>();
+  private readonly gaps = { swept: 0, range: 0, hidden: 0 };
+  private readonly tree = new CompactRange();
+  private next = 0;
+  private sweptTo = 0;
+  private heads = 0;
+  private isSound = true;
+  private goesOn: boolean | undefined;
+  private waiting: { entry: StoredEntry; index: number; leaf: Uint8Array } | undefined;
+  private readonly agent: string | undefined;
+
+  constructor(
+    private readonly frame: SectionFrame,
+    private readonly line: LineOf<'section'>,
+    private readonly own: Checkpoint | undefined,
+    private readonly recalled: Checkpoint | undefined,
+  ) {
+    this.id = line.organizationId;
+    this.agent = frame.what?.agentId ?? undefined;
+  }
+
+  inTree(kind: BreakKind, position: number, what: string): void {
+    this.give(inTree(this.id, position, kind, what));
+  }
+
+  seam(line: LineOf<'seam'>): void {
+    if (this.seams.has(line.chain)) return this.frame.inFile('deleted', 'is a second cut of the same chain');
+    this.seams.set(line.chain, line);
+    this.frame.cutChains.add(line.chain);
+    if (this.frame.continues(this.id, line.checkpoint) && line.count <= line.seq) return;
+    this.inRun(line.chain, 1, line.seq, 'deleted', 'were cut off at a checkpoint that the tree does not go on from');
+  }
+
+  entry(line: LineOf<'entry'>): void {
+    const before = this.frame.found;
+    const entry = entryOf(line);
+    const { index } = line;
+    const chain = this.chainOf(entry.chain);
+    // In a part, erasures and sweeps from elsewhere in the tree follow at the end, each with its proof.
+    const isApart = this.frame.isLog && !this.frame.isWhole && index !== null && index < this.next;
+    const checked = checkEntry(entry, !isApart && entry.seq === chain.seq + 1 ? chain.hash : undefined, {
+      disclosures: line.disclosures === undefined ? 'elsewhere' : this.frame.what?.what === 'person' ? 'some' : 'all',
+    });
+    for (const { kind, what } of checked.findings) {
+      this.inEntry(entry, kind, kind === 'edited' ? `was changed after it was written: ${what}` : `has a changed column: ${what}`);
+    }
+    if (line.disclosures === undefined && this.frame.what?.what !== 'archive') {
+      this.inEntry(entry, 'edited', 'is shown without its disclosures');
+    }
+    this.grow(entry, index, isApart);
+    const metadata = checked.payload?.event === 'agent.transferred' ? checked.payload.metadata : {};
+    if (!isApart) this.follow(entry, metadata, chain, before);
+    for (const d of checked.blanks) {
+      const key = `${entry.hash} ${d}`;
+      if (!this.erased.has(key)) this.blanks.set(key, { chain: entry.chain, seq: entry.seq, id: entry.id });
+    }
+    if (this.frame.found === before && checked.payload) this.heed(entry, index, checked.payload.event, checked.payload.metadata);
+  }
+
+  inclusion({ index, size, hashes }: LineOf<'inclusion'>): void {
+    const { waiting, own } = this;
+    this.waiting = undefined;
+    if (!waiting) return this.frame.inFile('inserted', 'proves no entry');
+    const fits = index === waiting.index && own?.size === size &&
+      checkInclusion(waiting.leaf, index, size, hashes.map((hash) => readHash(hash)!), readHash(own.root)!);
+    if (!fits) this.inEntry(waiting.entry, 'tree_mismatch', 'is not proven to stand in the tree of its organization');
+  }
+
+  expectNoProof(): void {
+    if (this.waiting) this.inEntry(this.waiting.entry, 'tree_mismatch', 'comes without its proof');
+    this.waiting = undefined;
+  }
+
+  gap({ from, to, because, nodes }: LineOf<'gap'>): void {
+    const { size } = this.line;
+    const fits = this.frame.isLog && from === this.next && to > from && to <= size && alignedSubtrees(from, to).length === nodes.length;
+    if (!fits) return this.frame.inFile('tree_mismatch', 'is a gap that does not fit its tree');
+    const allowed = {
+      swept: this.seams.size > 0, hidden: this.agent !== undefined, range: this.frame.isRange && (from === 0 || to === size),
+    }[because];
+    if (!allowed) this.inTree('deleted', from, `has leaves ${from} to ${to - 1}, hidden for no reason that the file gives`);
+    for (const [n, { level }] of alignedSubtrees(from, to).entries()) {
+      this.tree.appendSubtree(level, readHash(nodes[n]!)!);
+      this.look();
+    }
+    this.next = to;
+    if (because === 'swept') this.sweptTo = to;
+    this.gaps[because] += to - from;
+  }
+
+  head({ chain: name, seq, hash, closed }: LineOf<'head'>): void {
+    const chain = this.chainOf(name);
+    const last = { chain: name, seq: chain.seq, id: null };
+    if (chain.hasHead) this.frame.inFile('inserted', `is a second head of chain ${name}`);
+    chain.hasHead = true;
+    this.heads++;
+    if (seq > chain.seq && this.mayJump(name, chain)) return;
+    if (seq > chain.seq && chain.seq === 0) this.inRun(name, 1, seq, 'chain_removed', 'are missing: the whole chain is gone');
+    else if (seq > chain.seq) this.inRun(name, chain.seq + 1, seq, 'truncated', 'are missing: the end of the chain was cut off');
+    else if (seq < chain.seq) this.inEntry(last, 'inserted', `stands beyond the head of the chain, which ends at ${seq}`);
+    else if (hash !== chain.hash && !chain.isBroken) this.inEntry(last, 'edited', 'is not the one that the head of the chain names');
+    else if (!chain.isNew && closed !== chain.hasLeft) this.inEntry(last, 'edited', 'does not fit its head, which is open or closed');
+  }
+
+  close(): void {
+    this.expectNoProof();
+    const { frame, line: { size, chains: declared }, own } = this;
+    const seams = [...this.seams.values()];
+    if (frame.isLog) {
+      for (const [chain, { hasHead, seq }] of this.chains) {
+        if (hasHead || (this.agent ?? chain) !== chain) continue;
+        this.inEntry({ chain, seq, id: null }, 'truncated', 'is the last one, but no head says so');
+      }
+    }
+    for (const { chain, seq, isConfirmed } of seams) {
+      if (!isConfirmed) this.inRun(chain, 1, seq, 'deleted', 'were cut off, and no entry of a sweep accounts for it');
+    }
+    for (const blank of this.blanks.values()) {
+      this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no erasure entry accounts for');
+    }
+    if (this.heads !== declared) this.inTree('chain_removed', size, `should have ${declared} chains; the heads of ${this.heads} are there`);
+    const swept = seams.reduce((sum, { count }) => sum + count, 0);
+    if (frame.isWhole && this.gaps.swept !== swept) {
+      this.inTree('deleted', 0, `lacks ${this.gaps.swept} leaves as swept; sweeps speak of ${swept}`);
+    }
+    if (this.sweptTo > seams.reduce((most, { checkpoint }) => Math.max(most, checkpoint.size), 0)) {
+      this.inTree('deleted', this.sweptTo, 'lacks leaves as swept that no checkpoint held when they were');
+    }
+    if (frame.isLog && this.next < size) this.inTree('truncated', this.next, `has ${size} leaves; the file ends before leaf ${this.next}`);
+    const isOther = frame.isLog && this.next === size && this.isSound && own && hashText(rootOf(this.tree)) !== own.root;
+    if (isOther) this.inTree('tree_mismatch', size, 'does not come to the root that was signed: what is shown is not what was appended');
+    frame.judgeRecalled(this.id, this.recalled, this.goesOn);
+  }
+
+  private grow(entry: StoredEntry, index: number | null, isApart: boolean): void {
+    if (index === null) return void this.frame.uncovered++;
+    const leaf = leafHash(entryLeaf(entry));
+    if (!this.frame.isLog || isApart) return void (this.waiting = { entry, index, leaf });
+    if (index < this.next || index >= this.line.size) this.inEntry(entry, 'tree_mismatch', `does not stand at place ${index} of its tree`);
+    if (index > this.next) this.inTree('tree_mismatch', this.next, `has leaves ${this.next} to ${index - 1}, which the file does not hold`);
+    this.isSound &&= index === this.next;
+    this.next = Math.max(this.next, index + 1);
+    this.tree.append(leaf);
+    this.look();
+  }
+
+  /** Whether the tree, where it goes by whole, had the root that is remembered. */
+  private look(): void {
+    if (this.recalled?.size === this.tree.size) this.goesOn = hashText(rootOf(this.tree)) === this.recalled.root;
+  }
+
+  private chainOf(name: string): Chain {
+    let chain = this.chains.get(name);
+    if (!chain) {
+      const { seq = 0, hash = null } = this.seams.get(name) ?? {};
+      chain = { seq, hash, isNew: true, hasLeft: false, isBroken: false, hasHead: false, hasJumped: false, range: 0, hidden: 0 };
+      this.chains.set(name, chain);
+    }
+    return chain;
+  }
+
+  /** Whether entries of a chain may lie in what the file, being a part, does not show. */
+  private mayJump(name: string, chain: Chain): boolean {
+    const mayHide = this.gaps.range > chain.range || (this.gaps.hidden > chain.hidden && name !== this.agent);
+    return this.frame.isLog ? mayHide : this.frame.what?.what === 'person' || chain.isNew;
+  }
+
+  private follow(entry: StoredEntry, { direction, fromSeq, fromHash }: JsonObject, chain: Chain, before: number): void {
+    const { chain: name, seq, prevHash, hash, id } = entry;
+    const arrives = direction === 'in' && (chain.isNew || chain.hasLeft);
+    const isBroken = () => this.frame.found > before;
+    if (!isAgentChain(name) && name !== organizationChain(this.id).chain) {
+      this.inEntry(entry, 'inserted', 'stands in a chain that is not of its organization');
+    } else if (seq <= chain.seq && chain.hasJumped) this.inEntry(entry, 'reordered', 'does not stand where it was appended');
+    else if (seq <= chain.seq) this.inEntry(entry, 'forked', 'stands at a position that is taken');
+    else if (arrives) {
+      const goesOn = fromSeq === seq - 1 && fromHash === prevHash;
+      if (!goesOn) this.inEntry(entry, 'inserted', 'claims a transfer, but does not continue the entry that it names');
+    } else if (chain.hasLeft) this.inEntry(entry, 'inserted', 'follows the entry with which the agent left this organization');
+    else if (seq === chain.seq + 1 && prevHash !== chain.hash && !chain.isBroken && !isBroken()) {
+      this.inEntry(entry, 'forked', 'does not continue the entry before it');
+    }
+    if (seq <= chain.seq) return;
+    const hasHole = seq > chain.seq + 1 && !arrives && !chain.hasLeft && !this.mayJump(name, chain);
+    if (hasHole) this.inRun(name, chain.seq + 1, seq - 1, 'deleted', 'are missing: something was taken out of the chain, or moved');
+    chain.hasJumped ||= hasHole;
+    const { range, hidden } = this.gaps;
+    Object.assign(chain, { seq, hash, isNew: false, hasLeft: direction === 'out', isBroken: isBroken(), range, hidden });
+    if (typeof direction !== 'string') return;
+    const key = direction === 'out' ? `${name} ${seq} ${hash}` : `${name} ${seq - 1} ${prevHash}`;
+    const other = this.frame.transfers.get(key);
+    if (other && other.direction !== direction) this.frame.transfers.delete(key);
+    else this.frame.transfers.set(key, { chain: name, seq, id, direction });
+  }
+
+  /** Sound entries that say something of others. */
+  private heed({ id }: StoredEntry, index: number | null, event: string, metadata: JsonObject): void {
+    const listed = (name: string) => (Array.isArray(metadata[name]) ? metadata[name] : []);
+    if (event === 'gdpr.erasure_executed') {
+      for (const pair of listed('erased')) {
+        const key = Array.isArray(pair) ? pair.filter((one) => typeof one === 'string').join(' ') : '';
+        if (!this.blanks.delete(key)) this.erased.add(key);
+      }
+    }
+    if (event === 'admin.signing_key_rotated' && this.id === 'org_platform' && index !== null && typeof metadata['keyId'] === 'string') {
+      this.frame.announced = metadata['keyId'];
+    }
+    if (event !== 'admin.audit_retention_sweep') return;
+    const { checkpoint: said } = metadata;
+    for (const cut of listed('chains')) {
+      const seam = isJsonObject(cut) && typeof cut['chain'] === 'string' ? this.seams.get(cut['chain']) : undefined;
+      if (!isJsonObject(cut) || seam?.sweepEntryId !== id || seam.sweepIndex !== index) continue;
+      const { size, root } = seam.checkpoint;
+      const isSame = seam.seq === cut['seq'] && seam.hash === cut['hash'] && seam.count === cut['count'];
+      seam.isConfirmed = isSame && isJsonObject(said) && said['size'] === size && said['root'] === root && (index ?? size) >= size;
+    }
+  }
+
+  private inEntry(entry: { chain: string; seq: number; id: string | null }, kind: BreakKind, what: string): void {
+    this.frame.add(entry.chain, entry.seq, entry.id, kind, `entry ${entry.seq} of chain ${entry.chain} ${what}`);
+  }
+
+  private inRun(chain: string, from: number, to: number, kind: BreakKind, what: string): void {
+    this.frame.add(chain, from, null, kind, `entries ${from} to ${to} of chain ${chain} ${what}`);
+  }
+
+  private give({ chain, position, entryId, kind, detail }: Break): void {
+    this.frame.add(chain, position, entryId, kind, detail);
+  }
+}

@@ -1,0 +1,115 @@
+import type { EntryRange, LogSource } from './entry-source.js';
+import { addSums, KeyedSum, LeafHasher, NOTHING_SUMMED, type Summed } from './keyed-sum.js';
+import { verifyEntries, type EntriesFound, type EntriesOrder, type OrganizationFound } from './verify-entries.js';
+import {
+  verifyPlatformTree, verifyTree,
+  type OrganizationTreeFound, type OrganizationTreeOrder, type PlatformFound, type TreeOrder,
+} from './verify-tree.js';
+
+/** A part of a verification that can be done by itself, on any thread that has a source of the same moment. */
+export type Task =
+  | { readonly kind: 'entries'; readonly range: EntryRange; readonly order: EntriesOrder }
+  | { readonly kind: 'trees'; readonly orders: readonly OrganizationTreeOrder[] }
+  | { readonly kind: 'platform'; readonly order: TreeOrder }
+  | {
+      readonly kind: 'queue'; readonly sumKey: Uint8Array; readonly organizations?: readonly string[]; readonly chains?: readonly string[];
+    };
+
+export type TaskFound =
+  | { readonly kind: 'entries'; readonly found: EntriesFound }
+  | { readonly kind: 'trees'; readonly found: readonly OrganizationTreeFound[] }
+  | { readonly kind: 'platform'; readonly found: PlatformFound }
+  | { readonly kind: 'queue'; readonly found: ReadonlyMap<string, Summed> };
+
+/** Does tasks; in which order and on how many threads is its own affair. */
+export interface TaskRunner {
+  run(tasks: readonly Task[], onEntries: (entries: number) => void): Promise<readonly TaskFound[]>;
+}
+
+/** Does a task to its end. */
+export async function doTask(source: LogSource, task: Task, onEntries: (entries: number) => void): Promise<TaskFound> {
+  switch (task.kind) {
+    case 'entries':
+      return { kind: 'entries', found: await entriesOf(source, task, onEntries) };
+    case 'trees': {
+      const found: OrganizationTreeFound[] = [];
+      for (const order of task.orders) {
+        const { tree } = order.shown;
+        found.push(await verifyTree(source.leaves(tree), source.checkpoints(tree), order));
+      }
+      return { kind: 'trees', found };
+    }
+    case 'platform':
+      return {
+        kind: 'platform',
+        found: await verifyPlatformTree(source.platformLeaves(), source.checkpoints(task.order.shown.tree), task.order),
+      };
+    case 'queue':
+      return { kind: 'queue', found: await queueOf(source, task) };
+  }
+}
+
+/** One after another, where the caller is. */
+export function inTurn(source: LogSource): TaskRunner {
+  return {
+    run: async (tasks, onEntries) => {
+      const found: TaskFound[] = [];
+      for (const task of tasks) found.push(await doTask(source, task, onEntries));
+      return found;
+    },
+  };
+}
+
+async function entriesOf(
+  source: LogSource, { range, order }: Extract<Task, { kind: 'entries' }>, onEntries: (entries: number) => void,
+): Promise<EntriesFound> {
+  const pass = verifyEntries(source.read(range), order);
+  for (;;) {
+    const step = await pass.next();
+    if (step.done) return step.value;
+    onEntries(step.value);
+  }
+}
+
+/** The sum of each organization's leaves that no tree has taken yet. */
+async function queueOf(
+  source: LogSource, { sumKey, organizations, chains }: Extract<Task, { kind: 'queue' }>,
+): Promise<Map<string, Summed>> {
+  const hasher = new LeafHasher(sumKey);
+  const wanted = chains && new Set(chains);
+  const sums = new Map<string, KeyedSum>();
+  for await (const leaves of source.queued(organizations)) {
+    for (const leaf of leaves) {
+      if (wanted && !wanted.has(leaf.chain)) continue;
+      let sum = sums.get(leaf.organizationId);
+      if (!sum) sums.set(leaf.organizationId, (sum = new KeyedSum()));
+      hasher.take(leaf);
+      hasher.addTo(sum);
+    }
+  }
+  return new Map([...sums].map(([id, sum]) => [id, sum.summed]));
+}
+
+/** Joins what was found in parts of the log. */
+export function joinEntries(parts: readonly EntriesFound[]): EntriesFound {
+  const organizations = new Map<string, OrganizationFound>();
+  for (const part of parts) {
+    for (const [id, one] of part.organizations) {
+      const known: OrganizationFound =
+        organizations.get(id) ?? { sum: NOTHING_SUMMED, breaks: [], breaksFound: 0, blanks: new Map(), erased: new Set() };
+      known.sum = addSums(known.sum, one.sum);
+      known.breaks.push(...one.breaks);
+      known.breaksFound += one.breaksFound;
+      for (const [key, entry] of one.blanks) known.blanks.set(key, entry);
+      for (const key of one.erased) known.erased.add(key);
+      organizations.set(id, known);
+    }
+  }
+  return {
+    chains: parts.reduce((sum, part) => sum + part.chains, 0),
+    entries: parts.reduce((sum, part) => sum + part.entries, 0),
+    organizations,
+    transfers: parts.flatMap((part) => part.transfers),
+    notable: parts.flatMap((part) => part.notable),
+  };
+}

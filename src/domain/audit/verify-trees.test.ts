@@ -1,0 +1,240 @@
+import { describe, expect, it } from '@jest/globals';
+import { append, checkpoint, integrate, sourceOf, type MemoryLog } from '../../../test/support/memory-log.js';
+import { rootAt } from '../../../test/support/memory-trees.js';
+import { agentChain, organizationChain, platformChain } from './chain.js';
+import { checkpointText, originOf, PLATFORM_TREE, type StoredCheckpoint } from './checkpoint.js';
+import type { Stamp } from './entry.js';
+import type { ShownSeam } from './entry-source.js';
+import { signingKey, signNote, verifierKey } from './note.js';
+import { verifyLog, type VerifyOptions } from './verify.js';
+
+const NAME = 'countersign-test';
+const seed = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+const KEY = signingKey(NAME, seed(1));
+const OTHER = signingKey(NAME, seed(2));
+const keyText = (byte: number) => verifierKey(NAME, seed(byte));
+
+let made = 0;
+const stamp = (time = 1_795_000_000_000 + made): Stamp =>
+  ({ id: `audit_${++made}`, actorId: 'usr_ada', timestamp: new Date(time), origin: { via: 'rest', requestId: 'request-1' } });
+
+function write(log: MemoryLog, count: number, organization = 'org_a', agentId = 'agt_1', time?: number): void {
+  for (let n = 0; n < count; n++) {
+    const input = { to: 'ada@example.org', amount: n };
+    append(log, {
+      chain: agentChain(organization, agentId), agentId, type: 'execution.started', capability: 'email.send',
+      metadata: { executionId: `exec_${n}`, definition: 'd', input, reasons: [] },
+    }, stamp(time));
+  }
+}
+
+/** A signed log of three organizations. */
+async function signed(): Promise<MemoryLog> {
+  const log: MemoryLog = { entries: [], heads: [], leaves: [], instance: NAME, keys: [{ key: keyText(1), fromSize: 0 }] };
+  append(log, { chain: platformChain(), type: 'admin.signing_key_rotated', metadata: { keyId: keyText(1) } }, stamp());
+  write(log, 5);
+  await checkpoint(log, KEY);
+  write(log, 4, 'org_b', 'agt_2');
+  write(log, 3);
+  await checkpoint(log, KEY);
+  return log;
+}
+
+const found = async (log: MemoryLog, options: VerifyOptions = {}) => {
+  const { breaks, uncovered } = await verifyLog(sourceOf(log), options);
+  return { breaks: breaks.map(({ chain, kind }) => `${chain} ${kind}`), uncovered };
+};
+const newest = (log: MemoryLog, tree: string): StoredCheckpoint => log.trees!.checkpoints.findLast((one) => one.organizationId === tree)!;
+const replaceNewest = (log: MemoryLog, tree: string, change: (one: StoredCheckpoint) => StoredCheckpoint[]): void => {
+  const { checkpoints } = log.trees!;
+  const at = checkpoints.indexOf(newest(log, tree));
+  checkpoints.splice(at, 1, ...change(checkpoints[at]!));
+};
+const FINE = { breaks: [], uncovered: 0 };
+
+describe('no false alarm', () => {
+  it('all is under a checkpoint, or younger, or idle for long', async () => {
+    const log = await signed();
+    expect(await found(log)).toEqual(FINE);
+    expect(await found(log, { agentId: 'agt_1' })).toEqual(FINE);
+    write(log, 2);
+    expect(await found(log)).toEqual({ breaks: [], uncovered: 2 });
+    expect(await found(log, { agentId: 'agt_2' })).toEqual(FINE);
+    await integrate(log);
+    expect((await found(log)).uncovered).toBe(2);
+    await checkpoint(log, KEY);
+    expect(await found(log)).toEqual(FINE);
+  });
+
+  it('the key is rotated', async () => {
+    const log = await signed();
+    const size = newest(log, PLATFORM_TREE).size;
+    append(log, { chain: platformChain(), type: 'admin.signing_key_rotated', metadata: { keyId: keyText(2) } }, stamp());
+    log.keys = [{ key: keyText(1), fromSize: 0, retiredAtSize: size }, { key: keyText(2), fromSize: size }];
+    // All that were newest are signed by both, as the rotation does it.
+    for (const tree of [PLATFORM_TREE, 'org_platform', 'org_a', 'org_b']) {
+      replaceNewest(log, tree, (one) => [{
+        ...one, platformSize: size,
+        note: signNote(checkpointText({ origin: originOf(NAME, tree), size: one.size, root: one.root }), [KEY, OTHER]),
+      }]);
+    }
+    await checkpoint(log, OTHER);
+    expect(await found(log)).toEqual(FINE);
+  });
+
+  it('a clock was set back', async () => {
+    const log = await signed();
+    write(log, 3, 'org_a', 'agt_1', 1_000_000_000_000);
+    await checkpoint(log, KEY);
+    expect(await found(log)).toEqual(FINE);
+  });
+
+  it('what an anchor has, or was remembered, is part of our past', async () => {
+    const log = await signed();
+    const notes = ['platform', 'org_a'].map((tree) => newest(log, tree));
+    write(log, 6);
+    await checkpoint(log, KEY);
+    const anchors = [{ name: 'file:x', ...notes[0]! }];
+    expect(await found(log, { anchors, remembered: notes.map(({ note }) => note) })).toEqual(FINE);
+  });
+});
+
+describe('a history that is not the one that was signed', () => {
+  it('is found by a tree under an old checkpoint, rewritten with its chain', async () => {
+    const log = await signed();
+    const { entries, heads } = await (async () => {
+      const other: MemoryLog = { entries: [], heads: [], leaves: [] };
+      write(other, 8);
+      return other;
+    })();
+    const isOther = ({ chain }: { chain: string }) => chain !== 'agt_1';
+    log.entries = [...log.entries.filter(isOther), ...entries];
+    log.heads = [...log.heads.filter(isOther), ...heads];
+    log.leaves = [...log.leaves.filter(isOther), ...entries];
+    log.trees!.organizations.set('org_a', [...entries]);
+    const { breaks } = await found(log);
+    expect(new Set(breaks)).toEqual(new Set(['org_a tree_mismatch']));
+  });
+
+  it.each<[string, (one: StoredCheckpoint) => StoredCheckpoint[]]>([
+    ['missing', () => []],
+    ['without a signature', (one) => [{ ...one, note: one.note.slice(0, one.note.lastIndexOf('\u2014')) }]],
+    ['by an unknown key', (one) => [{ ...one, note: signNote(one.note.slice(0, one.note.indexOf('\n\n') + 1), [OTHER]) }]],
+    ['of another size', (one) => [{
+      ...one, note: signNote(checkpointText({ origin: originOf(NAME, one.organizationId), size: 3, root: one.root }), [KEY]),
+    }]],
+  ])('a checkpoint is %s', async (_name, change) => {
+    for (const tree of [PLATFORM_TREE, 'org_a']) {
+      const log = await signed();
+      replaceNewest(log, tree, change);
+      expect((await found(log)).breaks).toContain(`${tree} checkpoint_invalid`);
+    }
+  });
+
+  it('a key signs that was retired, or that the log has not announced', async () => {
+    const retired = await signed();
+    retired.keys = [{ key: keyText(1), fromSize: 0, retiredAtSize: 1 }, { key: keyText(2), fromSize: 1 }];
+    expect((await found(retired)).breaks).toContain('platform checkpoint_invalid');
+
+    const forged = await signed();
+    forged.keys = [{ key: keyText(2), fromSize: 0 }];
+    for (const one of [...forged.trees!.checkpoints]) {
+      const at = forged.trees!.checkpoints.indexOf(one);
+      const text = checkpointText({ origin: originOf(NAME, one.organizationId), size: one.size, root: one.root });
+      forged.trees!.checkpoints[at] = { ...one, note: signNote(text, [OTHER]) };
+    }
+    expect((await found(forged)).breaks).toContain('platform checkpoint_invalid');
+  });
+
+  it('anchors and memories tell: of an older state, and of another history; a recovery excuses exactly what it names', async () => {
+    const log = await signed();
+    const anchored = newest(log, PLATFORM_TREE);
+    const older = await signed();
+    const at = (size: number, root: string) => {
+      const note = signNote(checkpointText({ origin: originOf(NAME, PLATFORM_TREE), size, root }), [KEY]);
+      return { anchors: [{ name: 'file:x', size, root, note }] };
+    };
+    expect((await found(older, at(9, anchored.root))).breaks).toEqual(['platform truncated']);
+    expect((await found(older, at(1, anchored.root))).breaks).toEqual(['platform tree_mismatch']);
+    const remembered = at(9, anchored.root).anchors.map(({ note }) => note);
+    expect((await found(older, { remembered })).breaks).toEqual(['platform truncated']);
+    const lost = { size: 9, root: anchored.root };
+    append(older, { chain: platformChain(), type: 'admin.recovered', metadata: { lost } as never }, stamp());
+    expect((await found(older, at(9, anchored.root))).breaks).toEqual([]);
+    expect((await found(older, at(8, anchored.root))).breaks).toEqual(['platform truncated']);
+  });
+
+  it('one agent alone: the end of its chain, cut off with its head', async () => {
+    const log = await signed();
+    log.entries = log.entries.filter(({ chain, seq }) => chain !== 'agt_2' || seq < 3);
+    const last = log.entries.findLast((one) => one.chain === 'agt_2')!;
+    log.heads = log.heads.map((head) => (head.chain === 'agt_2' ? { ...head, seq: 2, hash: last.hash } : head));
+    expect((await found(log, { agentId: 'agt_2' })).breaks).toEqual(['agt_2 truncated']);
+    expect(await found(log, { agentId: 'agt_1' })).toEqual(FINE);
+  });
+
+  it('one agent is registered a second time', async () => {
+    const log = await signed();
+    for (let n = 0; n < 2; n++) {
+      append(log, {
+        chain: agentChain('org_b', 'agt_9'), agentId: 'agt_9', type: 'agent.registered',
+        metadata: { name: 'again', riskLevel: 'low' } as never,
+      }, stamp());
+    }
+    expect((await found(log)).breaks).toEqual(['agt_9 inserted']);
+  });
+});
+
+describe('a chain that retention has cut', () => {
+  async function swept(change: { hash?: string; count?: number; size?: number; seq?: number; listed?: boolean } = {}): Promise<MemoryLog> {
+    const log = await signed();
+    const size = change.size ?? 5;
+    const root = await rootAt(log.trees!, 'org_a', size);
+    const { size: platformSize, root: platformRoot } = newest(log, PLATFORM_TREE);
+    const cut = log.entries.find(({ chain, seq }) => chain === 'agt_1' && seq === (change.seq ?? 4))!;
+    const listed = { chain: cut.chain, seq: cut.seq, hash: cut.hash, count: cut.seq };
+    const below = { size, root, platformSize, platformRoot };
+    const entry = append(log, {
+      chain: organizationChain('org_a'), type: 'admin.audit_retention_sweep',
+      metadata: {
+        sweepId: 'swp_1', before: '2026-01-01T00:00:00.000Z', chains: change.listed === false ? [] : [listed],
+        archive: { skeleton: 's', disclosures: 'd' }, checkpoint: below,
+      },
+    }, stamp());
+    const seam: ShownSeam = {
+      organizationId: 'org_a', ...listed, ...(change.hash ? { hash: change.hash } : {}), ...(change.count ? { count: change.count } : {}),
+      sweepEntryId: entry.id, checkpoint: below, isDone: true,
+    };
+    log.seams = [seam];
+    log.entries = log.entries.filter(({ chain, seq }) => chain !== 'agt_1' || seq > cut.seq);
+    await checkpoint(log, KEY);
+    return log;
+  }
+
+  it('goes on from its seam, also alone', async () => {
+    expect(await found(await swept())).toEqual(FINE);
+    expect(await found(await swept(), { agentId: 'agt_1' })).toEqual(FINE);
+  });
+
+  it('cut off whole, it ends at its seam', async () => {
+    expect(await found(await swept({ seq: 8, size: 8 }))).toEqual(FINE);
+  });
+
+  it.each([
+    ['with another hash', { hash: '0'.repeat(64) }],
+    ['of another count', { count: 3 }],
+    ['beyond its checkpoint', { seq: 6, size: 5 }],
+    ['that the sweep does not list', { listed: false }],
+  ])('is not believed %s', async (_name, change) => {
+    const { breaks } = await found(await swept(change));
+    expect(breaks).toContain('agt_1 deleted');
+  });
+
+  it('what was swept must be gone once the sweep is done, and may be there until then', async () => {
+    const log = await swept();
+    const left = (await signed()).entries.find(({ chain, seq }) => chain === 'agt_1' && seq === 4)!;
+    const there = { ...log, entries: [...log.entries, left] };
+    expect((await found(there)).breaks).toEqual(['agt_1 inserted']);
+    expect(await found({ ...there, seams: log.seams!.map((seam) => ({ ...seam, isDone: false })) })).toEqual(FINE);
+  });
+});

@@ -1,0 +1,115 @@
+import type { ChainRef } from '../../domain/audit/chain.js';
+import type { EntryRange, LogHeader, ShownSeam } from '../../domain/audit/entry-source.js';
+import { streamed, type RunsSql } from './streamed.query.js';
+import { instanceName, verifierKeys } from './trees/checkpoint.query.js';
+import { treeHeads } from './trees/tree-reader.query.js';
+
+/** About as many entries are given to one thread at a time. */
+const ENTRIES_PER_RANGE = 40_000;
+/** So that chains without many entries make no endless range. */
+const CHAINS_PER_RANGE = 20_000;
+
+/**
+ * What is known of the log before it is read.
+ *
+ * @param scope organizations that are shown; null for all
+ */
+export async function headerOf(run: RunsSql, scope: readonly string[] | null, agentId: string | undefined): Promise<LogHeader> {
+  const instance = await instanceName(run);
+  const keys = (await verifierKeys(run)).map(({ verifierKey: key, ...rest }) => ({ ...rest, key }));
+  const all = await organizationsIn(run, scope);
+  const organizations = agentId === undefined ? all : await organizationsOf(run, all, agentId);
+  const wanted = new Set([...organizations, 'platform']);
+  const trees = (await treeHeads(run)).filter(({ tree }) => wanted.has(tree));
+  const seams = await seamsIn(run, organizations);
+  const { ranges, total } =
+    agentId === undefined ? await rangesOf(run, scope) : { ranges: [{ organizations, chains: [agentId] }], total: 0 };
+  return { instance, keys, trees, seams, organizations, ranges, total };
+}
+
+/** By stepping from one organization to the next through the keys of the tables, so that a long log costs no more than a short one. */
+async function organizationsIn(run: RunsSql, scope: readonly string[] | null): Promise<string[]> {
+  const tables = ['audit_heads', 'audit_entries', 'audit_tree_leaves', 'audit_tree_queue'];
+  const rows = (await run(
+    `select distinct id from (${tables.map(distinctIn).join(' union all ')}
+       union all select t.organization_id from audit_trees t where t.organization_id <> 'platform') found
+     where $1::text[] is null or id = any ($1)`,
+    [scope],
+  )) as { id: string }[];
+  return rows.map(({ id }) => id).sort();
+}
+
+const distinctIn = (table: string) => `(
+  with recursive found as (
+    (select x.organization_id as id from ${table} x order by x.organization_id limit 1)
+    union all
+    select (select x.organization_id from ${table} x where x.organization_id > found.id order by x.organization_id limit 1)
+    from found where found.id is not null)
+  select id from found where id is not null)`;
+
+/** Those in which anything says that the agent was there: its head, an entry, a leaf. */
+async function organizationsOf(run: RunsSql, organizations: readonly string[], agentId: string): Promise<string[]> {
+  const rows = (await run(
+    `select o.id from unnest($1::text[]) as o(id) where
+       exists (select from audit_heads h where h.organization_id = o.id and h.chain = $2)
+       or exists (select from audit_entries e where e.organization_id = o.id and e.chain = $2)
+       or exists (select from audit_tree_leaves l where l.organization_id = o.id and $2 = any (l.chains))
+       or exists (select from audit_trees t where t.organization_id = o.id and $2 = any (t.tail_chains))
+       or exists (select from audit_tree_queue q where q.organization_id = o.id and $2 = any (q.chains))
+     order by o.id collate "C"`,
+    [organizations, agentId],
+  )) as { id: string }[];
+  return rows.map(({ id }) => id);
+}
+
+interface SweepRow {
+  readonly organizationId: string;
+  readonly entryId: string | null;
+  readonly isDone: boolean;
+  readonly cuts: readonly { chain: string; seq: number; hash: string; count: number; sweepEntryId?: string }[];
+  readonly checkpoint: ShownSeam['checkpoint'];
+}
+
+/** Of each chain the newest cut: a later sweep lists again what still binds. */
+async function seamsIn(run: RunsSql, organizations: readonly string[]): Promise<ShownSeam[]> {
+  const sweeps = (await run(
+    `select s.organization_id as "organizationId", s.entry_id as "entryId", s.state = 'done' as "isDone", s.cuts, s.checkpoint
+     from audit_sweeps s where s.organization_id = any ($1) and s.state in ('recorded', 'done') order by s.made_at, s.id`,
+    [organizations],
+  )) as SweepRow[];
+  const newest = new Map<string, ShownSeam>();
+  for (const { organizationId, entryId, isDone, cuts, checkpoint: { size, root, platformSize, platformRoot } } of sweeps) {
+    const checkpoint = { size, root, platformSize, platformRoot };
+    for (const { chain, seq, hash, count, sweepEntryId } of cuts) {
+      const seam = { organizationId, chain, seq, hash, count, sweepEntryId: sweepEntryId ?? entryId ?? '', checkpoint, isDone };
+      if ((newest.get(`${organizationId} ${chain}`)?.seq ?? 0) <= seq) newest.set(`${organizationId} ${chain}`, seam);
+    }
+  }
+  return [...newest.values()];
+}
+
+/** Cuts the log between chains into parts of about the same size. The first has no beginning and the last no end. */
+async function rangesOf(run: RunsSql, scope: readonly string[] | null): Promise<{ ranges: EntryRange[]; total: number }> {
+  const ranges: EntryRange[] = [];
+  let from: ChainRef | undefined;
+  let [total, entries, chains] = [0, 0, 0];
+  const heads = streamed<{ organizationId: string; chain: string; seq: string }>(
+    run,
+    `select h.organization_id as "organizationId", h.chain, h.seq from audit_heads h
+     where $1::text[] is null or h.organization_id = any ($1) order by h.organization_id, h.chain`,
+    [scope],
+  );
+  for await (const rows of heads) {
+    for (const { organizationId, chain, seq } of rows) {
+      const to = { organizationId, chain };
+      if (entries > 0 && (entries + Number(seq) > ENTRIES_PER_RANGE || chains >= CHAINS_PER_RANGE)) {
+        ranges.push({ ...(from ? { from } : {}), to });
+        [from, entries, chains] = [to, 0, 0];
+      }
+      entries += Number(seq);
+      total += Number(seq);
+      chains++;
+    }
+  }
+  return { ranges: [...ranges, from ? { from } : {}], total };
+}

@@ -1,0 +1,40 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { RecordKeepers } from '../../../platform/audit/record-keepers.js';
+import type { Scope } from '../../../platform/auth/scope.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import type { Verification } from '../verification.js';
+import { Anchors } from '../anchors/anchors.js';
+import { judgesOf } from '../judging/judges.js';
+import { LogVerifier } from '../verify-log.service.js';
+import { verifyDatabase } from './verify-database.js';
+
+/** Both cores of a small machine; more would only wait for the database. */
+const THREADS = 2;
+/** Calls go first. */
+const NICENESS = 10;
+
+/** Verifies this installation's own database, by connections beside the pool. */
+@Injectable()
+export class DatabaseVerifier extends LogVerifier {
+  constructor(
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+    private readonly anchors: Anchors,
+    private readonly keepers: RecordKeepers,
+  ) {
+    super();
+  }
+
+  verify(scope: Scope, agentId: string | undefined, onProgress: (entries: number) => void): Promise<Verification> {
+    const { organizations } = scope;
+    return verifyDatabase({
+      databaseUrl: this.config.databaseUrl,
+      organizations,
+      ...(agentId === undefined ? {} : { agentId }),
+      anchors: () => this.anchors.newest(),
+      judges: (run, source) => judgesOf(run, source, this.keepers.all(), { organizations, agentId }),
+      threads: THREADS,
+      niceness: NICENESS,
+      onProgress,
+    });
+  }
+}

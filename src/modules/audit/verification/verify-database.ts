@@ -1,0 +1,55 @@
+import type { LogJudge } from '../../../domain/audit/log-judge.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import type { LogSource, ShownAnchor } from '../../../domain/audit/entry-source.js';
+import { sqlLogSource } from '../log-source.query.js';
+import { verification, type Verification } from '../verification.js';
+import { snapshotConnection } from './snapshot-connection.js';
+import { startThreads } from './threads.js';
+
+export interface DatabaseToVerify {
+  readonly databaseUrl: string;
+  readonly organizations: readonly string[] | 'all';
+  readonly agentId?: string;
+  /** Notes of checkpoints from an earlier verification. */
+  readonly remembered?: readonly string[];
+  /** Only these keys are believed, whatever the database says of others. */
+  readonly verifierKeys?: readonly string[];
+  /** Asks the anchors; done before the moment at which the log is read, since what they have the database must have had. */
+  readonly anchors?: () => Promise<readonly ShownAnchor[]>;
+  /** Judges over the same moment. */
+  readonly judges?: (run: ReadStatement, source: LogSource) => Promise<readonly LogJudge[]>;
+  /** Threads beside the caller's, each with a connection; 0: the caller's alone. */
+  readonly threads: number;
+  readonly niceness?: number;
+  readonly onProgress?: (entries: number, total: number) => void;
+}
+
+/** Verifies the log of a database as it stands at one moment, by connections of its own. Nothing is written. */
+export async function verifyDatabase(what: DatabaseToVerify): Promise<Verification> {
+  const { databaseUrl, organizations, agentId, remembered, verifierKeys, threads, niceness = 0, onProgress } = what;
+  const begun = performance.now();
+  const anchors = (await what.anchors?.()) ?? [];
+  const connection = await snapshotConnection(databaseUrl);
+  try {
+    const runner = threads > 0
+      ? await startThreads(threads, { databaseUrl, snapshot: await connection.export(), organizations, niceness })
+      : undefined;
+    try {
+      const source = sqlLogSource(connection.run, organizations);
+      const judges = await what.judges?.(connection.run, source);
+      return await verification(source, begun, {
+        anchors,
+        ...(agentId === undefined ? {} : { agentId }),
+        ...(remembered ? { remembered } : {}),
+        ...(verifierKeys ? { verifierKeys } : {}),
+        ...(judges ? { judges } : {}),
+        ...(runner ? { runner } : {}),
+        ...(onProgress ? { onProgress } : {}),
+      });
+    } finally {
+      await runner?.end();
+    }
+  } finally {
+    await connection.end();
+  }
+}
