@@ -33,11 +33,12 @@ export function verificationReport(outcome: Verification, colour: boolean): stri
 function judged({ members }: Verification): string[] {
   const { completeness, replay } = members as unknown as Partial<Judged>;
   if (!completeness || !replay) return ['integrity only: rows, and what the gate decided, are not in a file'];
-  const left = Object.entries(replay.notReplayable).map(([because, count]) => `${count.toLocaleString('en')} not replayable: ${because}`);
+  const agree = completeness.breaks === 0 ? 'all agree' : `${completeness.breaks.toLocaleString('en')} do not`;
+  const right = replay.wrong === 0 ? 'all right' : `${replay.wrong.toLocaleString('en')} wrong`;
+  const left = Object.entries(replay.notReplayable).map(([because, count]) => `; ${count.toLocaleString('en')} not replayable: ${because}`);
   return [
-    `${counted(completeness.checked, 'row', 'rows')} compared with entries, ${completeness.breaks === 0 ? 'all agree' : `${completeness.breaks} do not`}`,
-    `${counted(replay.right + replay.wrong, 'decision', 'decisions')} of the gate decided anew, ${replay.wrong === 0 ? 'all right' : `${replay.wrong} wrong`}` +
-      left.map((one) => `; ${one}`).join(''),
+    `${counted(completeness.checked, 'row', 'rows')} compared with entries, ${agree}`,
+    `${counted(replay.right + replay.wrong, 'decision', 'decisions')} of the gate decided anew, ${right}${left.join('')}`,
   ];
 }
 

@@ -1,6 +1,9 @@
 import { randomFillSync } from 'node:crypto';
 
-/** Type prefixes of every identifier the service makes (interface, section 2; ours: grt, team, rte, ntf, dlv, stp, key, inv, stk, ers, swp). */
+/**
+ * Type prefixes of every identifier the service makes (interface, section 2; ours: grt, team, rte, ntf, dlv, stp, key, inv, stk, ers,
+ * swp).
+ */
 export type IdPrefix =
   | 'agt' | 'org' | 'ten' | 'usr' | 'hitl' | 'audit' | 'exec' | 'task' | 'sess'
   | 'grt' | 'team' | 'rte' | 'ntf' | 'dlv' | 'stp' | 'key' | 'inv' | 'stk' | 'ers' | 'swp';

@@ -176,7 +176,8 @@ describe('trees and checkpoints', () => {
         where e.id = '${victim.id}' and h.chain = e.chain and h.organization_id = e.organization_id`,
       'delete from audit_tree_queue',
       `update audit_trees t set tail_chains = k.chains, tail_seqs = k.seqs, tail_hashes = k.hashes, size = cardinality(k.chains)
-        from (select array_agg(l.chain order by l.at) as chains, array_agg(l.seq order by l.at) as seqs, array_agg(l.hash order by l.at) as hashes
+        from (select array_agg(l.chain order by l.at) as chains, array_agg(l.seq order by l.at) as seqs,
+            array_agg(l.hash order by l.at) as hashes
           from audit_trees o, unnest(o.tail_chains, o.tail_seqs, o.tail_hashes) with ordinality as l(chain, seq, hash, at)
           where '${agent.id}' = any (o.tail_chains) and not (l.chain = '${agent.id}' and l.seq > ${victim.seq})) k
         where '${agent.id}' = any (t.tail_chains)`,

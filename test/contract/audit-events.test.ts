@@ -15,9 +15,6 @@ const OF_NO_MODULE_YET: Readonly<Record<string, readonly string[]>> = {
   'tenants': ['admin.tenant_changed'],
   'tasks': ['task.delegated', 'task.ended'],
   'language models': ['llm.request', 'llm.pii_detected', 'llm.provider_error'],
-  'retention and recovery of the log': [
-    'admin.audit_retention_sweep', 'admin.recovered',
-  ],
 };
 
 /** Functions of the modules that take an event's type and record it. */

@@ -27,11 +27,9 @@ export async function headerOf(run: RunsSql, scope: readonly string[] | null, ag
   return { instance, keys, trees, seams, organizations, ranges, total };
 }
 
-/** By stepping from one organization to the next through the keys of the tables, so that a long log costs no more than a short one. */
 async function organizationsIn(run: RunsSql, scope: readonly string[] | null): Promise<string[]> {
-  const tables = ['audit_heads', 'audit_entries', 'audit_tree_leaves', 'audit_tree_queue'];
   const rows = (await run(
-    `select distinct id from (${tables.map(distinctIn).join(' union all ')}
+    `select distinct id from (${[IN_HEADS, IN_ENTRIES, IN_LEAVES, IN_QUEUE].join(' union all ')}
        union all select t.organization_id from audit_trees t where t.organization_id <> 'platform') found
      where $1::text[] is null or id = any ($1)`,
     [scope],
@@ -39,13 +37,17 @@ async function organizationsIn(run: RunsSql, scope: readonly string[] | null): P
   return rows.map(({ id }) => id).sort();
 }
 
-const distinctIn = (table: string) => `(
+/** Steps from one organization to the next through the keys of a table, so that a long log costs no more than a short one. */
+const IN_HEADS = `(
   with recursive found as (
-    (select x.organization_id as id from ${table} x order by x.organization_id limit 1)
+    (select x.organization_id as id from audit_heads x order by x.organization_id limit 1)
     union all
-    select (select x.organization_id from ${table} x where x.organization_id > found.id order by x.organization_id limit 1)
+    select (select x.organization_id from audit_heads x where x.organization_id > found.id order by x.organization_id limit 1)
     from found where found.id is not null)
   select id from found where id is not null)`;
+const IN_ENTRIES = IN_HEADS.replaceAll('audit_heads', 'audit_entries');
+const IN_LEAVES = IN_HEADS.replaceAll('audit_heads', 'audit_tree_leaves');
+const IN_QUEUE = IN_HEADS.replaceAll('audit_heads', 'audit_tree_queue');
 
 /** Those in which anything says that the agent was there: its head, an entry, a leaf. */
 async function organizationsOf(run: RunsSql, organizations: readonly string[], agentId: string): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Blanking } from '../../domain/audit/search-entry.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { ARCHIVED_LOG, type ArchivedLog } from './archived-log.js';
@@ -16,12 +16,12 @@ export class EraseArchive {
     private readonly work: UnitOfWork,
     private readonly ledger: ErasureLedger,
     private readonly looking: LookFor,
-    @Optional() @Inject(ARCHIVED_LOG) private readonly archived?: ArchivedLog,
+    @Inject(ARCHIVED_LOG) private readonly archived: ArchivedLog,
   ) {}
 
   async step(key: ErasureKey, from: ErasurePlace): Promise<Stepped> {
     const erasure = await this.work.run(ALONE, (tx) => this.ledger.running(tx, key, from));
-    const entries = this.archived ? await this.erase(key, from, this.archived, this.looking.finder(erasure)) : 0;
+    const entries = await this.erase(key, from, this.looking.finder(erasure));
     if (entries === 'waits') return 'end';
     return this.work.run(under(key), async (tx) => {
       const now = await this.ledger.running(tx, key, from);
@@ -32,12 +32,10 @@ export class EraseArchive {
     });
   }
 
-  private async erase(
-    key: ErasureKey, from: ErasurePlace, archived: ArchivedLog, holds: (text: string) => boolean,
-  ): Promise<number | 'waits'> {
+  private async erase(key: ErasureKey, from: ErasurePlace, holds: (text: string) => boolean): Promise<number | 'waits'> {
     let page: Blanking[] = [];
     let values = 0;
-    for await (const { id, hash, text } of archived.of(key.organizationId)) {
+    for await (const { id, hash, text } of this.archived.of(key.organizationId)) {
       const found = blankingIn(hash, text, holds, id);
       if (!found) continue;
       if (values + found.pairs.length > VALUES_AT_ONCE) {
@@ -48,7 +46,7 @@ export class EraseArchive {
       values += found.pairs.length;
     }
     if (!(await this.list(key, from, page))) return 'waits';
-    return (await archived.rewrite(key.organizationId, (hash, text) => blankingIn(hash, text, holds)?.after ?? text)).entries;
+    return (await this.archived.rewrite(key.organizationId, (hash, text) => blankingIn(hash, text, holds)?.after ?? text)).entries;
   }
 
   /** @returns false where a second person is needed first */

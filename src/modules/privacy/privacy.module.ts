@@ -1,5 +1,8 @@
 import { Module } from '@nestjs/common';
+import { ArchivedDisclosures } from '../audit/sweeps/archived-disclosures.js';
+import { SweepsModule } from '../audit/sweeps/sweeps.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
+import { ARCHIVED_LOG } from './archived-log.js';
 import { AskErasureService } from './ask-erasure.service.js';
 import { AskedErasures } from './asked-erasures.service.js';
 import { EraseArchive } from './erase-archive.service.js';
@@ -21,11 +24,12 @@ import { UserDataController } from './user-data.controller.js';
 
 /** What a person may ask of their data: a copy of it, and its end. */
 @Module({
-  imports: [OrganizationsModule],
+  imports: [OrganizationsModule, SweepsModule],
   controllers: [ErasuresController, UserDataController],
   providers: [
     AskErasureService, AskedErasures, EraseArchive, EraseRows, EraseUserSearches, EraseUserService, ErasureJob, ErasureLedger,
     ErasureStore, ErasureSteps, ErasureTexts, ErasuresPersonalData, ErasuresQuery, Foresee, LogSearchQuery, LookFor,
+    { provide: ARCHIVED_LOG, useExisting: ArchivedDisclosures },
   ],
 })
 export class PrivacyModule {}
