@@ -75,6 +75,7 @@ async function story(setting: Setting): Promise<ProofResult> {
   const { big, client, count, seed, tried, progress } = setting;
   const [first, second] = big.bulk as [string, string];
   const state = async (what: string, keys: { seed: string; retiredSeed?: string } = { seed: SEED }): Promise<LoggedLog> => {
+    if (process.env['TAMPER_GO_ON']) process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${what}\n`);
     const log = await loggedLog(client, { ...keys, storied: big.story.organizationId });
     const wrong = await falseAlarm(client, log);
     if (wrong !== undefined) throw new FalseAlarm(`${what}: ${wrong}`);
@@ -138,7 +139,9 @@ async function tampered(
     const tampering = deeds[at % deeds.length]!;
     const standAlone = (at + Math.floor(at / deeds.length)) % STAND_ALONE_EACH === 0;
     const deed = { seed, index, tampering, scale: 1, standAlone };
+    const begun = Date.now();
     const outcome = await instance(client, log, deed);
+    if (process.env['TAMPER_GO_ON'] && Date.now() - begun > 600) process.stdout.write(`SLOW ${Date.now() - begun} ${tampering.name} ${outcome?.view} ${outcome?.file}\n`);
     tried.coverage[tampering.name] ??= 0;
     if (!outcome) continue;
     (tried as { checked: number }).checked++;

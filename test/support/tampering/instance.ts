@@ -88,7 +88,8 @@ async function looked(place: Place, mark: Mark, { index, tampering, standAlone }
   if (!standAlone) return { view, file: 'not asked' };
   if (tampering.unseen !== undefined) return { view, file: 'unseen' };
   const shown = organizations === 'all' ? log.organizations : organizations;
-  const inFile = await fileOf(run, log, shown);
+  // A log of which no file can be made cannot pass for a whole one: the export breaks off, and half a file is refused.
+  const inFile = await fileOf(run, log, shown).catch((error: unknown) => ({ verdict: error instanceof RangeError ? 'tampered' : String(error) }));
   if (inFile.verdict === 'tampered') return { view, file: 'found' };
   return { view, file: 'not asked', missed: `${where}: the file of it is ${inFile.verdict}; the engine says ${told(found)}` };
 }
