@@ -26,6 +26,8 @@ const STAND_ALONE_EACH = 5;
 const SHARE_OF_ARCHIVES = 0.02;
 /** Transactions that are undone leave dead rows. */
 const VACUUM_EACH = 400;
+/** Cases from which a run is a long one. */
+const LONG = 300;
 
 interface Tried extends ProofResult {
   readonly coverage: Record<string, number>;
@@ -74,10 +76,11 @@ interface Setting {
 async function story(setting: Setting): Promise<ProofResult> {
   const { big, client, count, seed, tried, progress } = setting;
   const [first, second] = big.bulk as [string, string];
-  const state = async (what: string, keys: { seed: string; retiredSeed?: string } = { seed: SEED }): Promise<LoggedLog> => {
+  // Files of everything take the stand-alone verifier seconds: those of the last state are looked at, where it is worth it.
+  const state = async (what: string, keys: { seed: string; retiredSeed?: string } = { seed: SEED }, isLast = false): Promise<LoggedLog> => {
     if (process.env['TAMPER_GO_ON']) process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${what}\n`);
     const log = await loggedLog(client, { ...keys, storied: big.story.organizationId });
-    const wrong = await falseAlarm(client, log);
+    const wrong = await falseAlarm(client, log, isLast && count > LONG);
     if (wrong !== undefined) throw new FalseAlarm(`${what}: ${wrong}`);
     tried.coverage['untouched']!++;
     return log;
@@ -93,7 +96,7 @@ async function story(setting: Setting): Promise<ProofResult> {
     await big.sign();
     await state('a second erasure, and an idle period');
     for (let n = 0; n < 5; n++) await big.grow(20);
-    const whole = await state('five checkpoints later');
+    const whole = await state('five checkpoints later', { seed: SEED }, true);
     tried.coverage['entries'] = whole.organizations.reduce((sum, id) => sum + whole.entriesOf(id).length, 0);
     const part = Math.max(BEFORE_SWEEP.length, Math.ceil(count * 0.65));
     const missed = await tampered(setting, whole, BEFORE_SWEEP, 0, Math.min(part, count));
@@ -113,7 +116,7 @@ async function story(setting: Setting): Promise<ProofResult> {
     await rotateSigningKey(big.database.url, { present: SEED, next });
     await state('a key rotation', { seed: next, retiredSeed: SEED });
     await big.grow(20, big.bulk, next);
-    const cut = await state('signed by the new key', { seed: next, retiredSeed: SEED });
+    const cut = await state('signed by the new key', { seed: next, retiredSeed: SEED }, true);
     const archives = Math.max(12, Math.ceil(count * SHARE_OF_ARCHIVES));
     const again = await tampered(setting, cut, AFTER_SWEEP, tried.checked, Math.max(0, count - archives));
     if (again !== undefined) return { ...tried, counterexample: again };

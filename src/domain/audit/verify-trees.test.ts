@@ -52,6 +52,14 @@ const replaceNewest = (log: MemoryLog, tree: string, change: (one: StoredCheckpo
 };
 const FINE = { breaks: [], uncovered: 0 };
 
+it('two trees for one organization in the map are named, and do not end the verification', async () => {
+  const log = await signed();
+  const { nodes } = log.trees!.map;
+  const [name, node] = [...nodes].find(([, { head }]) => head?.organization === 'org_a')!;
+  nodes.set(`${name} again`, { ...node, head: { ...node.head!, size: 1 } });
+  expect((await found(log)).breaks).toContain('org_a tree_mismatch');
+});
+
 describe('no false alarm', () => {
   it('all is under a checkpoint, or younger, or idle for long', async () => {
     const log = await signed();

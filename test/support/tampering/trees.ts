@@ -8,6 +8,8 @@ import type { Place, Tampering } from './place.js';
 /** Heads, trees, the queue, the map and the platform's tree, each by itself. */
 
 const OTHER_ROOT = hashText(EMPTY_ROOT);
+/** Why a file says nothing of a row: it shows what was signed, and what leads there. */
+const SIGNED_ALONE = 'a file shows what was signed, not what the rows say of a tree';
 const TREE = ['tree_mismatch', 'inserted', 'truncated', 'chain_removed', 'deleted', 'forked', 'reordered'] as const;
 
 function head(name: string, kinds: Tampering['kinds'], sql: string, suits = 'true'): Tampering {
@@ -90,8 +92,8 @@ export const TREES: readonly Tampering[] = [
     return [...all.slice(0, at), { chain: newId('agt'), seq: 1, hash: 'ab'.repeat(32) }, ...all.slice(at)];
   }),
   leaves('gone', () => []),
-  stored('another size', 'update audit_trees set size = size + $2 where organization_id = $1', ({ random }) => [1 + random.below(3)]),
-  stored('another root', 'update audit_trees set root = $2 where organization_id = $1', () => [OTHER_ROOT]),
+  { ...stored('another size', 'update audit_trees set size = size + $2 where organization_id = $1', ({ random }) => [1 + random.below(3)]), unseen: SIGNED_ALONE },
+  { ...stored('another root', 'update audit_trees set root = $2 where organization_id = $1', () => [OTHER_ROOT]), unseen: SIGNED_ALONE },
   stored('its row is gone', 'delete from audit_trees where organization_id = $1'),
   stored('a hash in the tail', `update audit_trees set tail_hashes[1 + $2] = repeat('0', 64)
     where organization_id = $1 and cardinality(tail_hashes) > $2::integer`, ({ random }) => [random.below(40)]),
@@ -134,9 +136,9 @@ export const TREES: readonly Tampering[] = [
   ({ random, log }) => [random.below(log.checkpoints.get('platform')!.length % 256)], 'platform'),
   stored("a leaf of the platform's tree taken off", `update audit_trees set tail_data = tail_data[1:cardinality(tail_data) - 1], size = size - 1
     where organization_id = 'platform' and cardinality(tail_data) > 0`, () => [], 'platform'),
-  stored("a leaf of the platform's tree added, unsigned", `update audit_trees set tail_data = tail_data || tail_data[1], size = size + 1
-    where organization_id = 'platform' and cardinality(tail_data) > 0`, () => [], 'platform'),
-  stored("another root of the platform's tree", `update audit_trees set root = $1 where organization_id = 'platform'`, () => [OTHER_ROOT], 'platform'),
+  { ...stored("a leaf of the platform's tree added, unsigned", `update audit_trees set tail_data = tail_data || tail_data[1], size = size + 1
+    where organization_id = 'platform' and cardinality(tail_data) > 0`, () => [], 'platform'), unseen: SIGNED_ALONE },
+  { ...stored("another root of the platform's tree", `update audit_trees set root = $1 where organization_id = 'platform'`, () => [OTHER_ROOT], 'platform'), unseen: SIGNED_ALONE },
   stored("the platform's tree gone", `delete from audit_trees where organization_id = 'platform'`, () => [], 'platform'),
   map('another size', 'update audit_map_nodes set size = size + 1 where organization_id = $1'),
   map('another root', `update audit_map_nodes set root = '${OTHER_ROOT}' where organization_id = $1`),
