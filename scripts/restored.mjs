@@ -40,7 +40,7 @@ async function story({ url, superuserUrl }) {
   const [{ bigLog, SEED }, { falseAlarm, instance }, { loggedLog }, { ENTRIES }, { aged, archiveFolder, swept }] = await Promise.all(
     ['tampering/big-log', 'tampering/instance', 'tampering/logged-log', 'tampering/entries', 'retention'].map(support));
 
-  const big = await bigLog(1, () => Promise.resolve());
+  const big = await bigLog(1, 1, () => Promise.resolve());
   await big.erase(big.bulk[1], 25);
   await big.sign();
   await aged(big.database);

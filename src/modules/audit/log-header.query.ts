@@ -1,5 +1,5 @@
 import type { ChainRef } from '../../domain/audit/chain.js';
-import type { EntryRange, LogHeader, ShownSeam } from '../../domain/audit/entry-source.js';
+import type { EntryRange, LogHeader, SharedChain, ShownSeam } from '../../domain/audit/entry-source.js';
 import { streamed, type RunsSql } from './streamed.query.js';
 import { instanceName, verifierKeys } from './trees/checkpoint.query.js';
 import { treeHeads } from './trees/tree-reader.query.js';
@@ -24,7 +24,8 @@ export async function headerOf(run: RunsSql, scope: readonly string[] | null, ag
   const seams = await seamsIn(run, organizations);
   const { ranges, total } =
     agentId === undefined ? await rangesOf(run, scope) : { ranges: [{ organizations, chains: [agentId] }], total: 0 };
-  return { instance, keys, trees, seams, organizations, ranges, total };
+  const shared = scope === null ? await sharedChains(run, agentId) : [];
+  return { instance, keys, trees, seams, organizations, ranges, shared, total };
 }
 
 async function organizationsIn(run: RunsSql, scope: readonly string[] | null): Promise<string[]> {
@@ -62,6 +63,16 @@ async function organizationsOf(run: RunsSql, organizations: readonly string[], a
     [organizations, agentId],
   )) as { id: string }[];
   return rows.map(({ id }) => id);
+}
+
+/** Heads are the smallest of what the log has; the database groups them, on disk where they are many. */
+async function sharedChains(run: RunsSql, agentId: string | undefined): Promise<SharedChain[]> {
+  return (await run(
+    `select h.chain, to_json(array_agg(h.organization_id order by h.organization_id)) as organizations from audit_heads h
+     where h.seq > 0 and h.chain like 'agt\\_%' and ($1::text is null or h.chain = $1)
+     group by h.chain having count(*) > 1 order by h.chain`,
+    [agentId ?? null],
+  )) as SharedChain[];
 }
 
 interface SweepRow {

@@ -42,8 +42,11 @@ export interface BigLog {
   end(): Promise<void>;
 }
 
-/** @param seed of the bulk's content; ids and salts are random */
-export async function bigLog(seed: number, whileWriting: (database: TestDatabase) => Promise<void>): Promise<BigLog> {
+/**
+ * @param seed of the bulk's content; ids and salts are random
+ * @param share of the usual number of entries
+ */
+export async function bigLog(seed: number, share: number, whileWriting: (database: TestDatabase) => Promise<void>): Promise<BigLog> {
   const receiver = await startReceiver();
   const server = await startServer({ env: { OUTBOUND_ALLOW: receiver.destination, AUDIT_CHECKPOINT_SECONDS: '2' } });
   const { database } = server;
@@ -62,7 +65,7 @@ export async function bigLog(seed: number, whileWriting: (database: TestDatabase
     }
     await server.kill('SIGTERM');
     const writer = await Writer.on(database, new Random(`bulk ${seed}`));
-    const parts = BULK.map((entries, n) => ({ organizationId: bulk[n]!, left: entries }));
+    const parts = BULK.map((entries, n) => ({ organizationId: bulk[n]!, left: Math.ceil(entries * share) }));
     for (let n = 0; n < CHECKPOINTS; n++) {
       for (const { organizationId, left } of parts) await writer.append(organizationId, Math.ceil(left / CHECKPOINTS));
       await writer.append('org_platform', 20);
