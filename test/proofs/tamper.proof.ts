@@ -47,7 +47,8 @@ export const proof: Proof = {
   shortCount: BEFORE_SWEEP.length + OF_SWEEPS.length + 12,
   needs: 'database',
   run: async ({ count, seed, progress }) => {
-    const tried: Tried = { checked: 0, coverage: { entries: 0, untouched: 0, whole: 0, part: 0, agent: 0, 'by file': 0, 'unseen by a file': 0 } };
+    const tried: Tried = { checked: 0, coverage: { entries: 0, untouched: 0, whole: 0, part: 0, agent: 0, 'by file': 0,
+      'unseen by a file': 0 } };
     const big = await bigLog(seed, count > LONG ? 1 : 0.1, async ({ url }) => {
       for (let n = 0; n < 5; n++) {
         const { breaks } = await verifiedLog(url);
@@ -79,7 +80,8 @@ async function story(setting: Setting): Promise<ProofResult> {
   const { big, client, count, seed, tried, progress } = setting;
   const [first, second] = big.bulk as [string, string];
   // Files of everything take the stand-alone verifier seconds: those of the last state are looked at, where it is worth it.
-  const state = async (what: string, keys: { seed: string; retiredSeed?: string } = { seed: SEED }, isLast = false): Promise<LoggedLog> => {
+  const state = async (what: string, keys: { seed: string; retiredSeed?: string } = { seed: SEED },
+    isLast = false): Promise<LoggedLog> => {
     if (process.env['TAMPER_GO_ON']) process.stdout.write(`${new Date().toISOString().slice(11, 19)} ${what}\n`);
     const log = await loggedLog(client, { ...keys, storied: big.story.organizationId });
     const wrong = await falseAlarm(client, log, isLast && count > LONG);
@@ -125,9 +127,11 @@ async function story(setting: Setting): Promise<ProofResult> {
     const altered = await alteredArchives(client, folder, seed, archives);
     tried.coverage['archives altered'] = altered.checked;
     progress(count);
-    return { ...tried, checked: tried.checked + altered.checked, ...(altered.missed === undefined ? {} : { counterexample: altered.missed }) };
+    return { ...tried, checked: tried.checked + altered.checked, ...(altered.missed === undefined ? {} :
+      { counterexample: altered.missed }) };
   } catch (error) {
-    if (error instanceof FalseAlarm) return { ...tried, checked: Math.max(1, tried.checked), counterexample: `a false alarm: ${error.message}` };
+    if (error instanceof FalseAlarm) return { ...tried, checked: Math.max(1, tried.checked),
+      counterexample: `a false alarm: ${error.message}` };
     throw error;
   }
 }

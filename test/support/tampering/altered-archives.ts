@@ -11,7 +11,8 @@ export async function alteredArchives(
   const run = async (sql: string, parameters: readonly unknown[]) => (await client.query<object>(sql, [...parameters])).rows;
   const archive = new DirectoryArchive(folder);
   const whole = await verifyArchives(run, archive);
-  if (whole.archives === 0 || whole.breaks.length > 0) return { checked: 0, missed: `archives as they are: ${JSON.stringify(whole).slice(0, 600)}` };
+  if (whole.archives === 0 || whole.breaks.length > 0) return { checked: 0,
+    missed: `archives as they are: ${JSON.stringify(whole).slice(0, 600)}` };
   const names: string[] = [];
   for await (const name of archive.list('')) names.push(name);
   let checked = 0;
@@ -19,7 +20,8 @@ export async function alteredArchives(
     const altering = ALTERINGS[index % ALTERINGS.length]!;
     const random = new Random(`${seed} archive ${index}`);
     // The large ones take long, and are of the same kind.
-    const sized = await Promise.all(names.filter((one) => altering.object.isOf(one)).map(async (name) => ({ name, lines: await linesOf(archive, name) })));
+    const sized = await Promise.all(names.filter((one) => altering.object.isOf(one)).map(async (name) => ({ name,
+      lines: await linesOf(archive, name) })));
     const { name, lines } = random.of(sized.sort((a, b) => a.lines.length - b.lines.length).slice(0, 4));
     const altered = altering.deed(lines, random);
     if (!altered || altered.join('\n') === lines.join('\n')) continue;

@@ -141,7 +141,8 @@ class Writer {
       const entries: PreparedEntry[] = [];
       for (let i = 0; i < Math.min(left, AT_ONCE); i++) {
         const isFull = organizationId !== 'org_platform' && this.random.chance(1 / CHAINS_EACH);
-        if (isFull || (known.length === 1 && organizationId !== 'org_platform')) entries.push(await this.registered(organizationId, known));
+        if (isFull || (known.length === 1 && organizationId !== 'org_platform')) entries.push(await this.registered(organizationId,
+          known));
         const chain = this.random.of(known);
         entries.push(anyEntry(chain.ref, chain.n++, this.random));
       }
@@ -153,7 +154,8 @@ class Writer {
     const ref = { organizationId, chain: newId('agt') };
     await this.client.query('insert into audit_heads (organization_id, chain) values ($1, $2)', [ref.organizationId, ref.chain]);
     known.push({ ref, n: 0 });
-    const metadata = { name: `Agent ${known.length}`, riskLevel: 'low', tags: ['a', 'b'], metadata: { token: randomBytes(4).toString('hex') } };
+    const metadata = { name: `Agent ${known.length}`, riskLevel: 'low', tags: ['a', 'b'], metadata:
+      { token: randomBytes(4).toString('hex') } };
     return stamped(ref, { type: 'agent.registered', metadata }, this.random);
   }
 

@@ -14,7 +14,8 @@ const whereIs = (entries: readonly StoredEntry[], ...more: readonly string[]): M
 /** From where to where an entry is taken: the first, one in the middle, the last, or several. */
 const RANGES: Readonly<Record<string, (length: number, place: Place) => [number, number]>> = {
   'the first': () => [0, 1],
-  'one in the middle': (length, { random }) => [1 + random.below(length - 2), 0].map((n, i, both) => (i === 0 ? n : both[0]! + 1)) as [number, number],
+  'one in the middle': (length, { random }) => [1 + random.below(length - 2), 0].map((n, i, both) => (i === 0 ? n
+    : both[0]! + 1)) as [number, number],
   'the last': (length) => [length - 1, length],
   'the last ones': (length, { random }) => [1 + random.below(length - 1), length],
   'some of them': (length, { random }) => {
@@ -26,7 +27,8 @@ const RANGES: Readonly<Record<string, (length: number, place: Place) => [number,
 
 const GONE = ['deleted', 'truncated', 'chain_removed', 'tree_mismatch', 'forked', 'reordered', 'edited'] as const;
 
-function deletion(which: string, how: string, deed: (place: Place, chain: readonly StoredEntry[], left: StoredEntry[]) => Promise<void>): Tampering {
+function deletion(which: string, how: string, deed: (place: Place, chain: readonly StoredEntry[],
+  left: StoredEntry[]) => Promise<void>): Tampering {
   return {
     name: `deleted: ${which}, ${how}`, kinds: GONE,
     deed: async (place) => {
@@ -42,7 +44,8 @@ function deletion(which: string, how: string, deed: (place: Place, chain: readon
 const DELETIONS = Object.keys(RANGES).flatMap((which) => [
   deletion(which, 'rows alone', (place, chain, left) => place.remove(chain.filter((one) => !left.includes(one)))),
   deletion(which, 'the head to fit', (place, chain, left) => place.replaceChain(chain, left)),
-  deletion(which, 'the rest renumbered and hashed anew', (place, chain, left) => place.replaceChain(chain, renumbered(left, first(chain)))),
+  deletion(which, 'the rest renumbered and hashed anew', (place, chain, left) => place.replaceChain(chain, renumbered(left,
+    first(chain)))),
   deletion(which, 'the tree to fit', async (place, chain, left) => {
     const rest = renumbered(left, first(chain));
     await place.replaceChain(chain, rest);
@@ -57,7 +60,8 @@ function reordering(how: string, deed: (entries: StoredEntry[]) => StoredEntry[]
       const chain = place.chain(3);
       if (!chain) return undefined;
       const [one, other] = place.random.two(chain);
-      const moved = chain.map((entry) => (entry === one ? { ...other, seq: one.seq } : entry === other ? { ...one, seq: other.seq } : entry));
+      const moved = chain.map((entry) => (entry === one ? { ...other, seq: one.seq } : entry === other ? { ...one,
+        seq: other.seq } : entry));
       await place.replaceChain(chain, deed(moved));
       return whereIs(chain);
     },
@@ -89,7 +93,8 @@ export const CHAINS: readonly Tampering[] = [
     },
   },
   {
-    name: 'a row that stands twice', kinds: ['forked', 'inserted', 'tree_mismatch'], unseen: 'a file shows what the tree holds, each leaf once',
+    name: 'a row that stands twice', kinds: ['forked', 'inserted', 'tree_mismatch'],
+      unseen: 'a file shows what the tree holds, each leaf once',
     deed: async (place) => {
       const entry = place.entry();
       if (!entry) return undefined;
@@ -106,7 +111,8 @@ export const CHAINS: readonly Tampering[] = [
       const entry = place.random.of(chain);
       const last = chain.at(-1)!;
       await withoutConstraints(place);
-      const again = place.random.chance(0.5) ? { ...entry, seq: last.seq + 1 } : hashed({ ...entry, seq: last.seq + 1, prevHash: last.hash });
+      const again = place.random.chance(0.5) ? { ...entry, seq: last.seq + 1 } : hashed({ ...entry, seq: last.seq + 1,
+        prevHash: last.hash });
       await place.insert([again]);
       if (place.random.chance(0.5)) await place.setHead(again);
       return whereIs(chain);
@@ -136,7 +142,8 @@ export const CHAINS: readonly Tampering[] = [
     },
   },
   {
-    name: 'inserted before the first', kinds: ['inserted', 'forked'], unseen: 'a file shows what the tree holds and what stands behind the heads',
+    name: 'inserted before the first', kinds: ['inserted', 'forked'],
+      unseen: 'a file shows what the tree holds and what stands behind the heads',
     deed: async (place) => {
       const chain = place.chain();
       if (!chain || chain[0]!.seq !== 1) return undefined;
@@ -167,7 +174,8 @@ export const CHAINS: readonly Tampering[] = [
       await place.insert(forged);
       const { seq, hash } = forged.at(-1)!;
       if (place.random.chance(0.7)) {
-        await place.run('insert into audit_heads (organization_id, chain, seq, hash) values ($1, $2, $3, $4)', [place.organizationId, agent, seq, hash]);
+        await place.run('insert into audit_heads (organization_id, chain, seq, hash) values ($1, $2, $3, $4)',
+          [place.organizationId, agent, seq, hash]);
       }
       return { at: [agent] };
     },

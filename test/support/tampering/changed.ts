@@ -64,17 +64,20 @@ export function hashed(entry: StoredEntry): StoredEntry {
 /** Each hashed anew behind the one before it; the first keeps its prevHash. */
 export function resealed(entries: readonly StoredEntry[]): StoredEntry[] {
   const sealed: StoredEntry[] = [];
-  for (const entry of entries) sealed.push(hashed({ ...entry, prevHash: sealed.at(-1)?.hash ?? (sealed.length > 0 ? null : entry.prevHash) }));
+  for (const entry of entries) sealed.push(hashed({ ...entry, prevHash: sealed.at(-1)?.hash ?? (sealed.length > 0 ? null
+    : entry.prevHash) }));
   return sealed;
 }
 
 /** In their order, side by side from the first position on, and hashed anew. */
-export function renumbered(entries: readonly StoredEntry[], from: { readonly seq: number; readonly prevHash: string | null }): StoredEntry[] {
+export function renumbered(entries: readonly StoredEntry[], from:
+  { readonly seq: number; readonly prevHash: string | null }): StoredEntry[] {
   return resealed(entries.map((entry, n) => ({ ...entry, seq: from.seq + n, ...(n === 0 ? { prevHash: from.prevHash } : {}) })));
 }
 
 /** A new entry that says what this one says, under an id of its own. */
-export function forgedFrom(entry: StoredEntry, place: { readonly chain: string; readonly seq: number; readonly prevHash: string | null }): StoredEntry {
+export function forgedFrom(entry: StoredEntry, place:
+  { readonly chain: string; readonly seq: number; readonly prevHash: string | null }): StoredEntry {
   const id = `audit_${randomBytes(19).toString('hex')}`;
   const payload = { ...(JSON.parse(entry.payload) as JsonObject), id };
   const isAgents = place.chain.startsWith('agt_');

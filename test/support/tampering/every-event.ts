@@ -64,7 +64,8 @@ function valueOf({ kind, flag }: Member, random: Random): JsonValue {
 
 function anyValue(random: Random, depth: number): JsonValue {
   const simple = random.of<() => JsonValue>([
-    () => random.text(10), () => `Ünïcode ${random.text(5)} "\n`, () => random.below(2_000), () => random.next() * 100, () => random.chance(0.5),
+    () => random.text(10), () => `Ünïcode ${random.text(5)} "\n`, () => random.below(2_000), () => random.next() * 100, () =>
+      random.chance(0.5),
     () => null, () => '[erased]',
   ]);
   if (depth === 0 || random.chance(0.5)) return simple();

@@ -34,7 +34,8 @@ export async function regrown({ run, organizationId }: Place, leaves: readonly F
 }
 
 /** Signs the whole history anew, as if it had never been another: map, platform's tree and checkpoints of so many rounds. */
-export async function resigned({ run, log: { instance, seed } }: Place, rounds: number, key: SigningKey = signingKey(instance, seed)): Promise<void> {
+export async function resigned({ run, log: { instance, seed } }: Place, rounds: number, key: SigningKey = signingKey(instance,
+  seed)): Promise<void> {
   for (const table of ['audit_checkpoints', 'audit_map_nodes', 'audit_platform_leaves']) await run(`delete from ${table}`);
   await run(`delete from audit_tree_tiles where organization_id = 'platform'`);
   await run(`delete from audit_trees where organization_id = 'platform'`);

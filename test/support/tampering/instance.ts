@@ -48,7 +48,8 @@ export async function instance(client: pg.Client, log: LoggedLog, deed: Deed): P
   const { seed, index, tampering, scale } = deed;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const random = new Random(`${seed} ${index} ${tampering.name} ${attempt}`, scale);
-    const place = new Place(client, log, random, tampering.judged ? log.storied : random.of(log.organizations.filter((id) => log.entriesOf(id).length < LARGE || random.chance(0.2))));
+    const place = new Place(client, log, random, tampering.judged ? log.storied : random.of(log.organizations.filter((id) =>
+      log.entriesOf(id).length < LARGE || random.chance(0.2))));
     await client.query('begin');
     try {
       await client.query('set local session_replication_role = replica');
@@ -92,7 +93,8 @@ async function looked(place: Place, mark: Mark, { index, tampering, standAlone }
   if (tampering.unseen !== undefined) return { view, file: 'unseen' };
   const shown = organizations === 'all' ? log.organizations : organizations;
   // A log of which no file can be made cannot pass for a whole one: the export breaks off, and half a file is refused.
-  const inFile = await fileOf(run, log, shown).catch((error: unknown) => ({ verdict: error instanceof RangeError ? 'tampered' : String(error) }));
+  const inFile = await fileOf(run, log, shown).catch((error: unknown) => ({ verdict: error instanceof RangeError
+    ? 'tampered' : String(error) }));
   if (inFile.verdict === 'tampered') return { view, file: 'found' };
   return { view, file: 'not asked', missed: `${where}: the file of it is ${inFile.verdict}; the engine says ${told(found)}` };
 }

@@ -17,7 +17,8 @@ const elsewhere = ({ log, random, organizationId }: Place) =>
   random.of(log.organizations.filter((id) => id !== organizationId && id !== 'org_platform'));
 
 async function head(place: Place, organizationId: string, chain: string, seq = 0, hash: string | null = null): Promise<void> {
-  await place.run('insert into audit_heads (organization_id, chain, seq, hash) values ($1, $2, $3, $4)', [organizationId, chain, seq, hash]);
+  await place.run('insert into audit_heads (organization_id, chain, seq, hash) values ($1, $2, $3, $4)', [organizationId, chain,
+    seq, hash]);
 }
 
 /** An entry with open values, one of its chain, and what blanks the first of them. */
@@ -53,7 +54,8 @@ export const LIVES: readonly Tampering[] = [
       await place.remove(chain);
       await place.removeHead(ref);
       await head(place, ref.organizationId, ref.chain);
-      await append(place, stamped(ref, REGISTERED, place.random), stamped(ref, { type: 'agent.deactivated', metadata: {} }, place.random));
+      await append(place, stamped(ref, REGISTERED, place.random), stamped(ref, { type: 'agent.deactivated', metadata: {} },
+        place.random));
       return { at: [ref.chain, ref.organizationId] };
     },
   },
@@ -71,7 +73,8 @@ export const LIVES: readonly Tampering[] = [
     },
   },
   {
-    name: 'an agent that arrives and has never left', kinds: ['inserted', 'truncated'], whole: 'the other half lies in another organization',
+    name: 'an agent that arrives and has never left', kinds: ['inserted', 'truncated'],
+      whole: 'the other half lies in another organization',
     deed: async (place) => {
       const chain = place.agentChain();
       if (!chain || place.log.cut.has(`${place.organizationId} ${chain[0]!.chain}`)) return undefined;
@@ -85,14 +88,16 @@ export const LIVES: readonly Tampering[] = [
     },
   },
   {
-    name: 'an agent that has left and arrives nowhere', kinds: ['inserted', 'truncated'], whole: 'the other half lies in another organization',
+    name: 'an agent that has left and arrives nowhere', kinds: ['inserted', 'truncated'],
+      whole: 'the other half lies in another organization',
     deed: async (place) => {
       const chain = place.agentChain();
       if (!chain || place.log.cut.has(`${place.organizationId} ${chain[0]!.chain}`)) return undefined;
       const ref = { organizationId: place.organizationId, chain: chain[0]!.chain };
       if (await closed(place, ref.chain)) return undefined;
       await append(place, stamped(ref, { type: 'agent.transferred', metadata: { direction: 'out' } }, place.random));
-      await place.run('update audit_heads set closed_at = now() where organization_id = $1 and chain = $2', [ref.organizationId, ref.chain]);
+      await place.run('update audit_heads set closed_at = now() where organization_id = $1 and chain = $2', [ref.organizationId,
+        ref.chain]);
       return { at: [ref.chain] };
     },
   },
@@ -157,6 +162,7 @@ function stampedAs(type: string, chain: PreparedChain, { erased }: { erased: unk
 type PreparedChain = ReturnType<typeof organizationChain>;
 
 async function closed({ run, organizationId }: Place, chain: string): Promise<boolean> {
-  const [row] = await run('select closed_at is not null as closed from audit_heads where organization_id = $1 and chain = $2', [organizationId, chain]);
+  const [row] = await run('select closed_at is not null as closed from audit_heads where organization_id = $1 and chain = $2',
+    [organizationId, chain]);
   return row?.['closed'] === true;
 }

@@ -109,7 +109,8 @@ export class Place {
   }
 
   async setHead({ organizationId, chain, seq, hash }: Pick<StoredEntry, 'organizationId' | 'chain' | 'seq' | 'hash'>): Promise<void> {
-    await this.run('update audit_heads set seq = $3, hash = $4 where organization_id = $1 and chain = $2', [organizationId, chain, seq, hash]);
+    await this.run('update audit_heads set seq = $3, hash = $4 where organization_id = $1 and chain = $2', [organizationId, chain,
+      seq, hash]);
   }
 
   async removeHead({ organizationId, chain }: Pick<StoredEntry, 'organizationId' | 'chain'>): Promise<void> {

@@ -27,7 +27,8 @@ function note(name: string, older: boolean, deed: (place: Place, checkpoint: Sig
       if (!checkpoint || (older && known.length < 2)) return undefined;
       const changed = await deed(place, { ...checkpoint, tree });
       if (changed === undefined || changed === checkpoint.note) return undefined;
-      await place.run('update audit_checkpoints set note = $3 where organization_id = $1 and size = $2', [tree, checkpoint.size, changed]);
+      await place.run('update audit_checkpoints set note = $3 where organization_id = $1 and size = $2', [tree, checkpoint.size,
+        changed]);
       return { at: [tree, place.organizationId, PLATFORM_TREE] };
     },
   };
@@ -52,7 +53,8 @@ const NOTES: readonly [string, (place: Place, checkpoint: Signed) => Promise<str
     Promise.resolve(text.replace(`\n${size}\n`, `\n${size + 1 + random.below(3)}\n`))],
 ];
 
-const keys = (name: string, sql: string, parameters: (place: Place) => unknown[] = () => [], more: Partial<Tampering> = {}): Tampering => ({
+const keys = (name: string, sql: string, parameters: (place: Place) => unknown[] = () => [],
+  more: Partial<Tampering> = {}): Tampering => ({
   name: `keys: ${name}`, kinds: ['checkpoint_invalid'], unseen: 'pinned keys are believed, not rows',
   deed: async (place) => {
     const changed = await place.run(`${sql} returning 1 as one`, parameters(place));
@@ -91,7 +93,8 @@ function anchored(name: string, kinds: Tampering['kinds'], other: (size: number,
 /** All of the history behind one change made anew, by whoever has the key, too. */
 function rewrite(name: string, rounds: (before: number) => number, kinds: Tampering['kinds']): Tampering {
   return {
-    name: `rewritten with the signing key: ${name}`, kinds, in: 'unswept', perfect: true, whole: 'the forged map carries all organizations',
+    name: `rewritten with the signing key: ${name}`, kinds, in: 'unswept', perfect: true,
+      whole: 'the forged map carries all organizations',
     unseen: 'a perfect forgery: only who has seen another history can tell',
     deed: async (place) => {
       const chain = place.chain(2);
@@ -101,7 +104,8 @@ function rewrite(name: string, rounds: (before: number) => number, kinds: Tamper
       // What says something of other entries is left alone: a perfect forgery would have to make these fit, too.
       const target = chain[at]!;
       if (/transferred|erasure_executed|signing_key|registered/.test(chain.slice(at).map((one) => one.event).join())) return undefined;
-      if (target.disclosures.includes('"erased":true') || chain.slice(at).some((one) => one.disclosures.includes('"erased":true'))) return undefined;
+      if (target.disclosures.includes('"erased":true') || chain.slice(at).some((one) =>
+        one.disclosures.includes('"erased":true'))) return undefined;
       const changed = resealed(isCut ? chain.slice(0, at) : chain.map((one, n) => (n === at ? plausible(one, place.random) : one)));
       await place.replaceChain(chain, changed);
       await regrown(place, withLeaves(place, chain, changed));
@@ -121,7 +125,8 @@ export const SIGNATURES: readonly Tampering[] = [
   taken("the organization's newest gone", `delete from audit_checkpoints where organization_id = $1 and ${NEWEST}`, 'own'),
   taken("the platform's newest gone", `delete from audit_checkpoints where organization_id = $1 and ${NEWEST}`, 'platform'),
   taken("all of the organization's gone", 'delete from audit_checkpoints where organization_id = $1', 'own',
-    { kinds: ['checkpoint_invalid', 'tree_mismatch', 'deleted'], unseen: 'without a checkpoint a file is valid so far: not all of it is covered' }),
+    { kinds: ['checkpoint_invalid', 'tree_mismatch', 'deleted'],
+      unseen: 'without a checkpoint a file is valid so far: not all of it is covered' }),
   taken('all gone', 'delete from audit_checkpoints where $1::text is not null', 'own',
     { unseen: 'without a checkpoint a file is valid so far: nothing is covered' }),
   taken('another size in the row', `update audit_checkpoints set size = size + 1 where organization_id = $1 and ${NEWEST}`, 'own',
@@ -139,7 +144,8 @@ export const SIGNATURES: readonly Tampering[] = [
     deed: async (place) => {
       const seed = randomBytes(32).toString('base64');
       const text = verifierKey(place.log.instance, seed);
-      await place.run('update audit_signing_keys set key_id = $1, verifier_key = $2 where retired_at_size is null', [text.split('+')[1]!, text]);
+      await place.run('update audit_signing_keys set key_id = $1, verifier_key = $2 where retired_at_size is null',
+        [text.split('+')[1]!, text]);
       await resigned(place, 2, signingKey(place.log.instance, seed));
       return { at: [PLATFORM_TREE, ...place.log.organizations] };
     },
@@ -150,7 +156,8 @@ export const SIGNATURES: readonly Tampering[] = [
   rewrite('more rounds', (before) => before + 3, ['tree_mismatch']),
   rewrite('fewer rounds', (before) => Math.max(1, before - 3), ['truncated']),
   {
-    name: 'rollback: the database as it was', kinds: ['truncated'], in: 'unswept', perfect: true, whole: 'all organizations go back together',
+    name: 'rollback: the database as it was', kinds: ['truncated'], in: 'unswept', perfect: true,
+      whole: 'all organizations go back together',
     unseen: 'an older log is a whole log: only who has seen a newer one can tell',
     deed: async (place) => {
       const { log, random } = place;

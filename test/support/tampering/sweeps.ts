@@ -31,11 +31,13 @@ interface Sweep {
 
 async function newestSweep({ run, organizationId }: Place): Promise<Sweep | undefined> {
   const [sweep] = await run(
-    `select id, cuts, checkpoint from audit_sweeps where organization_id = $1 and state = 'done' order by made_at desc limit 1`, [organizationId]);
+    `select id, cuts, checkpoint from audit_sweeps where organization_id = $1 and state = 'done' order by made_at desc limit 1`,
+      [organizationId]);
   return sweep as Sweep | undefined;
 }
 
-function row(name: string, change: (cut: Cut, place: Place, sweep: Sweep) => Partial<Cut> | undefined, more: Partial<Tampering> = {}): Tampering {
+function row(name: string, change: (cut: Cut, place: Place, sweep: Sweep) => Partial<Cut> | undefined,
+  more: Partial<Tampering> = {}): Tampering {
   return {
     name: `sweep: ${name}`, kinds: ['deleted', 'truncated', 'chain_removed', 'forked', 'tree_mismatch', 'inserted'], in: 'swept', ...more,
     deed: async (place) => {
@@ -45,7 +47,8 @@ function row(name: string, change: (cut: Cut, place: Place, sweep: Sweep) => Par
       const changed = change(cut, place, sweep);
       if (!changed) return undefined;
       const cuts = sweep.cuts.map((one) => (one === cut ? { ...one, ...changed } : one));
-      await place.run('update audit_sweeps set cuts = $3 where organization_id = $1 and id = $2', [place.organizationId, sweep.id, JSON.stringify(cuts)]);
+      await place.run('update audit_sweeps set cuts = $3 where organization_id = $1 and id = $2', [place.organizationId, sweep.id,
+        JSON.stringify(cuts)]);
       return { at: [cut.chain, place.organizationId] };
     },
   };
@@ -102,7 +105,8 @@ function fake(name: string, deed: (place: Place, cut: Cut) => Promise<boolean>):
 
 const sweepEvent = (place: Place, cut: Cut, checkpoint: Base) => stamped(organizationChain(place.organizationId), {
   type: 'admin.audit_retention_sweep',
-  metadata: { sweepId: 'swp', before: '2020-01-01T00:00:00.000Z', checkpoint, chains: [cut], archive: { skeleton: 'x', disclosures: 'y' } },
+  metadata: { sweepId: 'swp', before: '2020-01-01T00:00:00.000Z', checkpoint, chains: [cut], archive: { skeleton: 'x',
+    disclosures: 'y' } },
 }, place.random);
 
 export const SWEEPS: readonly Tampering[] = [

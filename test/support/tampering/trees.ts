@@ -42,7 +42,8 @@ function leaves(name: string, deed: (leaves: ForgedLeaf[], place: Place) => Forg
 }
 
 /** The row, or a tile of it, changed as it stands. */
-function stored(name: string, sql: string, parameters: (place: Place) => unknown[] = () => [], at: 'own' | 'platform' = 'own'): Tampering {
+function stored(name: string, sql: string, parameters: (place: Place) => unknown[] = () => [],
+  at: 'own' | 'platform' = 'own'): Tampering {
   return {
     name: `tree: ${name}`, kinds: [...TREE, 'checkpoint_invalid'],
     deed: async (place) => {
@@ -54,16 +55,20 @@ function stored(name: string, sql: string, parameters: (place: Place) => unknown
   };
 }
 
-const swapped = <T>(all: T[], one: number, other: number) => all.map((leaf, n) => (n === one ? all[other]! : n === other ? all[one]! : leaf));
+const swapped = <T>(all: T[], one: number, other: number) => all.map((leaf, n) => (n === one ? all[other]! : n === other
+  ? all[one]! : leaf));
 const numbers = ({ leaves: all }: Place) => all.map((_, n) => n);
 
 export const TREES: readonly Tampering[] = [
-  head('one position back', ['inserted', 'truncated', 'edited'], 'update audit_heads set seq = seq - 1 where organization_id = $1 and chain = $2'),
+  head('one position back', ['inserted', 'truncated', 'edited'],
+    'update audit_heads set seq = seq - 1 where organization_id = $1 and chain = $2'),
   head('positions ahead', ['truncated'], 'update audit_heads set seq = seq + 3 where organization_id = $1 and chain = $2'),
-  head('another hash', ['edited', 'truncated'], `update audit_heads set hash = repeat('a', 64) where organization_id = $1 and chain = $2`),
+  head('another hash', ['edited', 'truncated'],
+    `update audit_heads set hash = repeat('a', 64) where organization_id = $1 and chain = $2`),
   head('gone', ['truncated', 'chain_removed'], 'delete from audit_heads where organization_id = $1 and chain = $2'),
   head('closed', ['edited'], 'update audit_heads set closed_at = now() where organization_id = $1 and chain = $2', 'closed_at is null'),
-  head('opened again', ['edited'], 'update audit_heads set closed_at = null where organization_id = $1 and chain = $2', 'closed_at is not null'),
+  head('opened again', ['edited'], 'update audit_heads set closed_at = null where organization_id = $1 and chain = $2',
+    'closed_at is not null'),
   leaves('another hash in a leaf', (all, { random }) => {
     const at = random.below(all.length);
     return all.map((leaf, n) => (n === at ? { ...leaf, hash: spoilt(leaf.hash, random) } : leaf));
@@ -92,7 +97,8 @@ export const TREES: readonly Tampering[] = [
     return [...all.slice(0, at), { chain: newId('agt'), seq: 1, hash: 'ab'.repeat(32) }, ...all.slice(at)];
   }),
   leaves('gone', () => []),
-  { ...stored('another size', 'update audit_trees set size = size + $2 where organization_id = $1', ({ random }) => [1 + random.below(3)]), unseen: SIGNED_ALONE },
+  { ...stored('another size', 'update audit_trees set size = size + $2 where organization_id = $1',
+    ({ random }) => [1 + random.below(3)]), unseen: SIGNED_ALONE },
   { ...stored('another root', 'update audit_trees set root = $2 where organization_id = $1', () => [OTHER_ROOT]), unseen: SIGNED_ALONE },
   stored('its row is gone', 'delete from audit_trees where organization_id = $1'),
   stored('a hash in the tail', `update audit_trees set tail_hashes[1 + $2] = repeat('0', 64)
@@ -131,14 +137,18 @@ export const TREES: readonly Tampering[] = [
       return { at: [forged.chain, place.organizationId] };
     },
   },
-  stored("a leaf of the platform's tree changed", `update audit_trees set tail_data[1 + $1] = replace(tail_data[1 + $1], '"map":"', '"map":"A')
+  stored("a leaf of the platform's tree changed",
+    `update audit_trees set tail_data[1 + $1] = replace(tail_data[1 + $1], '"map":"', '"map":"A')
     where organization_id = 'platform' and cardinality(tail_data) > $1::integer`,
   ({ random, log }) => [random.below(log.checkpoints.get('platform')!.length % 256)], 'platform'),
-  stored("a leaf of the platform's tree taken off", `update audit_trees set tail_data = tail_data[1:cardinality(tail_data) - 1], size = size - 1
+  stored("a leaf of the platform's tree taken off",
+    `update audit_trees set tail_data = tail_data[1:cardinality(tail_data) - 1], size = size - 1
     where organization_id = 'platform' and cardinality(tail_data) > 0`, () => [], 'platform'),
-  { ...stored("a leaf of the platform's tree added, unsigned", `update audit_trees set tail_data = tail_data || tail_data[1], size = size + 1
+  { ...stored("a leaf of the platform's tree added, unsigned",
+    `update audit_trees set tail_data = tail_data || tail_data[1], size = size + 1
     where organization_id = 'platform' and cardinality(tail_data) > 0`, () => [], 'platform'), unseen: SIGNED_ALONE },
-  { ...stored("another root of the platform's tree", `update audit_trees set root = $1 where organization_id = 'platform'`, () => [OTHER_ROOT], 'platform'), unseen: SIGNED_ALONE },
+  { ...stored("another root of the platform's tree", `update audit_trees set root = $1 where organization_id = 'platform'`,
+    () => [OTHER_ROOT], 'platform'), unseen: SIGNED_ALONE },
   stored("the platform's tree gone", `delete from audit_trees where organization_id = 'platform'`, () => [], 'platform'),
   map('another size', 'update audit_map_nodes set size = size + 1 where organization_id = $1'),
   map('another root', `update audit_map_nodes set root = '${OTHER_ROOT}' where organization_id = $1`),

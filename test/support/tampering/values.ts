@@ -63,7 +63,8 @@ export const VALUES: readonly Tampering[] = [
     put(all, at, { ...all[at]!, value: jcs(mutated(valueOf(all[at]!), random)) })),
   change('an array turned into an object', ['edited'], (one) => isOpen(one) && one.value.startsWith('['), (all, at) =>
     put(all, at, { ...all[at]!, value: jcs(retyped(valueOf(all[at]!))!) })),
-  change('a value of another type', ['edited'], isOpen, (all, at) => put(all, at, { ...all[at]!, value: jcs(retyped(valueOf(all[at]!))!) })),
+  change('a value of another type', ['edited'], isOpen, (all, at) => put(all, at, { ...all[at]!,
+    value: jcs(retyped(valueOf(all[at]!))!) })),
   change('a value in another spelling', ['edited'], isOpen, (all, at, { random }) =>
     put(all, at, { ...all[at]!, value: random.of([` ${all[at]!.value!}`, `${all[at]!.value!} `]) })),
   change('another salt', ['edited'], isOpen, (all, at, { random }) => put(all, at, { ...all[at]!, salt: `${random.text(21)}A` })),
@@ -86,7 +87,8 @@ export const VALUES: readonly Tampering[] = [
     put(all, at, { ...all[at]!, pointer: random.of([`${all[at]!.pointer}x`, '/metadata/input/x', '/origin/address', '/payload']) })),
   change('a disclosure taken away', ['edited'], () => true, (all, at) => all.filter((_, n) => n !== at)),
   change('a disclosure that stands twice', ['edited'], () => true, (all, at) => [...all.slice(0, at), all[at]!, ...all.slice(at)]),
-  change('a disclosure of nothing', ['edited'], () => true, (all, at) => [...all.slice(0, at), { ...all[at]!, d: 'A'.repeat(43) }, ...all.slice(at)]),
+  change('a disclosure of nothing', ['edited'], () => true, (all, at) => [...all.slice(0, at), { ...all[at]!, d: 'A'.repeat(43) },
+    ...all.slice(at)]),
   change('disclosures out of order', ['edited'], () => true, (all) => (all.length > 1 ? [...all].reverse() : undefined)),
   change('two values of an entry swapped', ['edited'], isOpen, (all, at) => {
     const to = all.findIndex((one, n) => n !== at && isOpen(one) && one.value !== all[at]!.value);
@@ -100,7 +102,8 @@ export const VALUES: readonly Tampering[] = [
     put(all, at, { ...all[at]!, value: '"[erased]"' })),
   change('a value blanked, and no erasure lists it', ['unauthorised_erasure'], isOpen, (all, at) =>
     put(all, at, { d: all[at]!.d, pointer: all[at]!.pointer, erased: true })),
-  change('all values blanked', ['unauthorised_erasure'], isOpen, (all) => all.map(({ d, pointer }) => ({ d, pointer, erased: true as const }))),
+  change('all values blanked', ['unauthorised_erasure'], isOpen, (all) => all.map(({ d, pointer }) => ({ d, pointer,
+    erased: true as const }))),
   change('erased, and still disclosed', ['edited'], isOpen, (all, at) => put(all, at, { ...all[at]!, erased: true })),
   change('half erased: salt or value alone is gone', ['edited'], isOpen, (all, at, { random }) => {
     const { salt, value, ...rest } = all[at]! as Disclosed & { salt: string; value: string };
