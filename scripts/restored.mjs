@@ -51,7 +51,8 @@ async function story({ url, superuserUrl }) {
   const restored = restoredFrom(big.database.superuserUrl);
   await query(superuserUrl, 'create database restored_test');
   const { status, stderr } = spawnSync(join(binaries, 'psql'),
-    ['--quiet', '--no-psqlrc', '--set', 'ON_ERROR_STOP=1', '--file', restored, superuserUrl.replace(/[^/]*$/, 'restored_test')], { encoding: 'utf8' });
+    ['--quiet', '--no-psqlrc', '--set', 'ON_ERROR_STOP=1', '--file', restored, superuserUrl.replace(/[^/]*$/, 'restored_test')],
+    { encoding: 'utf8' });
   if (status !== 0) throw new Error(`psql: ${stderr}`);
 
   const client = new pg.Client({ connectionString: superuserUrl.replace(/[^/]*$/, 'restored_test') });

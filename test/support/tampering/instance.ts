@@ -100,7 +100,7 @@ async function looked(place: Place, mark: Mark, { index, tampering, standAlone }
 }
 
 const told = ({ breaks, breaksFound }: Pick<LogFound, 'breaks' | 'breaksFound'>) =>
-  `${breaksFound} breaks ${JSON.stringify(breaks.slice(0, 4).map(({ kind, chain, position, detail }) => ({ kind, chain, position, detail })))}`;
+  `${breaksFound} breaks ${JSON.stringify(breaks.slice(0, 4))}`;
 
 /** The engine over a connection as it stands. */
 export async function verified(
