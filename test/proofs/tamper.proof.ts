@@ -49,8 +49,7 @@ export const proof: Proof = {
   shortCount: BEFORE_SWEEP.length + OF_SWEEPS.length + 12,
   needs: 'database',
   run: async ({ count, seed, progress }) => {
-    const tried: Tried = { checked: 0, coverage: { entries: 0, untouched: 0, whole: 0, part: 0, agent: 0, 'by file': 0,
-      'unseen by a file': 0 } };
+    const tried: Tried = { checked: 0, coverage: { ...NOTHING } };
     const big = await bigLog(seed, count > LONG ? 1 : 0.1, async ({ url }) => {
       for (let n = 0; n < 5; n++) {
         const { breaks } = await verifiedLog(url);
