@@ -21,7 +21,7 @@ import { Random } from './random.js';
 const KEEPERS = [executionRecords, requestRecords, grantRecords];
 const { verify } = (await import(pathToFileURL(join(CHECKOUT, 'verifier', 'verify.mjs')).href)) as { verify: typeof Verify };
 /** Organizations are tried in turn until there is one in which there is something of the kind to be done. */
-const ATTEMPTS = 12;
+const ATTEMPTS = 60;
 /** Entries from which an organization's turn comes seldom: each look at it takes long. */
 const LARGE = 5_000;
 
