@@ -1,7 +1,7 @@
 import { BACKSLASH, isPlain, QUOTE, UNCLEAR } from './plain-json.js';
 
-// Small steps over bytes, each from one place to the next. A step from `UNCLEAR` stays there, so that a row of them needs one look
-// at its end.
+// Small steps over bytes, each from one place to the next. A step from `UNCLEAR` stays there, so that a row of them needs one
+// look at its end.
 
 const MAX_ASCII = 0x7f;
 const SALT_LETTERS = 22;
@@ -81,8 +81,8 @@ export function readSalt(bytes: Uint8Array, at: number, into: Uint8Array): numbe
 }
 
 /**
- * Reads what stands up to the next quote as text of a JSON string, of which only quotes are escaped, into other bytes. Gives where
- * its quote stands; how many were read is the way from `at` less one for each escape, and in `readLength`.
+ * Reads what stands up to the next quote, as text of a JSON string in which only quotes are escaped, into other bytes. Gives
+ * where that quote stands, and in `readLength` how many bytes were written.
  */
 export function readQuoted(bytes: Uint8Array, at: number, into: Uint8Array, from: number): number {
   if (at === UNCLEAR) return UNCLEAR;

@@ -1,7 +1,7 @@
 /**
- * Canonical JSON (RFC 8785) that can be told by a glance at its UTF-8 bytes: no spaces, names in order and each but once, no string
- * with an escape, no number that could be written otherwise. What is more unusual is `UNCLEAR`, which says nothing against it:
- * whoever asks then parses. The bytes end with a zero, at which everything stops.
+ * Canonical JSON (RFC 8785) that can be told by a glance at its UTF-8 bytes: no spaces, names in order and each but once, no
+ * string with an escape, no number that could be written otherwise. What is more unusual is `UNCLEAR`, which says nothing
+ * against it: whoever asks then parses. The bytes end with a zero, at which everything stops.
  */
 export const UNCLEAR = -1;
 
