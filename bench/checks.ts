@@ -4,8 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import { bodyOf, type Figure } from './figures.js';
-import { verifyDatabase } from '../src/modules/audit/verification/verify-database.js';
-import { wasFilled } from './fill-log.js';
 import type { Stage } from './stage.js';
 
 /** What the governed server has written of one capability. */
@@ -110,16 +108,10 @@ export interface Verified {
   readonly durationMs: number;
 }
 
-/** `countersign audit verify` over everything that the load has written; of a log without its rows, integrity alone. */
-export async function verifyLog(stage: Stage): Promise<Verified> {
-  const { databaseUrl } = stage;
-  if (wasFilled(stage)) {
-    const { valid, entries, chains, durationMs, breaks } = await verifyDatabase({ databaseUrl, organizations: 'all', threads: 2 });
-    if (!valid) throw new Error(`the audit log does not verify: ${JSON.stringify(breaks.slice(0, 10))}`);
-    return { valid, entries, chains, durationMs };
-  }
+/** `countersign audit verify` over everything that the load has written. Of the integrity alone: some loads put rows in by SQL. */
+export async function verifyLog({ databaseUrl }: Stage): Promise<Verified> {
   const cli = fileURLToPath(new URL('../src/cli/main.js', import.meta.url));
-  const child = spawn(process.execPath, [cli, 'audit', 'verify', '--no-remember', '--json'], {
+  const child = spawn(process.execPath, [cli, 'audit', 'verify', '--integrity', '--no-remember', '--json'], {
     env: { ...process.env, DATABASE_URL: databaseUrl }, stdio: ['ignore', 'pipe', 'inherit'],
   });
   let output = '';

@@ -37,11 +37,6 @@ export function fillLog(stage: Stage, count: number, progress: (share: number) =
   return log;
 }
 
-/** Whether a log was written to this stage past the API, so that no rows are there of which its entries speak. */
-export function wasFilled(stage: Stage): boolean {
-  return filled.has(stage);
-}
-
 /** Entries over 30 days up to now: skewed in agents, events, capabilities and people, and each in the order of time. */
 async function writeLog({ database }: Stage, count: number, progress: (share: number) => void): Promise<FilledLog> {
   const { rows } = await database.query<{ id: string; organization: string }>(

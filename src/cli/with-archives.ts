@@ -9,7 +9,8 @@ export interface ArchivesMember {
 
 /** A verification with that of the archives, where the environment names their folder: what was swept is part of the log. */
 export async function withArchives(found: Verification, databaseUrl: string, env: NodeJS.ProcessEnv): Promise<Verification> {
-  const { auditArchive } = loadConfig(env);
+  // That a server would not start with the rest of the environment is nothing to a verification.
+  const { auditArchive } = loadConfig(env['AUDIT_ARCHIVE'] === undefined ? {} : { AUDIT_ARCHIVE: env['AUDIT_ARCHIVE'] });
   if (auditArchive === undefined) return found;
   // Loaded where there is a folder: they take a connection of the server's kind with them.
   const [{ archiveOf }, { verifyArchivesOf }] = await Promise.all([
