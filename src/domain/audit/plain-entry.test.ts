@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { append, type MemoryLog } from '../../../test/support/memory-log.js';
 import { agentChain, organizationChain } from './chain.js';
 import { checkAtLength, checkEntry } from './check-entry.js';
-import { commitMembers, commitValue, disclosuresText, type Disclosure } from './commitments.js';
+import { commitmentDigest, commitMembers, commitValue, disclosuresText, type Disclosure } from './commitments.js';
 import type { RecordedEvent } from './entry.js';
 import { entryHash, preimage } from './hash.js';
 import type { JsonValue } from '../json.js';
@@ -210,6 +210,15 @@ describe('commitments that were made to fit', () => {
       return `{"a":${text},"b":${text}}`;
     }],
     ['one that stands too deep', (all) => `{"a":{"b":${commitValue('x', '/metadata/a', all)}}}`],
+    ['one that stands too deep, and has no value', () => `{"a":{"b":{"~":"${'A'.repeat(43)}"}}}`],
+    ...['1.0', ' 1', '{"b":1,"a":2}', '"\\u0041"', '1 '].map((value): [string, (all: Disclosure[]) => string] => [
+      `one of a text that is not canonical: ${value}`,
+      (all) => {
+        const salt = Buffer.alloc(16, 7);
+        all.push({ d: commitmentDigest(salt, value), pointer: '/metadata/a', salt: salt.toString('base64url'), value });
+        return `{"a":{"~":"${all[0]!.d}"}}`;
+      },
+    ]),
     ['one with another member beside it', (all) => `{"a":${commitValue('x', '/metadata/a', all).slice(0, -1)},"~x":1}}`],
     ['a value that stands for a member', (all) => `{"a":${commitValue('x', '/metadata/a/b', all)}}`],
     ['a member that stands for a value', (all) => {
