@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import type { ChainCut, Sweep, SweepState } from './sweep.js';
+import { SWEEP_STATES, type ChainCut, type Sweep, type SweepState } from './sweep.js';
 
 interface SweepRow extends Omit<Sweep, 'before'> {
   readonly before: Date;
@@ -76,8 +76,10 @@ export class SweepStore {
   }
 }
 
-/** Sweeps in these states, oldest first. */
-export async function sweepsIn(run: ReadStatement, states: readonly SweepState[], organizationId?: string): Promise<Sweep[]> {
+/** Sweeps in these states, or all, oldest first. */
+export async function sweepsIn(
+  run: ReadStatement, states: readonly SweepState[] = SWEEP_STATES, organizationId?: string,
+): Promise<Sweep[]> {
   const rows = (await run(
     `select organization_id as "organizationId", id, state, before, cuts, checkpoint, skeleton, disclosures from audit_sweeps
      where state = any ($1) and ($2::text is null or organization_id = $2) order by organization_id, made_at, id`,

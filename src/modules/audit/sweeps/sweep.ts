@@ -16,7 +16,9 @@ export interface ChainCut {
   readonly sweepEntryId?: string;
 }
 
-export type SweepState = 'writing' | 'verified' | 'recorded' | 'done';
+export const SWEEP_STATES = ['writing', 'verified', 'recorded', 'done'] as const;
+
+export type SweepState = (typeof SWEEP_STATES)[number];
 
 /** One sweep of one organization, as it is stored. */
 export interface Sweep {
