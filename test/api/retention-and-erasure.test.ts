@@ -192,8 +192,8 @@ describe('at once', () => {
       await sweeping.kill();
     });
     await erase([customer]);
-    expect(await server.sql(`select id from audit_sweeps where state in ('writing', 'verified') and organization_id = $1`, [organizationId]))
-      .toEqual([]);
+    const unfinished = `select id from audit_sweeps where state in ('writing', 'verified') and organization_id = $1`;
+    expect(await server.sql(unfinished, [organizationId])).toEqual([]);
     expect(await inArchives(archive, [`for ${customer}`, `note on ${customer}`])).toEqual([]);
     await sweep();
     await allVerifies();

@@ -29,7 +29,9 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 async function works({ client }: Pick<BuiltAgent, 'client'>, times = 2): Promise<void> {
-  for (let i = 0; i < times; i++) (await client.post('/api/v1/execute', { capability: 'web.search', input: { q: `steel ${i}` } })).expect(200);
+  for (let i = 0; i < times; i++) {
+    (await client.post('/api/v1/execute', { capability: 'web.search', input: { q: `steel ${i}` } })).expect(200);
+  }
 }
 
 async function sweep(...words: string[]): Promise<void> {
@@ -65,7 +67,8 @@ describe('no false alarm', () => {
   });
 
   test('a second sweep, in small pieces, which takes the first one\'s entry with it; and a third', async () => {
-    const [before] = await server.sql<{ id: string }>(`select max(id) as id from audit_entries where event = 'admin.audit_retention_sweep'`);
+    const [before] = await server.sql<{ id: string }>(
+      `select max(id) as id from audit_entries where event = 'admin.audit_retention_sweep'`);
     for (let i = 0; i < 2; i++) {
       await works(other, 3);
       await sweep('--at-once', '5');
@@ -103,20 +106,27 @@ const KEPT = ['audit_entries', 'audit_heads', 'audit_subjects', 'audit_sweeps'];
 function tampered(changes: readonly string[]) {
   return withoutLeader(server.database, async () => {
     for (const table of KEPT) await server.sql(`create table kept_${table} as select * from ${table}`);
+    await server.sql('create table kept_queue as select organization_id, chains, seqs, hashes from audit_tree_queue order by id');
     try {
       await server.database.asSuperuser(...changes);
       const log = await verifiedLog(server.database.url);
       return { log: log.breaks.map(({ kind }) => kind), file: (await exported()).breaks.map(({ kind }) => kind) };
     } finally {
       await server.database.asSuperuser(
-        `truncate ${KEPT.join(', ')}`, ...KEPT.map((table) => `insert into ${table} select * from kept_${table}`));
-      await server.sql(`drop table ${KEPT.map((table) => `kept_${table}`).join(', ')}`);
+        `truncate ${KEPT.join(', ')}, audit_tree_queue`,
+        ...KEPT.map((table) => `insert into ${table} select * from kept_${table}`),
+        // Whoever takes an export is told of in the log.
+        'insert into audit_tree_queue (organization_id, chains, seqs, hashes) select * from kept_queue',
+      );
+      await server.sql(`drop table kept_queue, ${KEPT.map((table) => `kept_${table}`).join(', ')}`);
     }
   });
 }
 
 describe('what is done around a seam is found', () => {
-  interface Cut { readonly chain: string; readonly seq: number; readonly hash: string; readonly count: number; readonly sweepEntryId: string }
+  interface Cut {
+    readonly chain: string; readonly seq: number; readonly hash: string; readonly count: number; readonly sweepEntryId: string;
+  }
   interface Row { readonly id: string; readonly cuts: readonly Cut[]; readonly checkpoint: { readonly size: number } }
   interface Survivor {
     readonly id: string; readonly seq: number; readonly hash: string; readonly payload: string; readonly prev_hash: string;
@@ -128,9 +138,9 @@ describe('what is done around a seam is found', () => {
   let survivors: Survivor[];
 
   beforeAll(async () => {
-    untouched = await anAgent(server).granted('web.search').create();
     await works(agent, 2);
     await sweep();
+    untouched = await anAgent(server).granted('web.search').create();
     await works(agent, 3);
     await works(untouched, 2);
     await eventually(async () => expect(await verifiedLog(server.database.url)).toMatchObject({ verdict: 'valid' }), { within: 60_000 });

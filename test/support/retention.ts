@@ -106,7 +106,11 @@ export async function objectsIn(folder: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).sort();
 }
 
-/** Each archive's skeleton, by the verifier that knows nothing of this service: those that it finds fault with. `most` looks only at the last ones. */
+/**
+ * Each archive's skeleton, by the verifier that knows nothing of this service: those that it finds fault with.
+ *
+ * @param most only the last ones
+ */
 export async function brokenArchives(folder: string, most = Infinity): Promise<string[]> {
   const found: string[] = [];
   const all = (await objectsIn(folder)).filter((name) => name.endsWith('skeleton.jsonl.gz'));

@@ -199,8 +199,8 @@ function originText({ address, requestId, traceId, via }: Origin, disclosures: D
  * is found here. An actor's own address is what an erasure of theirs has to find.
  */
 function subjectsOf(
-  metadata: Readonly<Record<string, unknown>>, plan: Plan, stamp: { readonly actorId: string; readonly origin?: { readonly address?: unknown } | undefined },
-  agentId?: string,
+  metadata: Readonly<Record<string, unknown>>, plan: Plan,
+  stamp: { readonly actorId: string; readonly origin?: { readonly address?: unknown } | undefined }, agentId?: string,
 ): Subject[] {
   const subjects: Subject[] = [];
   if (stamp.actorId !== agentId) {

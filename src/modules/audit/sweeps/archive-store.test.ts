@@ -175,7 +175,9 @@ describe('archived disclosures', () => {
     ]);
     expect(archive.objects.get('org_1/s2/disclosures.jsonl.gz')).toBe(untouched);
     expect(archive.objects.get('org_1/s1/skeleton.jsonl.gz')).toEqual([told(1), told(2)]);
-    for (const other of ['org_1/unrecorded', 'org_2/s1']) expect(archive.objects.get(`${other}/disclosures.jsonl.gz`)![0]).toContain('Ada');
+    for (const other of ['org_1/unrecorded', 'org_2/s1']) {
+      expect(archive.objects.get(`${other}/disclosures.jsonl.gz`)![0]).toContain('Ada');
+    }
     expect(await disclosures.there('org_1', ['s1', 'thrown away', 's2'])).toEqual(sweeps);
   });
 
