@@ -5,17 +5,18 @@ import { whileCaught } from '../support/caught.js';
 import { eventually } from '../support/eventually.js';
 import type { Proof } from '../support/proof.js';
 import { done, generator, pause } from '../support/races.js';
-import { aged, archiveFolder, brokenArchives, swept, sweepProcess, verifiedArchives, wholeLog, type Kept } from '../support/retention.js';
+import { aged, archiveFolder, brokenArchives, verifiedArchives, wholeLog, type Kept } from '../support/retention.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { aSweeper, type SweeperProcess } from '../support/sweepers.js';
 import { verifiedLog } from '../support/verified-log.js';
 
 const FEWEST_KILLS = 3;
 /** In a short run, what depends on luck may not come up. */
 const KILLS_FOR_LUCK = 30;
 /** Every so many rounds the server is what sweeps. */
-const SERVER_EVERY = 5;
+const SERVER_EVERY = 7;
 const CALLS = 18;
-const AT_ONCE = '20';
+const AT_ONCE = 20;
 const LATEST_MS = 120;
 /** Archives that the stand-alone verifier looks at, each as a program of its own. */
 const LOOKED_AT = 12;
@@ -26,6 +27,9 @@ interface World {
   readonly server: TestServer;
   readonly agents: readonly BuiltAgent[];
   readonly archive: string;
+  /** Who finishes, and who is killed next: a new one is made while the rest goes on. */
+  readonly finisher: SweeperProcess;
+  victim: Promise<SweeperProcess>;
   readonly random: () => number;
   readonly coverage: Record<string, number>;
 }
@@ -47,12 +51,16 @@ export const proof: Proof = {
     const server = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '1', AUDIT_RETENTION_DAYS: '3660', AUDIT_ARCHIVE: archive } });
     try {
       const agents = await Promise.all([0, 1, 2].map(() => anAgent(server).granted('web.search').create()));
-      const world = { server, agents, archive, random: generator(seed), coverage };
+      const finisher = await aSweeper(server.database, archive);
+      const world: World = {
+        server, agents, archive, finisher, victim: aSweeper(server.database, archive), random: generator(seed), coverage,
+      };
       let counterexample: string | undefined;
       for (let kill = 0; kill < kills && counterexample === undefined; kill++) {
         counterexample = await round(world, kill);
         progress(kill + 1);
       }
+      await Promise.all([finisher.kill(), world.victim.then((one) => one.kill())]);
       counterexample ??= await unsound(world);
       if (kills < KILLS_FOR_LUCK) for (const [what, times] of Object.entries(coverage)) if (times === 0) delete coverage[what];
       return { checked: kills, counterexample, coverage };
@@ -73,15 +81,10 @@ async function round(world: World, kill: number): Promise<string | undefined> {
   const state = OPEN[kill % OPEN.length]!;
   const isServer = kill % SERVER_EVERY === SERVER_EVERY - 1;
   if (isServer) await server.kill();
-  const sweeper = { begin: () => Promise.resolve(), kill: () => server.kill() };
-  if (isServer) sweeper.begin = () => server.restart();
-  else {
-    sweeper.begin = () => {
-      sweeper.kill = sweepProcess(server.database, archive, '--at-once', AT_ONCE).kill;
-      return Promise.resolve();
-    };
-  }
-  await killedIn(world, state, sweeper);
+  const victim = await world.victim;
+  const command = { begin: () => Promise.resolve(victim.begin(AT_ONCE)), kill: () => victim.kill() };
+  await killedIn(world, state, isServer ? { begin: () => server.restart(), kill: () => server.kill() } : command);
+  if (!isServer) world.victim = aSweeper(server.database, archive);
   coverage[isServer ? 'a server was killed' : 'the command was killed']!++;
   for (const left of await server.sql<{ state: string }>(`select distinct state from audit_sweeps where state <> 'done'`)) {
     coverage[`left ${left.state}`]!++;
@@ -121,8 +124,8 @@ async function killedIn(
 }
 
 /** Lets what was cut off be finished, and looks at what is there. */
-async function finished({ server, archive }: World, before: readonly Kept[]): Promise<string | undefined> {
-  await eventually(() => swept(server.database, archive), { within: 60_000, every: 500 });
+async function finished({ server, archive, finisher }: World, before: readonly Kept[]): Promise<string | undefined> {
+  await eventually(() => finisher.sweep(AT_ONCE), { within: 60_000, every: 500 });
   const after = await wholeLog(server.database, archive);
   const ids = new Set(after.map(({ id }) => id));
   if (ids.size !== after.length) return 'an entry stands in two places';
