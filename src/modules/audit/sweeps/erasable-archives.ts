@@ -6,7 +6,8 @@ import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { archiveFolder } from './archive-names.js';
 import { ArchivedDisclosures, type ArchivedEntry } from './archived-disclosures.js';
 import { sweepingAlone } from './sweep-lock.js';
-import { sweepsIn, SweepStore } from './sweep.store.js';
+import { sweepStates, SweepStore } from './sweep.store.js';
+import type { SweepState } from './sweep.js';
 
 /** What sweeps of an organization stand in its archive. */
 export interface ArchivedSweeps {
@@ -41,8 +42,8 @@ export class ErasableArchives {
 
   /** Under the head of the organization's chain no sweep is recorded beside. */
   async sweeps(tx: Tx, organizationId: string): Promise<ArchivedSweeps> {
-    const all = await sweepsIn((sql, parameters) => tx.query(sql, [...parameters]), undefined, organizationId);
-    const isRecorded = (state: string) => state === 'recorded' || state === 'done';
+    const all = await sweepStates((sql, parameters) => tx.query(sql, [...parameters]), organizationId);
+    const isRecorded = (state: SweepState) => state === 'recorded' || state === 'done';
     return {
       recorded: all.filter(({ state }) => isRecorded(state)).map(({ id }) => id),
       unfinished: all.filter(({ state }) => !isRecorded(state)).map(({ id }) => id),

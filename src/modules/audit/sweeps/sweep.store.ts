@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import { SWEEP_STATES, type ChainCut, type Sweep, type SweepState } from './sweep.js';
+import type { ChainCut, Sweep, SweepState } from './sweep.js';
 
 interface SweepRow extends Omit<Sweep, 'before'> {
   readonly before: Date;
@@ -76,16 +76,20 @@ export class SweepStore {
   }
 }
 
-/** Sweeps in these states, or all, oldest first. */
-export async function sweepsIn(
-  run: ReadStatement, states: readonly SweepState[] = SWEEP_STATES, organizationId?: string,
-): Promise<Sweep[]> {
+/** Sweeps in these states, oldest first. */
+export async function sweepsIn(run: ReadStatement, states: readonly SweepState[], organizationId?: string): Promise<Sweep[]> {
   const rows = (await run(
     `select organization_id as "organizationId", id, state, before, cuts, checkpoint, skeleton, disclosures from audit_sweeps
      where state = any ($1) and ($2::text is null or organization_id = $2) order by organization_id, made_at, id`,
     [states, organizationId ?? null],
   )) as SweepRow[];
   return rows.map((row) => ({ ...row, before: row.before.toISOString() }));
+}
+
+/** An organization's sweeps by id, oldest first, and how far each has come. */
+export async function sweepStates(run: ReadStatement, organizationId: string): Promise<{ id: string; state: SweepState }[]> {
+  const rows = await run('select id, state from audit_sweeps where organization_id = $1 order by made_at, id', [organizationId]);
+  return rows as { id: string; state: SweepState }[];
 }
 
 /** Where each chain of an organization was cut last. */

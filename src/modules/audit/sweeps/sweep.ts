@@ -16,9 +16,7 @@ export interface ChainCut {
   readonly sweepEntryId?: string;
 }
 
-export const SWEEP_STATES = ['writing', 'verified', 'recorded', 'done'] as const;
-
-export type SweepState = (typeof SWEEP_STATES)[number];
+export type SweepState = 'writing' | 'verified' | 'recorded' | 'done';
 
 /** One sweep of one organization, as it is stored. */
 export interface Sweep {
