@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import type { Proof } from '../support/proof.js';
 import { generator, pause } from '../support/races.js';
 import { archiveFolder, inArchives, verifiedArchives } from '../support/retention.js';
-import { startServer, type TestServer } from '../support/server.js';
+import { back, startServer, type TestServer } from '../support/server.js';
 
 const FEWEST_KILLS = 4;
 /** In a short run, what depends on luck may not come up. */
@@ -95,14 +95,6 @@ async function round(
   if (running.length > 0) coverage['killed while it ran']! += 1;
   for (const { phase } of running) coverage[`in ${phase}`]! += 1;
   await Promise.all(victims.map((victim) => back(victim)));
-}
-
-/** On a busy machine a start may take too long; further tries are no part of the claim. */
-async function back(server: TestServer, tries = 4): Promise<void> {
-  await server.restart().catch((error: unknown) => {
-    if (tries === 1) throw error;
-    return back(server, tries - 1);
-  });
 }
 
 /** Every erasure has ended; what waits for a second person gets one. */

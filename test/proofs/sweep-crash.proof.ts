@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import type { Proof } from '../support/proof.js';
 import { done, generator, pause } from '../support/races.js';
 import { aged, archiveFolder, brokenArchives, verifiedArchives, wholeLog, type Kept } from '../support/retention.js';
-import { startServer, type TestServer } from '../support/server.js';
+import { back, startServer, type TestServer } from '../support/server.js';
 import { aSweeper, type SweeperProcess } from '../support/sweepers.js';
 import { verifiedLog } from '../support/verified-log.js';
 
@@ -83,13 +83,13 @@ async function round(world: World, kill: number): Promise<string | undefined> {
   if (isServer) await server.kill();
   const victim = await world.victim;
   const command = { begin: () => Promise.resolve(victim.begin(AT_ONCE)), kill: () => victim.kill() };
-  await killedIn(world, state, isServer ? { begin: () => server.restart(), kill: () => server.kill() } : command);
+  await killedIn(world, state, isServer ? { begin: () => back(server), kill: () => server.kill() } : command);
   if (!isServer) world.victim = aSweeper(server.database, archive);
   coverage[isServer ? 'a server was killed' : 'the command was killed']!++;
   for (const left of await server.sql<{ state: string }>(`select distinct state from audit_sweeps where state <> 'done'`)) {
     coverage[`left ${left.state}`]!++;
   }
-  if (isServer) await server.restart();
+  if (isServer) await back(server);
   return finished(world, before);
 }
 
