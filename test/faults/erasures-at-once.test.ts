@@ -11,7 +11,7 @@ import { as, asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { columnsWith, erased, erasuresOf, verification } from '../support/erasures.js';
 import { defineCapability, executionBecomes, requestOf } from '../support/gate.js';
-import { anOrganization, aPerson, type BuiltPerson } from '../support/people.js';
+import { aPerson, firstOrganization, type BuiltPerson } from '../support/people.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { aged, archiveFolder, inArchives, swept, verifiedArchives } from '../support/retention.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const env = { AUDIT_ARCHIVE: archive, AUDIT_CHECKPOINT_SECONDS: '1' };
   one = await startServer({ env });
   two = await startServer({ replicaOf: one, env });
-  organizationId = await anOrganization(one);
+  organizationId = await firstOrganization(one);
   [admin, second] = [await aPerson(one, 'admin', { organizationId }), await aPerson(one, 'owner', { organizationId })];
   await defineCapability(one, 'crm.push', { connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}' } });
 });
