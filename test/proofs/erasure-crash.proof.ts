@@ -12,6 +12,9 @@ const FEWEST_KILLS = 4;
 /** In a short run, what depends on luck may not come up. */
 const KILLS_FOR_LUCK = 20;
 const LONGEST_BEFORE_THE_KILL_MS = 120;
+const BOTH_KILLED = 0.15;
+/** Of what one asks for alone a day's hundred values may go. */
+const ASKED_BY_ONE = 6;
 const PHASES = ['subjects', 'log', 'rows', 'archive', 'check'] as const;
 
 /**
@@ -69,10 +72,10 @@ async function round(
   const [server] = servers;
   const person = people[kill]!;
   coverage[person.kind]! += 1;
-  const victims = random() < 0.4 ? servers : [servers[Math.floor(random() * 2)]!];
+  const victims = random() < BOTH_KILLED ? servers : [servers[Math.floor(random() * 2)]!];
   if (victims.length > 1) coverage['both killed']! += 1;
   // Who erases much alone needs a second person: each asks for a few.
-  const asker = admins[Math.floor(kill / 3) % admins.length]!;
+  const asker = admins[Math.floor(kill / ASKED_BY_ONE) % admins.length]!;
   const known = (await erasures(server)).map(({ id }) => id);
   // A server that dies gives no answer, and nobody waits for one.
   begin(as(server, asker), person).catch(() => undefined);

@@ -14,7 +14,7 @@ const FEWEST_KILLS = 3;
 /** In a short run, what depends on luck may not come up. */
 const KILLS_FOR_LUCK = 30;
 /** Every so many rounds the server is what sweeps. */
-const SERVER_EVERY = 7;
+const SERVER_EVERY = 8;
 const CALLS = 18;
 const AT_ONCE = 20;
 const LATEST_MS = 120;

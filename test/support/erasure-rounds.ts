@@ -20,14 +20,14 @@ export interface ErasureWorld {
   readonly second: string;
 }
 
-const ENTRIES_EACH = 24;
+const ENTRIES_EACH = 12;
 const AT_ONCE = 8;
 
 /** A log in which so many people stand, each in entries all along it; what is older is in the archive. */
 export async function aLogOf(server: TestServer, count: number, archive: string): Promise<ErasureWorld> {
   const organizationId = await firstOrganization(server);
   const second = await aPerson(server, 'admin');
-  const admins = await Promise.all(Array.from({ length: Math.ceil(count / 3) }, () => aPerson(server, 'admin')));
+  const admins = await Promise.all(Array.from({ length: Math.ceil(count / 6) }, () => aPerson(server, 'admin')));
   const agent = await anAgent(server).granted('web.search').create();
   const people = await Promise.all(Array.from({ length: count }, (_, n) => somebody(server, organizationId, n)));
   const inputs = Array.from({ length: count * ENTRIES_EACH }, (_, i) => inputOf(people[i % count]!, i));
