@@ -20,17 +20,16 @@ import { StopStore } from './stop.store.js';
 import { StopsQuery } from './stops.query.js';
 import { UserEntity } from './user.entity.js';
 import { UserStore } from './user.store.js';
-import { UsersController } from './users.controller.js';
 import { UsersQuery } from './users.query.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([OrganizationEntity, UserEntity, PersonalKeyEntity])],
-  controllers: [OrganizationsController, UsersController, PersonalKeysController],
+  controllers: [OrganizationsController, PersonalKeysController],
   providers: [
     OrganizationsQuery, ActiveUsersQuery, OrganizationStore, ChangeOrganizationService, UsersQuery, UserStore, ChangeUserService,
     PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource, StopStore,
     StopsQuery, EraseAccount, OrganizationsPersonalData,
   ],
-  exports: [OrganizationsQuery, ActiveUsersQuery, UsersQuery, StopStore, StopsQuery, EraseAccount],
+  exports: [ChangeUserService, OrganizationsQuery, ActiveUsersQuery, UsersQuery, StopStore, StopsQuery, EraseAccount],
 })
 export class OrganizationsModule {}

@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { OrganizationsModule } from '../../organizations/organizations.module.js';
+
+/** Passwords, for installations without a provider. */
+@Module({ imports: [OrganizationsModule] })
+export class PasswordsModule {}

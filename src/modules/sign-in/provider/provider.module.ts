@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { OrganizationsModule } from '../../organizations/organizations.module.js';
+
+/** Sign-in through the identity provider: redirect, callback, renewal, and logout at both ends. */
+@Module({ imports: [OrganizationsModule] })
+export class ProviderModule {}
