@@ -11,9 +11,7 @@ export function verificationReport(outcome: Verification, colour: boolean): stri
   const read = [`${amount}, read in ${seconds} s`, ...judged(outcome)].map((line) => `    ${dim(line)}`);
   if (outcome.valid) {
     const lines = ['', `  ${green('✔')} ${bold(green('The audit log is as it was written.'))}`, '', ...read];
-    if (outcome.verdict === 'valid_unanchored') {
-      lines.push(`    ${dim('No checkpoint outside of this database vouches for the newest entries yet.')}`);
-    }
+    lines.push(...vouchedFor(outcome).map((line) => `    ${dim(line)}`));
     return `${lines.join('\n')}\n\n`;
   }
 
@@ -29,10 +27,21 @@ export function verificationReport(outcome: Verification, colour: boolean): stri
   return `${lines.join('\n')}\n\n`;
 }
 
+/** What the verdict rests on beside the log itself. */
+function vouchedFor({ checkpoint, uncovered }: Verification): string[] {
+  if (!checkpoint) return ['No checkpoint yet: nothing outside of this log vouches for it.'];
+  const { size, madeAt, anchors } = checkpoint;
+  const known = anchors.length === 0 ? 'no anchor was asked' : `anchors: ${anchors.map(({ name }) => name).join(', ')}`;
+  return [
+    `checkpoint ${size.toLocaleString('en')} of ${madeAt}; ${known}`,
+    ...(uncovered === 0 ? [] : [`${counted(uncovered, 'entry is', 'entries are')} younger than the last checkpoint.`]),
+  ];
+}
+
 /** What was found beside the bytes: whether rows and entries agree, and whether the gate was right. */
 function judged({ members }: Verification): string[] {
   const { completeness, replay } = members as unknown as Partial<Judged>;
-  if (!completeness || !replay) return ['integrity only: rows, and what the gate decided, are not in a file'];
+  if (!completeness || !replay) return ['integrity only: not held against rows, and nothing of the gate decided anew'];
   const agree = completeness.breaks === 0 ? 'all agree' : `${completeness.breaks.toLocaleString('en')} do not`;
   const right = replay.wrong === 0 ? 'all right' : `${replay.wrong.toLocaleString('en')} wrong`;
   const left = Object.entries(replay.notReplayable).map(([because, count]) => `; ${count.toLocaleString('en')} not replayable: ${because}`);
