@@ -14,7 +14,8 @@ import { Identification } from './identification.js';
 @Global()
 @Module({
   providers: [
-    AuthJournal, BrowserCalls, CallerCheck, Identification, { provide: APP_GUARD, useClass: HeldGuard }, { provide: APP_GUARD, useClass: AccessGuard },
+    AuthJournal, BrowserCalls, CallerCheck, Identification,
+    { provide: APP_GUARD, useClass: HeldGuard }, { provide: APP_GUARD, useClass: AccessGuard },
   ],
   exports: [AuthJournal, BrowserCalls, CallerCheck, Identification],
 })

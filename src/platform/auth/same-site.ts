@@ -31,7 +31,8 @@ export function refusalOf(call: BrowserCall, allowed: ReadonlySet<string>): stri
   // Of a page without an origin (sandboxed, or one that hides it) nobody knows whose it is, whatever else it says.
   if (origin === 'null') return 'the call comes from a page without an origin';
   const isKnown = (origin !== undefined && allowed.has(origin)) || fetchSite === 'same-origin';
-  if (!isKnown) return origin === undefined ? 'the call does not say from which page it comes' : 'the call comes from a page of another site';
+  if (!isKnown && origin === undefined) return 'the call does not say from which page it comes';
+  if (!isKnown) return 'the call comes from a page of another site';
   if (!hasBody) return undefined;
   const type = typeOf(call.contentType);
   if (JSON_TYPE.test(type) || (takesForm && type === FORM_TYPE)) return undefined;

@@ -66,7 +66,8 @@ describe('loadConfig', () => {
       oidcRedirectUri: 'https://app.example/base/api/v1/auth/callback', oidcAudience: 'cs', oidcScopes: ['openid', 'countersign'],
     });
     const uri = 'https://app.example/base/api/v1/auth/callback';
-    expect(loadConfig({ ...given, OIDC_REDIRECT_URI: uri, OIDC_AUDIENCE: 'api' })).toMatchObject({ oidcRedirectUri: uri, oidcAudience: 'api' });
+    expect(loadConfig({ ...given, OIDC_REDIRECT_URI: uri, OIDC_AUDIENCE: 'api' }))
+      .toMatchObject({ oidcRedirectUri: uri, oidcAudience: 'api' });
   });
 
   it.each<[NodeJS.ProcessEnv, RegExp[]]>([

@@ -3,7 +3,9 @@ import type { Environment } from './config.schema.js';
 
 /** What no variable shows alone. Each problem is one line that opens with the variable to change. */
 export function crossChecks(env: Environment): string[] {
-  return [serverProblems, runtimeProblems, tokenProblems, secretProblems, auditProblems, channelProblems, providerProblems].flatMap((check) => check(env));
+  return [
+    serverProblems, runtimeProblems, tokenProblems, secretProblems, auditProblems, channelProblems, providerProblems,
+  ].flatMap((check) => check(env));
 }
 
 function serverProblems(env: Environment): string[] {

@@ -27,7 +27,9 @@ export type ProviderRenewal =
   | { readonly kind: 'refused' };
 
 /** What a token of the provider says, or why it is none; the reason is of our own words. */
-export type TokenVerdict = { readonly ok: true; readonly claims: Claims; readonly expiresAt: number } | { readonly ok: false; readonly reason: string };
+export type TokenVerdict =
+  | { readonly ok: true; readonly claims: Claims; /** Unix seconds. */ readonly expiresAt: number }
+  | { readonly ok: false; readonly reason: string };
 
 /** The one identity provider of the installation. None of it is called inside of a unit of work: it may take its time. */
 export abstract class ProviderClient {

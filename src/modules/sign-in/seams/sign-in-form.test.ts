@@ -47,7 +47,9 @@ describe('a form', () => {
     expect(() => post(before.given[0], within.token)).toThrow();
   });
 
-  test.each<[string | undefined]>([[undefined], [''], ['x'], ['0'.repeat(64)], ['ü'.repeat(32)]])('with the token %j is refused', (token) => {
+  test.each<[string | undefined]>([
+    [undefined], [''], ['x'], ['0'.repeat(64)], ['ü'.repeat(32)],
+  ])('with the token %j is refused', (token) => {
     expect(() => post(opened().given[0], token)).toThrow(/not from this browser/);
     expect(() => post(undefined, token)).toThrow();
   });
