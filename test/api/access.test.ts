@@ -49,7 +49,8 @@ describe('the routes', () => {
 
   test('public are health, what proves the log to anybody, and what checks a credential of its own', () => {
     expect(routes.filter(isPublic).map(({ template }) => template).sort()).toEqual([
-      '/api/v1/audit/checkpoints', '/api/v1/audit/keys', '/api/v1/audit/verifier', '/api/v1/node/activate', '/health', '/health/live', '/health/ready',
+      '/api/v1/audit/checkpoints', '/api/v1/audit/keys', '/api/v1/audit/verifier', '/api/v1/node/activate', '/health',
+      '/health/live', '/health/ready',
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { COMMON_PASSWORDS } from './common-passwords.js';
+import { COMMON_PASSWORDS } from './frequent-passwords.js';
 import { normalPassword, passwordRefusal, type PasswordOwner, type PasswordRefusal } from './password-rules.js';
 
 const ADA: PasswordOwner = { email: 'Ada.Byron@example.org', name: 'Ada Lovelace' };

@@ -18,5 +18,7 @@ test('what a subscription does not include is refused, with what would', async (
     code: 'TIER_REQUIRED', status: 403, extras: { members: { requiredTier: 'teams' } },
   });
   await expect(entitlements.assert(run, 'org_2', 'another_user')).resolves.toBeUndefined();
-  await expect(entitlements.assert(run, 'org_2', 'bulk_export')).rejects.toMatchObject({ extras: { members: { requiredTier: 'enterprise' } } });
+  await expect(entitlements.assert(run, 'org_2', 'bulk_export')).rejects.toMatchObject({
+    extras: { members: { requiredTier: 'enterprise' } },
+  });
 });
