@@ -49,4 +49,12 @@ describe('the report of a verification', () => {
     expect(verificationReport(whole, true)).toContain('\u001b[32m');
     expect(verificationReport(whole, false)).not.toContain('\u001b');
   });
+
+  it('tells what became of the archives, where they were verified', () => {
+    const archives = (breaks: number) =>
+      verificationReport({ ...whole, members: { archives: { checked: 2, entries: 1_200, breaks } } }, false);
+    expect(archives(0)).toContain('    2 archives with 1,200 swept entries, as they were swept\n');
+    expect(archives(1)).toContain('    2 archives with 1,200 swept entries, altered in 1 place\n');
+    expect(verificationReport(whole, false)).not.toContain('archive');
+  });
 });

@@ -1,4 +1,5 @@
 import type { Verification } from '../modules/audit/verification.js';
+import type { ArchivesMember } from './with-archives.js';
 
 const SHOWN = 50;
 
@@ -38,14 +39,19 @@ function vouchedFor({ checkpoint, uncovered }: Verification): string[] {
   ];
 }
 
-/** What was found beside the bytes: whether rows and entries agree, and whether the gate was right. */
+/** What was found beside the entries: archives, whether rows and entries agree, and whether the gate was right. */
 function judged({ members }: Verification): string[] {
-  const { completeness, replay } = members as unknown as Partial<Judged>;
-  if (!completeness || !replay) return ['integrity only: not held against rows, and nothing of the gate decided anew'];
+  const { completeness, replay, archives } = members as unknown as Partial<Judged & ArchivesMember>;
+  const swept = archives
+    ? [`${counted(archives.checked, 'archive', 'archives')} with ${counted(archives.entries, 'swept entry', 'swept entries')}, ` +
+        (archives.breaks === 0 ? 'as they were swept' : `altered in ${counted(archives.breaks, 'place', 'places')}`)]
+    : [];
+  if (!completeness || !replay) return [...swept, 'integrity only: not held against rows, and nothing of the gate decided anew'];
   const agree = completeness.breaks === 0 ? 'all agree' : `${completeness.breaks.toLocaleString('en')} do not`;
   const right = replay.wrong === 0 ? 'all right' : `${replay.wrong.toLocaleString('en')} wrong`;
   const left = Object.entries(replay.notReplayable).map(([because, count]) => `; ${count.toLocaleString('en')} not replayable: ${because}`);
   return [
+    ...swept,
     `${counted(completeness.checked, 'row', 'rows')} compared with entries, ${agree}`,
     `${counted(replay.right + replay.wrong, 'decision', 'decisions')} of the gate decided anew, ${right}${left.join('')}`,
   ];

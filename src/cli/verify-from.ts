@@ -16,6 +16,7 @@ import { executionRecords } from '../modules/executions/execution-records.query.
 import { requestRecords } from '../modules/hitl/hitl-records.query.js';
 import { loadConfig } from '../platform/config/config.js';
 import { reason } from './reason.js';
+import { withArchives } from './with-archives.js';
 
 /** What is asked, wherever the log is read from. */
 export interface VerifyFrom {
@@ -33,15 +34,17 @@ const THREADS = 2;
 /** Those that modules register in a server. */
 const KEEPERS = [executionRecords, requestRecords, grantRecords];
 
-/** With the anchors that the environment names, where they can be asked. */
-export function fromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
+/** With the anchors that the environment names, where they can be asked; of the whole log, with the archives, too. */
+export async function fromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
   const { agentId, remembered, verifierKeys, integrityOnly, onProgress } = how;
-  return verifyDatabase({
+  const found = await verifyDatabase({
     databaseUrl, organizations: 'all', threads: THREADS, remembered, onProgress, anchors: () => askAnchors(databaseUrl, env),
     ...(integrityOnly ? {} : { judges: (run, source) => judgesOf(run, source, KEEPERS, { organizations: 'all', agentId }) }),
     ...(agentId === undefined ? {} : { agentId }),
     ...(verifierKeys.length > 0 ? { verifierKeys } : {}),
   });
+  // Of an agent's chain alone nothing is said of what was swept: archives hold all chains of an organization.
+  return agentId === undefined ? withArchives(found, databaseUrl, env) : found;
 }
 
 async function askAnchors(databaseUrl: string, env: NodeJS.ProcessEnv): Promise<ShownAnchor[]> {

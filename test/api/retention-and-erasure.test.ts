@@ -4,7 +4,7 @@ import { ArchivedDisclosures } from '../../src/modules/audit/sweeps/archived-dis
 import { asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { blank, erasedByHand, type Erasing } from '../support/erased-by-hand.js';
-import { aged, archiveFolder, brokenArchives, swept, verifiedArchives } from '../support/retention.js';
+import { aged, archiveFolder, brokenArchives, swept, verifiedArchives, verifiedWithArchives } from '../support/retention.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { transferred, welcomed } from '../support/transfers.js';
 
@@ -72,8 +72,13 @@ test('what is changed in an archive is found', async () => {
     disclosures.rewrite(entry!.organization_id, (_hash, text) => text.replaceAll(from, to));
   await change('Ada Lovelace', 'Eve Lovelace');
   expect((await verifiedArchives(server.database, archive)).breaks.map(({ kind }) => kind)).toContain('archive_altered');
+  const withLog = await verifiedWithArchives(server.database, archive);
+  expect(withLog).toMatchObject({ verdict: 'tampered', archives: { breaks: withLog.archives!.breaks } });
+  expect(withLog.breaks).toContainEqual(expect.objectContaining({ kind: 'archive_altered', chain: agent.id }));
+  expect(await verifiedWithArchives(server.database, archive, '--agent', agent.id)).not.toHaveProperty('archives');
   await change('Eve Lovelace', 'Ada Lovelace');
   expect(await verifiedArchives(server.database, archive)).toMatchObject({ valid: true });
+  expect((await verifiedWithArchives(server.database, archive)).breaks).toEqual([]);
 
   const names: string[] = [];
   for await (const name of store.list('')) if (name.endsWith('skeleton.jsonl.gz')) names.push(name);
