@@ -1,4 +1,5 @@
 import { EVENTS } from '../../../src/domain/audit/catalogue.js';
+import { SHARED_EVENTS } from '../../../src/domain/audit/judging/shared-facts.js';
 import { isAgentChain, organizationChain, PLATFORM_ORGANIZATION, type ChainRef } from '../../../src/domain/audit/chain.js';
 import { prepareEntry, type PreparedEntry, type RecordedEvent, type Via } from '../../../src/domain/audit/entry.js';
 import type { EventDefinition, Member } from '../../../src/domain/audit/event-definition.js';
@@ -20,9 +21,11 @@ const VIAS: readonly Via[] = ['rest', 'mcp', 'page', 'chat', 'cli', 'worker', 's
 /** The next entry of a chain, of any type that may stand there, with whatever the catalogue lets it carry. */
 export function anyEntry(chain: ChainRef, n: number, random: Random): PreparedEntry {
   const isAgents = isAgentChain(chain.chain);
-  const fits = ([, { chain: wanted }]: readonly [string, EventDefinition]) =>
+  // What is said there holds for every organization: a stop of everything would make the gate wrong in the story, and rightly so.
+  const isForAll = (type: string) => chain.organizationId === PLATFORM_ORGANIZATION && SHARED_EVENTS.includes(type as never);
+  const fits = ([type, { chain: wanted }]: readonly [string, EventDefinition]) => !isForAll(type) && (
     wanted === 'agent_or_organization' || (isAgents ? wanted === 'agent'
-      : wanted === 'organization' || (wanted === 'platform' && chain.organizationId === PLATFORM_ORGANIZATION));
+      : wanted === 'organization' || (wanted === 'platform' && chain.organizationId === PLATFORM_ORGANIZATION)));
   const isLast = isAgents && n % OF_ONE_EXECUTION === OF_ONE_EXECUTION - 1;
   const [type, definition] = isLast ? (['execution.cancelled', EVENTS['execution.cancelled'] as EventDefinition] as const)
     : random.of(DEFINITIONS.filter(fits));

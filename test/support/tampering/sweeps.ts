@@ -42,7 +42,8 @@ const BY_ENTRIES = "a file takes seams from the sweeps' entries, not from rows";
 function row(name: string, change: (cut: Cut, place: Place, sweep: Sweep) => Partial<Cut> | undefined,
   more: Partial<Tampering> = {}): Tampering {
   return {
-    name: `sweep: ${name}`, kinds: ['deleted', 'truncated', 'chain_removed', 'forked', 'tree_mismatch', 'inserted'], in: 'swept', unseen: BY_ENTRIES, ...more,
+    name: `sweep: ${name}`, kinds: ['deleted', 'truncated', 'chain_removed', 'forked', 'tree_mismatch', 'inserted'],
+    in: 'swept', unseen: BY_ENTRIES, ...more,
     deed: async (place) => {
       const sweep = await newestSweep(place);
       if (!sweep || sweep.cuts.length === 0) return undefined;
