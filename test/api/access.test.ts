@@ -47,9 +47,9 @@ describe('the routes', () => {
     expect(routes.filter(({ access }) => !(access in ACCESS))).toEqual([]);
   });
 
-  test('public are health routes, and what checks a credential of its own', () => {
+  test('public are health, what proves the log to anybody, and what checks a credential of its own', () => {
     expect(routes.filter(isPublic).map(({ template }) => template).sort()).toEqual([
-      '/api/v1/node/activate', '/health', '/health/live', '/health/ready',
+      '/api/v1/audit/checkpoints', '/api/v1/audit/keys', '/api/v1/audit/verifier', '/api/v1/node/activate', '/health', '/health/live', '/health/ready',
     ]);
   });
 

@@ -10,7 +10,9 @@ import { whileCaught } from '../support/caught.js';
 import { columnsWith, erased, erasuresOf, type SeenErasure, verification } from '../support/erasures.js';
 import { download, verifyBytes } from '../support/exports.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../support/people.js';
-import { aged, archiveFolder, brokenArchives, inArchives, swept, sweepProcess, verifiedArchives } from '../support/retention.js';
+import {
+  aged, archiveFolder, brokenArchives, inArchives, swept, sweepProcess, verifiedArchives, verifiedWithArchives,
+} from '../support/retention.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { ROOT_KEY } from '../support/test-run.js';
 import { transferred, welcomed } from '../support/transfers.js';
@@ -210,8 +212,13 @@ test('what is changed in an archive is found', async () => {
     organizationId, sweeps.map(({ id }) => id), ({ text }) => text.replaceAll(from, to), () => Promise.resolve());
   await change('Ada Lovelace', 'Eve Lovelace');
   expect((await verifiedArchives(server.database, archive)).breaks.map(({ kind }) => kind)).toContain('archive_altered');
+  const withLog = await verifiedWithArchives(server.database, archive);
+  expect(withLog).toMatchObject({ verdict: 'tampered', archives: { breaks: withLog.archives!.breaks } });
+  expect(withLog.breaks).toContainEqual(expect.objectContaining({ kind: 'archive_altered', chain: agent.id }));
+  expect(await verifiedWithArchives(server.database, archive, '--agent', agent.id)).not.toHaveProperty('archives');
   await change('Eve Lovelace', 'Ada Lovelace');
   expect(await verifiedArchives(server.database, archive)).toMatchObject({ valid: true });
+  expect((await verifiedWithArchives(server.database, archive)).breaks).toEqual([]);
 
   const names: string[] = [];
   for await (const name of store.list(`${organizationId}/`)) if (name.endsWith('skeleton.jsonl.gz')) names.push(name);

@@ -156,3 +156,13 @@ export function sweepProcess(database: TestDatabase, archive: string, ...words: 
     await ended;
   } };
 }
+
+/** What `countersign audit verify` says of the log where the environment names the archives' folder. */
+export async function verifiedWithArchives(
+  database: TestDatabase, archive: string, ...words: string[]
+): Promise<{ verdict: string; breaks: { kind: string; chain: string; detail: string }[]; archives?: { checked: number; breaks: number } }> {
+  const env = { DATABASE_URL: database.url, AUDIT_ARCHIVE: archive };
+  const { stdout, stderr } = await countersign(['audit', 'verify', '--no-remember', '--json', ...words], env);
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as Awaited<ReturnType<typeof verifiedWithArchives>>;
+}

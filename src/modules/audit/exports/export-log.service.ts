@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/chain.js';
 import { logLines, type ExportSelection } from '../../../domain/audit/export/log-lines.js';
+import type { ExportSource } from '../../../domain/audit/export/export-source.js';
 import { isId } from '../../../domain/ids.js';
 import { type Scope, scopeOfOrganization } from '../../../platform/auth/scope.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
@@ -20,7 +21,10 @@ export class ExportLogService {
     private readonly work: UnitOfWork,
   ) {}
 
-  /** @throws Problem NOT_FOUND for an organization or an agent of which nothing is here; UNAVAILABLE, RATE_LIMITED */
+  /**
+   * @throws Problem NOT_FOUND for an organization or an agent of which nothing is here; VALIDATION_FAILED for a `since` that its tree has
+   *   not reached; UNAVAILABLE, RATE_LIMITED
+   */
   async export(call: ExportCall, query: LogExportQuery): Promise<void> {
     const { agentId, since, organizationId } = query;
     if (agentId !== undefined && !isId('agt', agentId)) throw new Problem('NOT_FOUND', 'There is no such agent.');
@@ -29,6 +33,7 @@ export class ExportLogService {
     await this.desk.serve(call, async (source, { run }) => {
       const organizations = await organizationsWithLog(run, scope, agentId);
       if (agentId !== undefined && organizations.length === 0) throw new Problem('NOT_FOUND', 'No entry of this agent is here.');
+      if (since !== undefined) await assertHadSize(source, organizations, since);
       const part = { ...times, ...(agentId === undefined ? {} : { agentId }) };
       const selection: ExportSelection = { organizations, ...part, ...(since === undefined ? {} : { since }) };
       await recordExport(this.work, organizations.map(organizationChain), { ...part, format: call.format });
@@ -43,4 +48,21 @@ export class ExportLogService {
     if (named === PLATFORM_ORGANIZATION && scope.organizations === 'all') return scopeOfOrganization(named);
     return scopeOfOrganization(await this.organizations.choose(scope, named));
   }
+}
+
+/** Whoever asks from a size that the tree has not reached has to hear it, and not to find that a line is missing. */
+async function assertHadSize(source: ExportSource, organizations: readonly string[], since: number): Promise<void> {
+  const [only] = organizations;
+  if (only === undefined || organizations.length > 1) {
+    throw sinceRefused('Each organization has a tree of its own: name one with `organization_id`.');
+  }
+  const { size } = (await source.checkpoint(only)) ?? { size: 0 };
+  if (since <= size) return;
+  throw sinceRefused(
+    `The newest checkpoint is of ${size} leaves. If you hold a signed one of ${since}, this database is behind it: tell its operator.`,
+  );
+}
+
+function sinceRefused(message: string): Problem {
+  return new Problem('VALIDATION_FAILED', `\`since\`: ${message}`, { errors: [{ pointer: '?since', message }] });
 }
