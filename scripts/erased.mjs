@@ -1,4 +1,5 @@
-// npm run erased: erases somebody from a PostgreSQL of the machine's own and looks for them in a dump and in the data files.
+// npm run erased: erases somebody from a PostgreSQL of the machine's own, half of whose log has been swept, and looks for them in a
+// dump, in the data files and in the archive's, unpacked.
 // Ends with 0 when nothing of them is left, 1 when something is, 2 without PostgreSQL's programs.
 //
 // Of the data folder, the write-ahead log (pg_wal) and the server's log are left out: both hold what was, until they rotate
@@ -7,6 +8,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { prepareOrExit } from './prepare.mjs';
 import { MISSING, programs, query, startCluster } from './test/own-cluster.mjs';
 import { endLeftServers, makeRunFolder, removeRunFolder } from './test/run-folder.mjs';
@@ -45,31 +47,39 @@ async function story({ url, superuserUrl, stop }) {
   const { NAMES, STORY_ENVIRONMENT, theyAreErased, theyWereHere } = await import('../dist/proofs/test/support/erased-story.js');
   const texts = [...new Set(Object.values(NAMES).flatMap((text) => [text, text.toLowerCase(), text.toUpperCase()]))];
 
-  const server = await startServer({ env: STORY_ENVIRONMENT });
+  const { aged, archiveFolder, swept, verifiedArchives } = await import('../dist/proofs/test/support/retention.js');
+  const archive = await archiveFolder();
+  const server = await startServer({ env: { ...STORY_ENVIRONMENT, AUDIT_ARCHIVE: archive, AUDIT_CHECKPOINT_SECONDS: '1' } });
   const { superuserUrl: database } = server.database;
   await query(database, ...(await uncompressed(database)));
-  const userId = await theyWereHere(server);
+  const userId = await theyWereHere(server, async () => {
+    await aged(server.database);
+    await swept(server.database, archive);
+  });
   // Statistics keep what is common in a column: they have to know the person to be able to forget them.
   await query(database, 'analyze', 'checkpoint');
-  const known = report('before', texts, dumpOf(database), filesOf(dataDir));
+  const known = report('before', texts, dumpOf(database), filesOf(dataDir), filesOf(archive));
   await theyAreErased(server, userId);
+  const { valid, archives } = await verifiedArchives(server.database, archive);
+  process.stdout.write(`${archives} archives, which ${valid ? 'verify' : 'do not verify'}\n`);
   await server.kill('SIGTERM');
 
   const dump = dumpOf(database);
   // Statistics first: the rows that they replace go with the rest.
   await query(database, 'analyze', 'vacuum full', 'checkpoint');
   await stop();
-  const left = report('after', texts, dump, filesOf(dataDir));
-  if (known.inDump < Object.keys(NAMES).length || known.inFiles < Object.keys(NAMES).length) {
+  const left = report('after', texts, dump, filesOf(dataDir), filesOf(archive));
+  if (Object.values(known).some((found) => found < Object.keys(NAMES).length)) {
     process.stdout.write('the person could not be found before the erasure either: this proves nothing\n');
     return false;
   }
-  process.stdout.write(left.inDump + left.inFiles === 0 ? 'nothing of them is left\n' : 'something of them is left\n');
-  return left.inDump + left.inFiles === 0;
+  const isGone = Object.values(left).every((found) => found === 0);
+  process.stdout.write(isGone ? 'nothing of them is left\n' : 'something of them is left\n');
+  return isGone && valid;
 }
 
 /** Says where the texts are. What a table holds stands in a dump as lines below its COPY; those are named, not shown. */
-function report(when, texts, dump, files) {
+function report(when, texts, dump, files, archived) {
   const inDump = texts.filter((text) => dump.includes(text));
   const tables = new Set();
   let table = '';
@@ -89,7 +99,10 @@ function report(when, texts, dump, files) {
     + `${tables.size === 0 ? '' : `, in ${[...tables].sort().join(', ')}`}\n`
     + `${when}: ${found.size} of ${texts.length} texts in ${files.length} data files (${(bytes / 1e6).toFixed(0)} MB)`
     + `${found.size === 0 ? '' : `, in ${[...new Set([...found.values()].flat())].sort().slice(0, 12).join(', ')}`}\n`);
-  return { inDump: inDump.length, inFiles: found.size };
+  const unpacked = archived.map((file) => (file.endsWith('.gz') ? gunzipSync(readFileSync(file)) : readFileSync(file)));
+  const inArchive = texts.filter((text) => unpacked.some((content) => content.includes(text, 0, 'utf8')));
+  process.stdout.write(`${when}: ${inArchive.length} of ${texts.length} texts in ${archived.length} files of the archive\n`);
+  return { inDump: inDump.length, inFiles: found.size, inArchive: inArchive.length };
 }
 
 function dumpOf(url) {

@@ -20,6 +20,7 @@ interface VerifyOptions {
   file?: string;
   verifierKey?: string[];
   agent?: string;
+  integrity?: boolean;
   remember: string | boolean;
   json?: boolean;
 }
@@ -36,6 +37,7 @@ export function auditVerifyCommand(): Command {
     .addOption(new Option('--file <file>', 'export to verify, .jsonl or .jsonl.gz').conflicts('databaseUrl'))
     .option('--verifier-key <key...>', 'only believe checkpoints signed by this key (GET /audit/keys)')
     .option('--agent <id>', "verify only this agent's chain")
+    .option('--integrity', 'whether the log is as written; not whether rows agree with it, nor whether the gate was right')
     .option('--remember <file>', 'where newest checkpoints are kept, and looked for the next time', defaultRemembered())
     .option('--no-remember', 'compare with no earlier checkpoint, and keep none')
     .option('--json', 'print the outcome as JSON')
@@ -53,6 +55,7 @@ async function verify(options: VerifyOptions, env: NodeJS.ProcessEnv): Promise<n
     const how: VerifyFrom = {
       remembered: file === undefined ? [] : readRemembered(file),
       verifierKeys: options.verifierKey ?? [],
+      integrityOnly: options.integrity ?? false,
       onProgress: progress.show,
       ...(agent === undefined ? {} : { agentId: agent }),
     };

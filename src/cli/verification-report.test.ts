@@ -13,9 +13,24 @@ describe('the report of a verification', () => {
     expect(verificationReport(whole, false)).toBe(
       [
         '', '  ✔ The audit log is as it was written.', '', '    12,345 entries in 1 chain, read in 1.3 s',
-        '    No checkpoint outside of this database vouches for the newest entries yet.', '', '',
+        '    integrity only: not held against rows, and nothing of the gate decided anew',
+        '    No checkpoint yet: nothing outside of this log vouches for it.', '', '',
       ].join('\n'),
     );
+  });
+
+  it('names checkpoint and anchors, what is younger, and what was found of rows and decisions', () => {
+    const checkpoint = {
+      origin: 'countersign-1/platform', size: 4_711, root: '', madeAt: '2026-11-22T08:00:00.000Z', note: '',
+      anchors: [{ name: 'file:/anchors', size: 4_700 }],
+    };
+    const members = { completeness: { checked: 2, breaks: 0 }, replay: { right: 1_200, wrong: 0, notReplayable: { erased: 3 } } };
+    expect(verificationReport({ ...whole, checkpoint, members }, false).trimEnd().split('\n').slice(4)).toEqual([
+      '    2 rows compared with entries, all agree',
+      '    1,200 decisions of the gate decided anew, all right; 3 not replayable: erased',
+      '    checkpoint 4,711 of 2026-11-22T08:00:00.000Z; anchors: file:/anchors',
+      '    3 entries are younger than the last checkpoint.',
+    ]);
   });
 
   it('lists the breaks in plain words, and says how many more there are', () => {
@@ -33,5 +48,13 @@ describe('the report of a verification', () => {
   it('has colour only where it is wanted', () => {
     expect(verificationReport(whole, true)).toContain('\u001b[32m');
     expect(verificationReport(whole, false)).not.toContain('\u001b');
+  });
+
+  it('tells what became of the archives, where they were verified', () => {
+    const archives = (breaks: number) =>
+      verificationReport({ ...whole, members: { archives: { checked: 2, entries: 1_200, breaks } } }, false);
+    expect(archives(0)).toContain('    2 archives with 1,200 swept entries, as they were swept\n');
+    expect(archives(1)).toContain('    2 archives with 1,200 swept entries, altered in 1 place\n');
+    expect(verificationReport(whole, false)).not.toContain('archive');
   });
 });

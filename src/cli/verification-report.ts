@@ -1,4 +1,5 @@
 import type { Verification } from '../modules/audit/verification.js';
+import type { ArchivesMember } from './with-archives.js';
 
 const SHOWN = 50;
 
@@ -11,9 +12,7 @@ export function verificationReport(outcome: Verification, colour: boolean): stri
   const read = [`${amount}, read in ${seconds} s`, ...judged(outcome)].map((line) => `    ${dim(line)}`);
   if (outcome.valid) {
     const lines = ['', `  ${green('✔')} ${bold(green('The audit log is as it was written.'))}`, '', ...read];
-    if (outcome.verdict === 'valid_unanchored') {
-      lines.push(`    ${dim('No checkpoint outside of this database vouches for the newest entries yet.')}`);
-    }
+    lines.push(...vouchedFor(outcome).map((line) => `    ${dim(line)}`));
     return `${lines.join('\n')}\n\n`;
   }
 
@@ -29,14 +28,30 @@ export function verificationReport(outcome: Verification, colour: boolean): stri
   return `${lines.join('\n')}\n\n`;
 }
 
-/** What was found beside the bytes: whether rows and entries agree, and whether the gate was right. */
+/** What the verdict rests on beside the log itself. */
+function vouchedFor({ checkpoint, uncovered }: Verification): string[] {
+  if (!checkpoint) return ['No checkpoint yet: nothing outside of this log vouches for it.'];
+  const { size, madeAt, anchors } = checkpoint;
+  const known = anchors.length === 0 ? 'no anchor was asked' : `anchors: ${anchors.map(({ name }) => name).join(', ')}`;
+  return [
+    `checkpoint ${size.toLocaleString('en')} of ${madeAt}; ${known}`,
+    ...(uncovered === 0 ? [] : [`${counted(uncovered, 'entry is', 'entries are')} younger than the last checkpoint.`]),
+  ];
+}
+
+/** What was found beside the entries: archives, whether rows and entries agree, and whether the gate was right. */
 function judged({ members }: Verification): string[] {
-  const { completeness, replay } = members as unknown as Partial<Judged>;
-  if (!completeness || !replay) return ['integrity only: rows, and what the gate decided, are not in a file'];
+  const { completeness, replay, archives } = members as unknown as Partial<Judged & ArchivesMember>;
+  const swept = archives
+    ? [`${counted(archives.checked, 'archive', 'archives')} with ${counted(archives.entries, 'swept entry', 'swept entries')}, ` +
+        (archives.breaks === 0 ? 'as they were swept' : `altered in ${counted(archives.breaks, 'place', 'places')}`)]
+    : [];
+  if (!completeness || !replay) return [...swept, 'integrity only: not held against rows, and nothing of the gate decided anew'];
   const agree = completeness.breaks === 0 ? 'all agree' : `${completeness.breaks.toLocaleString('en')} do not`;
   const right = replay.wrong === 0 ? 'all right' : `${replay.wrong.toLocaleString('en')} wrong`;
   const left = Object.entries(replay.notReplayable).map(([because, count]) => `; ${count.toLocaleString('en')} not replayable: ${because}`);
   return [
+    ...swept,
     `${counted(completeness.checked, 'row', 'rows')} compared with entries, ${agree}`,
     `${counted(replay.right + replay.wrong, 'decision', 'decisions')} of the gate decided anew, ${right}${left.join('')}`,
   ];

@@ -16,6 +16,7 @@ import { executionRecords } from '../modules/executions/execution-records.query.
 import { requestRecords } from '../modules/hitl/hitl-records.query.js';
 import { loadConfig } from '../platform/config/config.js';
 import { reason } from './reason.js';
+import { withArchives } from './with-archives.js';
 
 /** What is asked, wherever the log is read from. */
 export interface VerifyFrom {
@@ -24,6 +25,8 @@ export interface VerifyFrom {
   readonly remembered: readonly string[];
   /** Only these keys are believed, where any are given. */
   readonly verifierKeys: readonly string[];
+  /** Of a database: nothing is compared with its rows, and nothing decided anew. */
+  readonly integrityOnly: boolean;
   readonly onProgress: (entries: number, total: number) => void;
 }
 
@@ -31,21 +34,23 @@ const THREADS = 2;
 /** Those that modules register in a server. */
 const KEEPERS = [executionRecords, requestRecords, grantRecords];
 
-/** With the anchors that the environment names, where they can be asked. */
-export function fromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
-  const { agentId, remembered, verifierKeys, onProgress } = how;
-  return verifyDatabase({
+/** With the anchors that the environment names, where they can be asked; of the whole log, with the archives, too. */
+export async function fromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
+  const { agentId, remembered, verifierKeys, integrityOnly, onProgress } = how;
+  const found = await verifyDatabase({
     databaseUrl, organizations: 'all', threads: THREADS, remembered, onProgress, anchors: () => askAnchors(databaseUrl, env),
-    judges: (run, source) => judgesOf(run, source, KEEPERS, { organizations: 'all', agentId }),
+    ...(integrityOnly ? {} : { judges: (run, source) => judgesOf(run, source, KEEPERS, { organizations: 'all', agentId }) }),
     ...(agentId === undefined ? {} : { agentId }),
     ...(verifierKeys.length > 0 ? { verifierKeys } : {}),
   });
+  // Of an agent's chain alone nothing is said of what was swept: archives hold all chains of an organization.
+  return agentId === undefined ? withArchives(found, databaseUrl, env) : found;
 }
 
 async function askAnchors(databaseUrl: string, env: NodeJS.ProcessEnv): Promise<ShownAnchor[]> {
   const connection = await snapshotConnection(databaseUrl);
   const instance = await instanceName(connection.run).finally(() => connection.end());
-  const asked = await Promise.all(anchorsOf(loadConfig(env)).map(async (anchor): Promise<ShownAnchor[]> => {
+  const asked = await Promise.all(anchorsOf(loadConfig(ofAnchors(env))).map(async (anchor): Promise<ShownAnchor[]> => {
     const newest = await anchor.newest(originOf(instance, PLATFORM_TREE)).catch((error: unknown) => {
       process.stderr.write(`the anchor ${anchor.name} cannot be asked: ${reason(error, 'no answer')}\n`);
       return undefined;
@@ -54,6 +59,12 @@ async function askAnchors(databaseUrl: string, env: NodeJS.ProcessEnv): Promise<
     return [{ name: anchor.name, size: newest.size, root: newest.root, note: newest.note }];
   }));
   return asked.flat();
+}
+
+/** What anchors hang on; that a server would not start with the rest is nothing to a verification. */
+function ofAnchors(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = ['AUDIT_ANCHORS', 'DATA_DIR', 'OUTBOUND_ALLOW'];
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }
 
 /** Reads a server's export and verifies it here: nothing that the server says of it is believed. */

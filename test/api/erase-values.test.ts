@@ -201,6 +201,76 @@ describe('who may, and with what', () => {
   });
 });
 
+describe('whoever would use it against the log', () => {
+  const stateOf = async (id: string) => (await erasuresOf(admin.client)).find((one) => one.id === id)!;
+
+  test('does not get round the second person by many small erasures: a day\'s count together', async () => {
+    const customers = [1, 2, 3].map((n) => `${customer}-${n}`);
+    for (const one of customers) await search(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`m${i}`, one])));
+    const answers = [];
+    for (const one of customers) {
+      answers.push(await ask(admin.client, [one]));
+      await erased(server);
+    }
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 202]);
+    expect(await stateOf(answers[2]!.text('erasure.id'))).toMatchObject({ state: 'unconfirmed', counts: { values: 0 } });
+    // Asked at once, each alone is few: what comes upon too much waits.
+    const more = [4, 5, 6].map((n) => `${customer}-${n}`);
+    for (const one of more) await search(Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`m${i}`, one])));
+    const other = await aPerson(server, 'admin', { organizationId });
+    await Promise.all(more.map((one) => ask(other.client, [one])));
+    await erased(server);
+    const [row] = await server.sql<{ values: number }>(`select sum((counts ->> 'values')::integer)::integer as values from erasures
+      where asked_by = $1 and confirmed_by is null`, [other.id]);
+    expect(row!.values).toBeLessThanOrEqual(100);
+  });
+
+  test('leaves what it did and who did it in sight: entry, amount and digest stay, and the erasure names its asker for good', async () => {
+    (await search({ to: customer, amount: 1_000_000 })).expect(200);
+    const first = (await ask(admin.client, [customer], { reason: `fraud of ${customer}` })).expect(200).text('erasure.id');
+    await erased(server);
+    expect(await inputs()).toContainEqual({ to: '[erased]', amount: 1_000_000 });
+    const entries = () => server.sql<{ payload: string; disclosures: string }>(`select payload, disclosures from audit_entries
+      where organization_id = $1 and event like 'gdpr.erasure_%' and payload like '%' || $2 || '%' order by chain, seq`,
+    [organizationId, first]);
+    const before = (await entries()).map(({ payload }) => payload);
+    expect(before.join()).toContain(admin.id);
+    const erase = (await ask(admin.client, [first, admin.id, 'gdpr.erasure_executed', 'erased', '[erased]'])).expect(200);
+    await erased(server);
+    expect(await stateOf(erase.text('erasure.id'))).toMatchObject({ state: 'done' });
+    expect((await entries()).map(({ payload }) => payload)).toEqual(expect.arrayContaining(before));
+    expect(await stateOf(first)).toMatchObject({ askedBy: admin.id, state: 'done' });
+    expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
+  });
+
+  test.each([
+    ['NUL', ['Grace\u0000Hopper']], ['a lone surrogate', ['Grace \ud800 Hopper']], ['patterns', ['(((((((a+)+)+)+)+)+)$', '\\p{L}[\\']],
+    ['the longest there may be', Array.from({ length: 20 }, (_, i) => `${'a '.repeat(248)}b${i}`)],
+    ['marks that belong to a letter', ['e\u0301\u0301\u0301\u0301\u0301\u0301']],
+    ['a bare id', ['usr_00000000000000000000000000absent0000']],
+    ['white space of every sort', ['\u00a0\u2003a \t\n b\u3000c\u2028d e']], ['what looks like a pointer', ['/metadata/input/to~1']],
+  ])('gets an answer whatever the values are: %s', async (_what, values) => {
+    (await search({ q: 'a '.repeat(60_000), '~1': '(((((((a', e: 'e\u0301' })).expect(200);
+    const answer = await ask(admin.client, values);
+    expect([200, 202, 400]).toContain(answer.status);
+    expect((await ask(admin.client, values, { dryRun: true })).status).toBe(answer.status === 400 ? 400 : 200);
+    await erased(server);
+    expect((await erasuresOf(admin.client)).filter(({ state }) => state === 'running')).toEqual([]);
+  });
+
+  test('learns nothing of others by counting: neither a viewer, nor a stranger, nor of the platform\'s own log', async () => {
+    (await search({ to: customer })).expect(200);
+    const viewer = await aPerson(server, 'viewer', { organizationId });
+    (await ask(viewer.client, [customer], { dryRun: true })).expect(403, 'FORBIDDEN');
+    (await ask(agent.client, [customer], { dryRun: true })).expect(403, 'FORBIDDEN');
+    const stranger = await aPerson(server, 'owner', { organizationId: await anOrganization(server) });
+    for (const place of [organizationId, 'org_platform']) {
+      (await ask(stranger.client, [customer], { dryRun: true, organizationId: place })).expect(404, 'NOT_FOUND');
+    }
+    expect((await ask(stranger.client, [customer], { dryRun: true })).expect(200).at('found')).toMatchObject({ values: 0, entries: 0 });
+  });
+});
+
 test('a value that is blank without an entry that lists it is tampering, also where others were erased', async () => {
   (await search({ to: customer, keep: 'this' })).expect(200);
   (await ask(admin.client, [customer])).expect(200);

@@ -4,7 +4,7 @@ import { BODY_BYTES_MAX, goodBody } from '../support/bad-bodies.js';
 import { anAgent } from '../support/builders.js';
 import { closeRawConnections, sendRaw } from '../support/raw-http.js';
 import { pathOf, routesOf } from '../support/routes.js';
-import { aPerson, aTeam } from '../support/people.js';
+import { anErasure, aPerson, aTeam } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { storedState } from '../support/stored-state.js';
 import { ROOT_KEY } from '../support/test-run.js';
@@ -119,7 +119,7 @@ describe('members of nobody', () => {
       teams: await aTeam(server, person.organizationId),
       organizations: organization, users: user,
       agents: made.id, hitl: asked.text('hitlRequestId'), executions: ran.text('executionId'), name: 'own.one',
-      capability: 'web.search',
+      capability: 'web.search', erasures: await anErasure(server, person.organizationId),
     };
     const setupToken = (await root.post(`/api/v1/agents/${made.id}/setup-token`)).expect(201).text('setupToken');
     return { ids, token: made.token, userId: person.id, setupToken };

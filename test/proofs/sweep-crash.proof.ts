@@ -1,32 +1,42 @@
-import { spawn } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { whileCaught } from '../support/caught.js';
 import { eventually } from '../support/eventually.js';
 import type { Proof } from '../support/proof.js';
-import { generator, pause } from '../support/races.js';
-import { aged, archiveFolder, brokenArchives, sweepEnvironment, swept, wholeLog, type Kept } from '../support/retention.js';
-import { startServer, type TestServer } from '../support/server.js';
-import { CHECKOUT } from '../support/test-run.js';
+import { done, generator, pause } from '../support/races.js';
+import { aged, archiveFolder, brokenArchives, verifiedArchives, wholeLog, type Kept } from '../support/retention.js';
+import { back, startServer, type TestServer } from '../support/server.js';
+import { aSweeper, type SweeperProcess } from '../support/sweepers.js';
+import { verifiedLog } from '../support/verified-log.js';
 
 const FEWEST_KILLS = 3;
 /** In a short run, what depends on luck may not come up. */
 const KILLS_FOR_LUCK = 30;
-const CALLS = 40;
-const LATEST_MS = 500;
-const STATES = ['writing', 'verified', 'recorded', 'done'] as const;
+/** Every so many rounds the server is what sweeps. */
+const SERVER_EVERY = 8;
+const CALLS = 18;
+const AT_ONCE = 20;
+const LATEST_MS = 120;
+/** Archives that the stand-alone verifier looks at, each as a program of its own. */
+const LOOKED_AT = 12;
+const OPEN = ['writing', 'verified', 'recorded'] as const;
+type Open = (typeof OPEN)[number];
 
 interface World {
   readonly server: TestServer;
   readonly agents: readonly BuiltAgent[];
   readonly archive: string;
+  /** Who finishes, and who is killed next: a new one is made while the rest goes on. */
+  readonly finisher: SweeperProcess;
+  victim: Promise<SweeperProcess>;
   readonly random: () => number;
   readonly coverage: Record<string, number>;
 }
 
 /**
- * Entries are made and made old; whoever sweeps, the server that has come to lead or the command, is killed at a random moment after
- * it began; the next one finishes. Nothing may then be lost, stand in two places, or be left over.
+ * Entries are made and made old; whoever sweeps, the server that has come to lead or the command, is killed in one of the states of a
+ * sweep, a random while after it was seen there; the next one finishes. Nothing may then be lost, stand in two places, or be left over.
  */
 export const proof: Proof = {
   name: 'sweep-crash',
@@ -36,18 +46,22 @@ export const proof: Proof = {
   run: async ({ count, seed, progress }) => {
     const kills = Math.max(count, FEWEST_KILLS);
     const coverage: Record<string, number> = { 'a server was killed': 0, 'the command was killed': 0 };
-    for (const state of STATES) coverage[`left ${state}`] = 0;
+    for (const state of OPEN) coverage[`left ${state}`] = 0;
     const archive = await archiveFolder();
     const server = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '1', AUDIT_RETENTION_DAYS: '3660', AUDIT_ARCHIVE: archive } });
     try {
       const agents = await Promise.all([0, 1, 2].map(() => anAgent(server).granted('web.search').create()));
-      const world = { server, agents, archive, random: generator(seed), coverage };
+      const finisher = await aSweeper(server.database, archive);
+      const world: World = {
+        server, agents, archive, finisher, victim: aSweeper(server.database, archive), random: generator(seed), coverage,
+      };
       let counterexample: string | undefined;
       for (let kill = 0; kill < kills && counterexample === undefined; kill++) {
         counterexample = await round(world, kill);
         progress(kill + 1);
       }
-      counterexample ??= (await brokenArchives(archive))[0];
+      await Promise.all([finisher.kill(), world.victim.then((one) => one.kill())]);
+      counterexample ??= await unsound(world);
       if (kills < KILLS_FOR_LUCK) for (const [what, times] of Object.entries(coverage)) if (times === 0) delete coverage[what];
       return { checked: kills, counterexample, coverage };
     } finally {
@@ -60,51 +74,58 @@ async function round(world: World, kill: number): Promise<string | undefined> {
   const { server, agents, archive, coverage } = world;
   for (let n = 0; n < CALLS; n += agents.length) {
     const call = { capability: 'web.search', input: { q: `${kill} ${n}` } };
-    await Promise.all(agents.map(({ client }) => client.post('/api/v1/execute', call)));
+    await Promise.all(agents.map(async ({ client }) => (await done(() => client.post('/api/v1/execute', call))).expect(200)));
   }
   await aged(server.database);
   const before = await wholeLog(server.database, archive);
-  if (kill % 2 === 0) {
-    await server.kill();
-    await server.restart();
-    await killedWhileSweeping(world, () => server.kill());
-    coverage['a server was killed']!++;
-    await server.restart();
-  } else {
-    const env = sweepEnvironment(server.database, archive);
-    const command = spawn(process.execPath, [join(CHECKOUT, 'bin', 'countersign.mjs'), 'audit', 'sweep', '--at-once', '20'], {
-      cwd: CHECKOUT, env: { PATH: process.env.PATH, ...env }, stdio: 'ignore',
-    });
-    const gone = new Promise<void>((resolve) => command.once('exit', () => resolve()));
-    await killedWhileSweeping(world, async () => {
-      command.kill('SIGKILL');
-      await gone;
-    });
-    coverage['the command was killed']!++;
+  const state = OPEN[kill % OPEN.length]!;
+  const isServer = kill % SERVER_EVERY === SERVER_EVERY - 1;
+  if (isServer) await server.kill();
+  const victim = await world.victim;
+  const command = { begin: () => Promise.resolve(victim.begin(AT_ONCE)), kill: () => victim.kill() };
+  await killedIn(world, state, isServer ? { begin: () => back(server), kill: () => server.kill() } : command);
+  if (!isServer) world.victim = aSweeper(server.database, archive);
+  coverage[isServer ? 'a server was killed' : 'the command was killed']!++;
+  for (const left of await server.sql<{ state: string }>(`select distinct state from audit_sweeps where state <> 'done'`)) {
+    coverage[`left ${left.state}`]!++;
   }
-  for (const { state } of await server.sql<{ state: string }>(`select distinct state from audit_sweeps`)) coverage[`left ${state}`]!++;
+  if (isServer) await back(server);
   return finished(world, before);
 }
 
-/** A random while after a sweep of this round was seen in a state, or all were over. */
-async function killedWhileSweeping({ server, random }: World, kill: () => Promise<void>): Promise<void> {
-  const [{ count }] = (await server.sql<{ count: string }>('select count(*) from audit_sweeps')) as [{ count: string }];
-  const state = STATES[Math.floor(3 * random())];
-  const seen = `select count(*) as all, count(*) filter (where state = $1) as wanted, count(*) filter (where state <> 'done') as open
-    from audit_sweeps`;
-  await eventually(async () => {
-    const [row] = await server.sql<{ all: string; wanted: string; open: string }>(seen, [state]);
-    const isOver = row!.open === '0' && row!.all !== count;
-    if (row!.wanted === '0' && !isOver) throw new Error('not there yet');
-  }, { within: 30_000, every: 1 });
-  // Each state is over soon.
-  await pause(LATEST_MS * random() ** 4);
-  await kill();
+/** What a sweep needs to leave a state, so that it is met there: it may then be at anything that it does in that state. */
+const NEEDED: Readonly<Record<Open, string>> = {
+  writing: `select from audit_sweeps where state = 'writing' for update`,
+  verified: `select from audit_heads where chain like 'sys\\_org%' for update`,
+  recorded: `select from audit_entries where chain like 'agt%' order by seq limit 3 for update`,
+};
+
+async function killedIn(
+  { server: { database }, random }: World, state: Open, sweeper: { begin(): Promise<void>; kill(): Promise<void> },
+): Promise<void> {
+  const seen = () => eventually(async () => {
+    const found = await database.sql('select id from audit_sweeps where state = $1', [state]);
+    if (found.length === 0) throw new Error(`no sweep is ${state}`);
+  }, { within: 60_000, every: 1 });
+  const soon = () => pause(LATEST_MS * random() ** 2);
+  if (state === 'writing') {
+    await sweeper.begin();
+    // Half of them are at their writing, the other half has ended it.
+    if (random() < 0.5) await seen().then(soon).then(() => sweeper.kill());
+    else await whileCaught(database, NEEDED.writing, () => soon().then(() => sweeper.kill()));
+    return;
+  }
+  await whileCaught(database, NEEDED[state], async () => {
+    await sweeper.begin();
+    await seen();
+    await soon();
+    await sweeper.kill();
+  });
 }
 
 /** Lets what was cut off be finished, and looks at what is there. */
-async function finished({ server, archive }: World, before: readonly Kept[]): Promise<string | undefined> {
-  await eventually(() => swept(server.database, archive), { within: 60_000, every: 500 });
+async function finished({ server, archive, finisher }: World, before: readonly Kept[]): Promise<string | undefined> {
+  await eventually(() => finisher.sweep(AT_ONCE), { within: 60_000, every: 500 });
   const after = await wholeLog(server.database, archive);
   const ids = new Set(after.map(({ id }) => id));
   if (ids.size !== after.length) return 'an entry stands in two places';
@@ -125,4 +146,13 @@ async function finished({ server, archive }: World, before: readonly Kept[]): Pr
     }
   }
   return undefined;
+}
+
+/** What is wrong with the archives, or with the log that is left, as those see it who verify them. */
+async function unsound({ server: { database }, archive }: World): Promise<string | undefined> {
+  const archives = await verifiedArchives(database, archive);
+  if (archives.breaks.length > 0) return `the archives do not verify: ${JSON.stringify(archives.breaks[0])}`;
+  const { breaks: [first] } = await verifiedLog(database.url);
+  if (first) return `the log does not verify: ${JSON.stringify(first)}`;
+  return (await brokenArchives(archive, LOOKED_AT))[0];
 }

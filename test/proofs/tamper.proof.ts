@@ -38,9 +38,9 @@ interface Tried extends ProofResult {
 }
 
 /**
- * A log in which everything has happened, of some 11,000 entries in several organizations (2,000 in a short run); and what somebody who
- * owns the database can do to it, each instance in a transaction that is verified within and undone. With it, the same log untouched, in
- * every state that may look like tampering and is none.
+ * A log in which everything has happened, of some 11,000 entries in several organizations (2,000 in a short run); and what somebody
+ * who owns the database can do to it, each instance in a transaction that is verified within and undone. With it, the same log
+ * untouched, in every state that may look like tampering and is none.
  */
 export const proof: Proof = {
   name: 'tamper',

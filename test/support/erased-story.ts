@@ -17,8 +17,13 @@ const { name, email, before, address } = NAMES;
 /** Settings of the server that the story is played on: the person calls from an address of theirs. */
 export const STORY_ENVIRONMENT = { TRUSTED_PROXIES: '127.0.0.1' } as const;
 
-/** Somebody works here for a while: their name comes into every place that people and agents can write to. @returns their id */
-export async function theyWereHere(server: TestServer): Promise<string> {
+/**
+ * Somebody works here for a while: their name comes into every place that people and agents can write to.
+ *
+ * @param halfway once the log tells of their account, and of what they did from where
+ * @returns their id
+ */
+export async function theyWereHere(server: TestServer, halfway?: () => Promise<void>): Promise<string> {
   const organizationId = await firstOrganization(server);
   const root = asRoot(server).with({ 'x-forwarded-for': address });
   const owner = await aPerson(server, 'owner');
@@ -28,6 +33,8 @@ export async function theyWereHere(server: TestServer): Promise<string> {
   (await root.patch(`/api/v1/users/${id}`, { email })).expect(200);
   const key = (await root.post(`/api/v1/users/${id}/keys`, { name: `key of ${name}` })).expect(201).text('secret');
   const they = as(server, key).with({ 'x-forwarded-for': address });
+  (await they.post('/api/v1/teams', { name: 'their first' })).expect(201);
+  await halfway?.();
   (await they.post('/api/v1/teams', { name: `team of ${name}`, description: `led by ${name}` })).expect(201);
   (await they.get('/api/v1/users/me', { headers: { 'x-api-key': 'svc_root_wrong' } })).expect(401);
   await agentsWroteOfThem(server, they, owner.client, id);

@@ -1,7 +1,9 @@
+import { DirectoryArchive } from '../../src/modules/audit/sweeps/archive.directory.js';
 import { asRoot, type Client } from './actors.js';
 import { anAgent } from './builders.js';
 import { aPerson, firstOrganization } from './people.js';
 import { done } from './races.js';
+import { aged, swept } from './retention.js';
 import type { TestServer } from './server.js';
 
 /** Whom a round erases: a customer by texts of theirs, or a user. */
@@ -13,24 +15,31 @@ export interface Erased {
 
 export interface ErasureWorld {
   readonly people: readonly Erased[];
-  readonly admins: readonly [key: string, key: string];
+  /** Keys of those who ask, and of who confirms. */
+  readonly admins: readonly string[];
+  readonly second: string;
 }
 
-const ENTRIES_EACH = 24;
+const ENTRIES_EACH = 12;
 const AT_ONCE = 8;
 
-/** A log in which so many people stand, each in entries all along it. */
-export async function aLogOf(server: TestServer, count: number): Promise<ErasureWorld> {
+/** A log in which so many people stand, each in entries all along it; what is older is in the archive. */
+export async function aLogOf(server: TestServer, count: number, archive: string): Promise<ErasureWorld> {
   const organizationId = await firstOrganization(server);
-  const [one, two] = [await aPerson(server, 'admin'), await aPerson(server, 'admin')];
+  const second = await aPerson(server, 'admin');
+  const admins = await Promise.all(Array.from({ length: Math.ceil(count / 6) }, () => aPerson(server, 'admin')));
   const agent = await anAgent(server).granted('web.search').create();
   const people = await Promise.all(Array.from({ length: count }, (_, n) => somebody(server, organizationId, n)));
   const inputs = Array.from({ length: count * ENTRIES_EACH }, (_, i) => inputOf(people[i % count]!, i));
   for (let first = 0; first < inputs.length; first += AT_ONCE) {
+    if (first === Math.floor(inputs.length / 2 / AT_ONCE) * AT_ONCE) {
+      await aged(server.database);
+      await swept(server.database, archive, '--at-once', '400');
+    }
     await Promise.all(inputs.slice(first, first + AT_ONCE).map(async (input) =>
       (await done(() => agent.client.post('/api/v1/execute', { capability: 'web.search', input }))).expect(200)));
   }
-  return { people, admins: [one.key, two.key] };
+  return { people, admins: admins.map(({ key }) => key), second: second.key };
 }
 
 async function somebody(server: TestServer, organizationId: string, n: number): Promise<Erased> {
@@ -64,9 +73,19 @@ interface Stored {
 
 export type Snapshot = ReadonlyMap<string, readonly Stored[]>;
 
-export async function snapshot(server: TestServer): Promise<Snapshot> {
+/** Of the log, and of what was swept from it. */
+export async function snapshot(server: TestServer, archive: string): Promise<Snapshot> {
   const rows = await server.sql<{ id: string; disclosures: string }>('select id, disclosures from audit_entries');
-  return new Map(rows.map(({ id, disclosures }) => [id, JSON.parse(disclosures) as Stored[]]));
+  const all = new Map(rows.map(({ id, disclosures }) => [id, JSON.parse(disclosures) as Stored[]]));
+  const store = new DirectoryArchive(archive);
+  for await (const name of store.list('')) {
+    if (!name.endsWith('/disclosures.jsonl.gz')) continue;
+    for await (const line of store.read(name)) {
+      const { id, text } = JSON.parse(line) as { id: string; text: string };
+      all.set(id, JSON.parse(text) as Stored[]);
+    }
+  }
+  return all;
 }
 
 /** Every sentence that is not true of what erasures have left of a log: what names nobody has to stand as it stood. */

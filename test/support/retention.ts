@@ -1,7 +1,8 @@
-import { mkdtemp, readdir } from 'node:fs/promises';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 import { DirectoryArchive } from '../../src/modules/audit/sweeps/archive.directory.js';
 import { countersign, type CommandResult } from './command-line.js';
 import type { TestDatabase } from './database.js';
@@ -105,10 +106,15 @@ export async function objectsIn(folder: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).sort();
 }
 
-/** Each archive's skeleton, by the verifier that knows nothing of this service: those that it finds fault with. */
-export async function brokenArchives(folder: string): Promise<string[]> {
+/**
+ * Each archive's skeleton, by the verifier that knows nothing of this service: those that it finds fault with.
+ *
+ * @param most only the last ones
+ */
+export async function brokenArchives(folder: string, most = Infinity): Promise<string[]> {
   const found: string[] = [];
-  for (const skeleton of (await objectsIn(folder)).filter((name) => name.endsWith('skeleton.jsonl.gz'))) {
+  const all = (await objectsIn(folder)).filter((name) => name.endsWith('skeleton.jsonl.gz'));
+  for (const skeleton of all.slice(-Math.min(most, all.length))) {
     const run = promisify(execFile)(process.execPath, [join(CHECKOUT, 'verifier', 'verify.mjs'), skeleton, '--json']);
     const { stdout } = await run.catch((error: { stdout: string }) => error);
     const { verdict, covers } = JSON.parse(stdout) as { verdict: string; covers: string };
@@ -124,4 +130,39 @@ export async function verifiedArchives(
   const { stdout, stderr } = await countersign(['audit', 'verify-archive', archive, '--json'], { DATABASE_URL: database.url });
   if (stdout === '') throw new Error(stderr);
   return JSON.parse(stdout) as Awaited<ReturnType<typeof verifiedArchives>>;
+}
+
+/** What `countersign audit verify` says of the log where the environment names the archives' folder. */
+export async function verifiedWithArchives(
+  database: TestDatabase, archive: string, ...words: string[]
+): Promise<{ verdict: string; breaks: { kind: string; chain: string; detail: string }[]; archives?: { checked: number; breaks: number } }> {
+  const env = { DATABASE_URL: database.url, AUDIT_ARCHIVE: archive };
+  const { stdout, stderr } = await countersign(['audit', 'verify', '--no-remember', '--json', ...words], env);
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as Awaited<ReturnType<typeof verifiedWithArchives>>;
+}
+
+/** Which of these texts stand anywhere in the bytes of the archives, unpacked. */
+export async function inArchives(folder: string, texts: readonly string[]): Promise<string[]> {
+  const found = new Set<string>();
+  for (const name of await objectsIn(folder)) {
+    const bytes = await readFile(name);
+    const content = name.endsWith('.gz') ? gunzipSync(bytes) : bytes;
+    for (const text of texts) if (content.includes(text)) found.add(text);
+  }
+  return [...found].sort();
+}
+
+/** Begins `countersign audit sweep` and does not wait for it: for whoever kills it. */
+export function sweepProcess(database: TestDatabase, archive: string, ...words: readonly string[]): {
+  kill(): Promise<void>; readonly ended: Promise<number | null>;
+} {
+  const child = spawn(process.execPath, [join(CHECKOUT, 'bin', 'countersign.mjs'), 'audit', 'sweep', ...words], {
+    cwd: CHECKOUT, env: { PATH: process.env.PATH, ...sweepEnvironment(database, archive) }, stdio: 'ignore',
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return { ended, kill: async () => {
+    child.kill('SIGKILL');
+    await ended;
+  } };
 }

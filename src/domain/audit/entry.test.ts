@@ -5,10 +5,11 @@ import { isJsonObject, type JsonObject } from '../json.js';
 import { EVENTS, type AuditEvent, type AuditEventType } from './catalogue.js';
 import { agentChain, organizationChain, platformChain } from './chain.js';
 import { commitmentDigest, committedText, type Disclosure } from './commitments.js';
-import { prepareEntry, type RecordedEvent, type Stamp } from './entry.js';
+import { pointersTo, prepareEntry, type RecordedEvent, type Stamp } from './entry.js';
 import type { EventDefinition, Member } from './event-definition.js';
 import { entryHash, preimage } from './hash.js';
 import { jcs } from './jcs.js';
+import { readPayload, type Payload } from './payload.js';
 import { pointerSteps } from './pointer.js';
 
 const ORGANIZATION = newId('org');
@@ -220,6 +221,14 @@ describe('prepareEntry', () => {
       { userId: other, pointer: '/metadata/userId' },
       { userId: other, pointer: '/metadata/email' },
     ]);
+
+    // Told again by what was written, once nobody remembers it beside.
+    const told = ({ payload }: { payload: string }, user: string) => pointersTo(user, readPayload(payload) as Payload);
+    expect(told(escalated, USER)).toEqual(['/origin/address']);
+    expect(told(escalated, other)).toEqual(['/metadata/escalatedTo']);
+    expect(told(asked, USER)).toEqual([]);
+    expect(told(created, other)).toEqual(['/metadata/userId', '/metadata/email']);
+    expect(told(created, newId('usr'))).toEqual([]);
   });
 
   const ofOrganization = { chain: organizationChain(ORGANIZATION) };

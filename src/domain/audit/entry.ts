@@ -5,6 +5,7 @@ import { PLATFORM_ORGANIZATION, isAgentChain, type ChainRef } from './chain.js';
 import { commitMembers, commitValue, disclosuresText, type Disclosure } from './commitments.js';
 import type { EventDefinition, Member } from './event-definition.js';
 import { jcs, jcsString } from './jcs.js';
+import type { Payload } from './payload.js';
 
 /** Through which door something came. */
 export type Via = 'rest' | 'mcp' | 'page' | 'chat' | 'cli' | 'worker' | 'sweeper';
@@ -197,7 +198,10 @@ function originText({ address, requestId, traceId, via }: Origin, disclosures: D
  * Whom an entry is about, as the catalogue names them, and who acted, unless it is the chain's own agent: so whoever is asked for
  * is found here. An actor's own address is what an erasure of theirs has to find.
  */
-function subjectsOf(metadata: Record<string, unknown>, plan: Plan, stamp: Stamp, agentId?: string): Subject[] {
+function subjectsOf(
+  metadata: Readonly<Record<string, unknown>>, plan: Plan,
+  stamp: { readonly actorId: string; readonly origin?: { readonly address?: unknown } | undefined }, agentId?: string,
+): Subject[] {
   const subjects: Subject[] = [];
   if (stamp.actorId !== agentId) {
     const isPerson = isId('usr', stamp.actorId) && stamp.origin?.address !== undefined;
@@ -221,4 +225,15 @@ function subjectsOf(metadata: Record<string, unknown>, plan: Plan, stamp: Stamp,
     if (member.personal && metadata[name] !== undefined) subjects.push({ userId: about, pointer });
   }
   return subjects;
+}
+
+/**
+ * Where an entry holds data of a user, told by its payload alone: as it was told when it was appended, but for ids within committed
+ * members, which say nothing of anybody whose account is blank. For entries whose subjects were forgotten with them.
+ */
+export function pointersTo(userId: string, { event, actorId, origin, metadata }: Payload): string[] {
+  const plan = PLANS.get(event);
+  if (!plan) return [];
+  return subjectsOf(metadata, plan, { actorId, ...(origin ? { origin } : {}) })
+    .flatMap((subject) => (subject.userId === userId ? subject.pointer : []));
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { entryLeaf } from './tree/leaf.js';
+import { digest } from './tree/rfc6962.js';
 import type { StoredLeaf } from './stored-entry.js';
 
 const KEY_BYTES = 32;
@@ -58,11 +59,11 @@ export class LeafHasher {
 
   /** SHA-256(0x00 ‖ leaf), as the tree has it. */
   leafHash(): Uint8Array {
-    return hash('sha256', this.bytes.subarray(KEY_BYTES), 'buffer');
+    return digest(this.bytes.subarray(KEY_BYTES));
   }
 
   addTo(sum: KeyedSum): void {
-    sum.add(hash('sha256', this.bytes, 'buffer'));
+    sum.add(hash('sha256', this.bytes, 'binary'));
   }
 }
 
@@ -71,10 +72,12 @@ export class KeyedSum {
   private readonly lanes = new Uint32Array(LANES);
   private count = 0;
 
-  add(digest: Buffer): void {
+  /** @param hashed 32 bytes, as characters */
+  add(hashed: string): void {
     let carry = 0;
-    for (let n = 0; n < LANES; n++) {
-      const sum = this.lanes[n]! + digest.readUInt32LE(n * 4) + carry;
+    for (let n = 0, at = 0; n < LANES; n++, at += 4) {
+      const low = hashed.charCodeAt(at) | (hashed.charCodeAt(at + 1) << 8) | (hashed.charCodeAt(at + 2) << 16);
+      const sum = this.lanes[n]! + low + hashed.charCodeAt(at + 3) * 2 ** 24 + carry;
       carry = sum >= LANE ? 1 : 0;
       this.lanes[n] = sum;
     }

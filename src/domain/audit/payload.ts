@@ -25,7 +25,8 @@ export interface Commitment {
 const REQUIRED = ['actorId', 'event', 'id', 'metadata', 'organizationId', 'timestamp', 'v'];
 const KNOWN = new Set([...REQUIRED, 'origin', 'outcome']);
 const TEXTS = ['actorId', 'event', 'id', 'organizationId', 'timestamp'];
-const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** A time, as a payload and its column have it. */
+export const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const DIGEST = /^[A-Za-z0-9_-]{43}$/;
 
 /** Reads a payload strictly: canonical text, exactly the members of version 1. Otherwise a sentence that says what is wrong. */

@@ -1,7 +1,6 @@
 import { breakAt, missing, type Break } from './breaks.js';
 import { isAgentChain, organizationChain, type ChainRef } from './chain.js';
-import { checkEntry, type CheckedEntry } from './check-entry.js';
-import type { Payload } from './payload.js';
+import { checkEntry, type CheckedEntry, type SaidOfEntry } from './check-entry.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from './stored-entry.js';
 
 /** A value that is gone: an erasure entry must list its entry's hash and its digest. */
@@ -62,7 +61,7 @@ export function startChain(ref: ChainRef, comparesLeaves: boolean, seam?: { read
  */
 export function nextPosition(
   state: ChainState, entry: StoredEntry | undefined, leaf: StoredLeaf | undefined,
-): Payload | undefined {
+): SaidOfEntry | undefined {
   const { chain } = state.ref;
   if (leaf) {
     if (leaf.seq <= state.leafSeq) {

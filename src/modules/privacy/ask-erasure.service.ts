@@ -30,12 +30,14 @@ export class AskErasureService {
   async ask(wanted: AskErasureDto, caller: Caller): Promise<Reply<ErasureEnvelope | FoundReply>> {
     const { values, reason, dryRun = false } = wanted;
     const organizationId = await this.organizationOf(caller, wanted.organizationId);
-    const found = await this.work.run({ chains: [] }, (tx) => this.foresight.look(tx, organizationId, values, dryRun));
+    const found = await this.work.run({ chains: [] }, async (tx) => ({
+      before: await this.asked.erasedAlone(tx, organizationId, caller), ...(await this.foresight.look(tx, organizationId, values, dryRun)),
+    }));
     if (dryRun) {
       recordsNothing();
       return reply(200, presentFound(organizationId, found));
     }
-    const mustWait = needsSecond(found) && organizationId !== PLATFORM_ORGANIZATION;
+    const mustWait = organizationId !== PLATFORM_ORGANIZATION && needsSecond({ ...found, values: found.values + found.before });
     const answer = await this.work.run({ chains: [organizationChain(organizationId)], leavesFacts: true }, async (tx) => {
       const row = await this.asked.insert(tx, { organizationId, values, reason, caller, state: mustWait ? 'unconfirmed' : 'running' });
       return tx.reply(mustWait ? 202 : 200, { ...presentFound(organizationId, found), erasure: presentErasure(row) });

@@ -30,6 +30,11 @@ export class AskedErasures {
     return this.store.place(scope, id);
   }
 
+  /** How many values the caller has erased here within a day that nobody else has confirmed. */
+  erasedAlone(tx: Tx, organizationId: string, { actorId: askedBy }: Caller): Promise<number> {
+    return this.store.erasedAlone(tx, { organizationId, id: '', askedBy });
+  }
+
   async insert(tx: Tx, { organizationId, values, reason, caller, state }: AskedErasure): Promise<ErasureRow> {
     const id = newId('ers');
     const row = {

@@ -1,10 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Blanking } from '../../domain/audit/search-entry.js';
+import { pointersTo } from '../../domain/audit/entry.js';
+import { readPayload } from '../../domain/audit/payload.js';
+import { type Blanking, searchedTexts, textsAt } from '../../domain/audit/search-entry.js';
+import { UnderWay } from '../../platform/database/plan.js';
+import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { ARCHIVED_LOG, type ArchivedLog } from './archived-log.js';
-import { addRows, type ErasureKey, type ErasurePlace, type Stepped } from './erasure.js';
-import { ALONE, ErasureLedger, under } from './erasure-ledger.service.js';
-import { atPhase, blanked, LookFor, VALUES_AT_ONCE } from './look-for.service.js';
+import { ARCHIVED_LOG, type ArchivedEntry, type ArchivedLog, type ArchivedSweeps, type OpenArchives } from './archived-log.js';
+import { addRows, type Erasure, type ErasureKey, type ErasurePlace, type Stepped } from './erasure.js';
+import { ALONE, ErasureLedger, type Found, under } from './erasure-ledger.service.js';
+import { ErasureTexts } from './erasure-texts.js';
+import { atPhase, blankedOne, legible, LookFor, VALUES_AT_ONCE } from './look-for.service.js';
+
+/** What an archive holds of an erasure's, before any of it is blanked. */
+interface Survey extends Found {
+  /** All that is searched for, where the archive tells of more. */
+  readonly texts?: readonly string[];
+}
 
 /**
  * Values of entries that were swept. Listed first and blanked then: what is listed twice, or too early, does no harm; a blank that
@@ -16,51 +27,112 @@ export class EraseArchive {
     private readonly work: UnitOfWork,
     private readonly ledger: ErasureLedger,
     private readonly looking: LookFor,
+    private readonly texts: ErasureTexts,
     @Inject(ARCHIVED_LOG) private readonly archived: ArchivedLog,
   ) {}
 
   async step(key: ErasureKey, from: ErasurePlace): Promise<Stepped> {
-    const erasure = await this.work.run(ALONE, (tx) => this.ledger.running(tx, key, from));
-    const entries = await this.erase(key, from, this.looking.finder(erasure));
-    if (entries === 'waits') return 'end';
+    const { erasure, sweeps } = await this.work.run(ALONE, async (tx) =>
+      ({ erasure: await this.ledger.running(tx, key, from), sweeps: await this.archived.sweeps(tx, key.organizationId) }));
+    const isThrough = sweeps.unfinished.length === 0 && sweeps.recorded.length === (from.archives ?? 0);
+    const erased = isThrough ? {} : await this.through(erasure, sweeps);
+    if (typeof erased === 'string') return erased;
     return this.work.run(under(key), async (tx) => {
       const now = await this.ledger.running(tx, key, from);
-      const counts = addRows(now.counts, { archived: entries });
+      // Swept meanwhile: what went into the archive then was not looked at here.
+      if ((await this.recorded(tx, key)) !== sweeps.recorded.length) return 'more';
+      const counts = addRows(now.counts, erased);
       if (now.place.last) return this.ledger.end(tx, { ...now, counts });
-      await this.ledger.move(tx, now, atPhase(now.place, 'check'), counts);
+      await this.ledger.move(tx, now, { ...atPhase(now.place, 'check'), archives: sweeps.recorded.length }, counts);
       return 'more';
     });
   }
 
-  private async erase(key: ErasureKey, from: ErasurePlace, holds: (text: string) => boolean): Promise<number | 'waits'> {
+  /** Whether each archive that there is was gone through. */
+  async isThrough(tx: Tx, erasure: Erasure): Promise<boolean> {
+    return (await this.recorded(tx, erasure)) === (erasure.place.archives ?? 0);
+  }
+
+  private async recorded(tx: Tx, { organizationId }: ErasureKey): Promise<number> {
+    return (await this.archived.sweeps(tx, organizationId)).recorded.length;
+  }
+
+  /** @returns what it counted; or what came of the step, where it has not gone through them */
+  private async through(erasure: Erasure, sweeps: ArchivedSweeps): Promise<Record<string, number> | Stepped> {
+    try {
+      return await this.archived.open(erasure.organizationId, sweeps, (open) => this.erase(erasure, open));
+    } catch (error) {
+      if (error instanceof UnderWay) return 'later';
+      throw error;
+    }
+  }
+
+  private async erase(erasure: Erasure, open: OpenArchives): Promise<Record<string, number> | Stepped> {
+    const blanking = this.blanker(erasure);
+    const { texts, ...found } = await this.survey(erasure, open, blanking);
+    if (texts) return this.learn(erasure, texts);
+    const counted: Record<string, number> = 'archivesGone' in erasure.counts.rows ? {} : { archivesGone: open.gone };
+    if (found.entries === 0) return counted;
+    if (await this.work.run(under(erasure), async (tx) =>
+      this.ledger.waits(tx, await this.ledger.running(tx, erasure, erasure.place), found))) return 'end';
+    await this.list(erasure, open, blanking);
+    const entries = await open.rewrite((entry) => blanking(entry)?.after ?? entry.text);
+    return { archived: entries, ...counted };
+  }
+
+  private async survey(erasure: Erasure, open: OpenArchives, blanking: (entry: ArchivedEntry) => Blanking | undefined): Promise<Survey> {
+    const known = this.texts.open(erasure.id, erasure.texts);
+    const told = new Set<string>();
+    let [values, entries, hasDecision] = [0, 0, false];
+    for await (const entry of open.entries()) {
+      for (const text of legible(() => textsAt(entry.text, this.pointers(erasure, entry))) ?? []) told.add(text);
+      const one = blanking(entry);
+      values += one?.pairs.length ?? 0;
+      entries += one ? 1 : 0;
+      hasDecision ||= one?.isDecision ?? false;
+    }
+    const texts = searchedTexts([...known, ...told]);
+    return { values, entries, hasDecision, ...(texts.length > known.length ? { texts } : {}) };
+  }
+
+  /** What the archive tells of a user may stand in the log as well: that is searched again, and the archive after it. */
+  private learn(erasure: Erasure, texts: readonly string[]): Promise<Stepped> {
+    return this.work.run<Stepped>(under(erasure), async (tx) => {
+      const now = await this.ledger.running(tx, erasure, erasure.place);
+      await this.ledger.learn(tx, now, { phase: 'log', round: now.place.round }, this.texts.seal(erasure.id, texts));
+      return 'more';
+    });
+  }
+
+  private async list(erasure: Erasure, open: OpenArchives, blanking: (entry: ArchivedEntry) => Blanking | undefined): Promise<void> {
     let page: Blanking[] = [];
     let values = 0;
-    for await (const { id, hash, text } of this.archived.of(key.organizationId)) {
-      const found = blankingIn(hash, text, holds, id);
+    const record = () => this.work.run(under(erasure), async (tx) =>
+      this.ledger.listed(tx, await this.ledger.running(tx, erasure, erasure.place), page));
+    for await (const entry of open.entries()) {
+      const found = blanking(entry);
       if (!found) continue;
-      if (values + found.pairs.length > VALUES_AT_ONCE) {
-        if (!(await this.list(key, from, page))) return 'waits';
+      if (page.length > 0 && values + found.pairs.length > VALUES_AT_ONCE) {
+        await record();
         [page, values] = [[], 0];
       }
       page.push(found);
       values += found.pairs.length;
     }
-    if (!(await this.list(key, from, page))) return 'waits';
-    return (await this.archived.rewrite(key.organizationId, (hash, text) => blankingIn(hash, text, holds)?.after ?? text)).entries;
+    if (page.length > 0) await record();
   }
 
-  /** @returns false where a second person is needed first */
-  private async list(key: ErasureKey, from: ErasurePlace, page: readonly Blanking[]): Promise<boolean> {
-    if (page.length === 0) return true;
-    return this.work.run(under(key), async (tx) => {
-      const erasure = await this.ledger.running(tx, key, from);
-      if (await this.ledger.waits(tx, erasure, page)) return false;
-      this.ledger.list(tx, erasure, page);
-      return true;
-    });
+  private blanker(erasure: Erasure): (entry: ArchivedEntry) => Blanking | undefined {
+    const holds = this.looking.finder(erasure);
+    return (entry) => {
+      const { id, hash, event, text } = entry;
+      return blankedOne({ id, hash, event, disclosures: text, pointers: this.pointers(erasure, entry) }, holds);
+    };
   }
-}
 
-function blankingIn(hash: string, text: string, holds: (text: string) => boolean, id = ''): Blanking | undefined {
-  return blanked([{ id, event: '', hash, disclosures: text, pointers: [] }], holds).blankings[0];
+  /** Who swept entries were about is not kept beside them: they tell it themselves. */
+  private pointers({ userId }: Erasure, { payload }: ArchivedEntry): string[] {
+    const read = userId === null || !payload.includes(userId) ? '' : readPayload(payload);
+    return typeof read === 'string' ? [] : pointersTo(userId!, read);
+  }
 }

@@ -23,6 +23,13 @@ export function under({ organizationId }: ErasureKey, chains: readonly ChainRef[
 /** Ends a unit of work of which somebody else, another server or a sweep, has done a part meanwhile. It is done again. */
 export class Overtaken extends Error {}
 
+/** How much there is to blank. */
+export interface Found {
+  readonly values: number;
+  readonly entries: number;
+  readonly hasDecision: boolean;
+}
+
 /** Where an erasure stands, and the log's account of it: one never moves without the other. */
 @Injectable()
 export class ErasureLedger {
@@ -42,17 +49,8 @@ export class ErasureLedger {
 
   /** Moves it behind what a look has gone over. @throws Overtaken where it stands elsewhere than it was read */
   async pass(tx: Tx, erasure: Erasure, { place, blankings, unreadable, texts }: Look): Promise<void> {
-    const { counts } = erasure;
-    const step = {
-      place,
-      counts: {
-        ...counts,
-        values: counts.values + valuesIn(blankings),
-        entries: counts.entries + blankings.length,
-        unreadable: counts.unreadable + unreadable,
-      },
-      ...(texts ? { texts } : {}),
-    };
+    const counts = plus(erasure.counts, blankings);
+    const step = { place, counts: { ...counts, unreadable: counts.unreadable + unreadable }, ...(texts ? { texts } : {}) };
     if (!(await this.store.advance(tx, erasure, step))) throw new Overtaken();
     // What was not searched for until now may stand anywhere.
     if (texts) await this.store.cover(tx, erasure, 'nothing');
@@ -67,22 +65,40 @@ export class ErasureLedger {
     this.list(tx, erasure, blankings);
   }
 
-  /** The entry without which each blank would be tampering. */
-  list(tx: Tx, { organizationId, id, userId }: Erasure, blankings: readonly Blanking[]): void {
+  /** Searches for more from here on: what was not searched for until now may stand anywhere. @throws Overtaken */
+  async learn(tx: Tx, erasure: Erasure, place: ErasurePlace, texts: Buffer): Promise<void> {
+    if (!(await this.store.advance(tx, erasure, { place, counts: erasure.counts, texts }))) throw new Overtaken();
+    await this.store.cover(tx, erasure, 'nothing');
+    await this.store.aim(tx, erasure);
+  }
+
+  /** Says what will be blank outside of the database. @throws Overtaken */
+  async listed(tx: Tx, erasure: Erasure, blankings: readonly Blanking[]): Promise<void> {
+    await this.move(tx, erasure, erasure.place, plus(erasure.counts, blankings));
+    this.list(tx, erasure, blankings);
+  }
+
+  /**
+   * The entry without which each blank would be tampering. A key that is taken from what was blank already needs nobody's account; but
+   * a sweep that has read it before sees by the entry that its archive is out of date.
+   */
+  private list(tx: Tx, { organizationId, id, userId }: Erasure, blankings: readonly Blanking[]): void {
+    if (blankings.length === 0) return;
     const erased = sortedPairs(blankings.flatMap(({ pairs }) => pairs));
-    // A key that is taken from what was blank already needs nobody's account.
-    if (erased.length === 0) return;
     tx.record(organizationChain(organizationId), {
       type: 'gdpr.erasure_executed', metadata: { ...(userId === null ? {} : { userId }), erasureId: id, erased },
     });
   }
 
-  /** Whether more has come up than one person alone may erase: then it waits for another one. */
-  async waits(tx: Tx, erasure: Erasure, blankings: readonly Blanking[]): Promise<boolean> {
+  /**
+   * Whether more has come up than one person alone may erase: then it waits for another one. What they have erased alone within a day
+   * counts together: many small erasures are a large one. Under the head of the organization's chain.
+   */
+  async waits(tx: Tx, erasure: Erasure, found: Omit<Found, 'entries'>): Promise<boolean> {
     const { kind, confirmedBy, organizationId, counts } = erasure;
     if (kind === 'user' || confirmedBy !== null || organizationId === PLATFORM_ORGANIZATION) return false;
-    const values = counts.values + valuesIn(blankings);
-    if (values <= VALUES_WITHOUT_CONFIRMATION && !blankings.some(({ isDecision }) => isDecision)) return false;
+    const values = counts.values + found.values + (await this.store.erasedAlone(tx, erasure));
+    if (values <= VALUES_WITHOUT_CONFIRMATION && !found.hasDecision) return false;
     await this.store.setState(tx, erasure, 'unconfirmed');
     return true;
   }
@@ -103,4 +119,16 @@ export class ErasureLedger {
   }
 }
 
-const valuesIn = (blankings: readonly Blanking[]): number => blankings.reduce((sum, { pairs }) => sum + pairs.length, 0);
+/** How much these are. */
+export function foundIn(blankings: readonly Blanking[]): Found {
+  return {
+    values: blankings.reduce((sum, { pairs }) => sum + pairs.length, 0),
+    entries: blankings.length,
+    hasDecision: blankings.some(({ isDecision }) => isDecision),
+  };
+}
+
+function plus(counts: ErasureCounts, blankings: readonly Blanking[]): ErasureCounts {
+  const { values, entries } = foundIn(blankings);
+  return { ...counts, values: counts.values + values, entries: counts.entries + entries };
+}

@@ -4,8 +4,8 @@ import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { EraseArchive } from './erase-archive.service.js';
 import { EraseRows } from './erase-rows.service.js';
 import type { ErasureKey, ErasurePlace, Stepped } from './erasure.js';
-import { ALONE, ErasureLedger, Overtaken, under } from './erasure-ledger.service.js';
-import { type Look, LookFor } from './look-for.service.js';
+import { ALONE, ErasureLedger, foundIn, Overtaken, under } from './erasure-ledger.service.js';
+import { atPhase, type Look, LookFor } from './look-for.service.js';
 import { LogSearchQuery } from './log-search.query.js';
 
 /** A text that keeps coming does not keep an erasure from ending: its end is where the chains stand as this round begins. */
@@ -63,19 +63,23 @@ export class ErasureSteps {
   private async blank(key: ErasureKey, look: Look): Promise<Stepped> {
     return this.work.run(under(key), async (tx) => {
       const erasure = await this.ledger.running(tx, key, look.from);
-      if (await this.ledger.waits(tx, erasure, look.blankings)) return 'end';
+      if (await this.ledger.waits(tx, erasure, foundIn(look.blankings))) return 'end';
       await this.ledger.pass(tx, erasure, look);
       await this.ledger.blank(tx, erasure, look.blankings);
       return 'more';
     });
   }
 
-  /** Nothing is written to any of the organization's chains while this looks at what has come. */
+  /** Nothing is written to any of the organization's chains, and nothing swept from them, while this looks at what has come. */
   private async check(key: ErasureKey, at: ErasurePlace): Promise<Stepped> {
     const chains = await this.work.run(ALONE, (tx) => this.log.chains(tx, key.organizationId));
     const plan = under(key, chains.map((chain) => ({ organizationId: key.organizationId, chain })));
     return this.work.run({ ...plan, evenIfClosed: true, leavesFacts: true }, async (tx) => {
       const erasure = await this.ledger.running(tx, key, at);
+      if (!(await this.archive.isThrough(tx, erasure))) {
+        await this.ledger.move(tx, erasure, atPhase(erasure.place, 'archive'), erasure.counts);
+        return 'more';
+      }
       if (!(await this.looking.isInNews(tx, erasure))) return this.ledger.end(tx, erasure);
       const round = erasure.place.round + 1;
       const next: ErasurePlace =

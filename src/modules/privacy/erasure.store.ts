@@ -79,6 +79,17 @@ export class ErasureStore {
     return moved.length > 0;
   }
 
+  /** Committed values that the same person has erased in an organization within a day, by other orders that nobody confirmed. */
+  async erasedAlone(tx: Tx, { organizationId, id, askedBy }: Pick<Erasure, 'organizationId' | 'id' | 'askedBy'>): Promise<number> {
+    const [row] = await tx.query<{ values: string }>(
+      `select coalesce(sum((counts ->> 'values')::bigint), 0) as values from erasures
+       where organization_id = $1 and id <> $2 and asked_by = $3 and kind = 'values' and confirmed_by is null
+         and asked_at > clock_timestamp() - interval '1 day'`,
+      [organizationId, id, askedBy],
+    );
+    return Number(row!.values);
+  }
+
   /** The present round goes up to where the chains stand now. */
   async aim(tx: Tx, { organizationId, id }: ErasureKey): Promise<void> {
     await tx.query(

@@ -14,6 +14,8 @@ export interface ErasurePlace {
   /** In `rows`: which of the holders has its turn, and where it goes on. */
   readonly holder?: number;
   readonly after?: string;
+  /** How many of the organization's archives this round has gone through. */
+  readonly archives?: number;
   /** This round's positions were taken under the locks of all chains: it ends without looking again. */
   readonly last?: true;
 }
@@ -64,7 +66,7 @@ export interface ChainRange {
   readonly high: number;
 }
 
-/** Over so many committed values, or where one is of a decision, a second person confirms. */
+/** Over so many committed values in a day, or where one is of a decision, a second person confirms. */
 export const VALUES_WITHOUT_CONFIRMATION = 100;
 
 /** Adds what a call has counted; kinds that begin with `left` are rows that it had to leave as they are. */

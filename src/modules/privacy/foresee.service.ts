@@ -55,7 +55,7 @@ export class Foresee {
 
   private async page(tx: Tx, organizationId: string, ranges: ChainRange[], holds: (text: string) => boolean) {
     const entries = await this.log.entries(tx, organizationId, null, ranges, ENTRIES_AT_ONCE);
-    const blankings = entries.flatMap((entry) => blanked([entry], holds).blankings);
+    const blankings = (await blanked(entries, holds, Infinity)).blankings;
     const last = entries.at(-1);
     const rest = entries.length < ENTRIES_AT_ONCE || !last ? []
       : ranges.slice(ranges.findIndex(({ chain }) => chain === last.chain))

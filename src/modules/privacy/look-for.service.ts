@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { textFinder } from '../../domain/audit/erase-disclosures.js';
 import { type Blanking, blankingOf, type SearchedEntry, searchedTexts, textsAt } from '../../domain/audit/search-entry.js';
@@ -42,7 +43,7 @@ export class LookFor {
     const entries = await this.log.ofUser(tx, organizationId, userId, after, ENTRIES_AT_ONCE);
     const told = entries.flatMap(({ disclosures, pointers }) => legible(() => textsAt(disclosures, pointers)) ?? []);
     const texts = searchedTexts([...known, ...told]);
-    const { blankings, unreadable, last } = blanked(entries, textFinder(texts));
+    const { blankings, unreadable, last } = await blanked(entries, textFinder(texts));
     const entry = last === entries.length - 1 || entries.length === 0 ? end : entries[last]!.id;
     const learned = texts.length > known.length ? { texts: this.texts.seal(erasure.id, texts) } : {};
     return { from: place, place: { ...place, entry }, blankings, unreadable, ...learned };
@@ -54,7 +55,7 @@ export class LookFor {
     const ranges = (await this.store.ranges(tx, erasure, place.chain)).flatMap((range) => restOf(range, place));
     if (ranges.length === 0) return nothing(place, 'rows');
     const entries = await this.log.entries(tx, erasure.organizationId, erasure.userId, ranges, ENTRIES_AT_ONCE);
-    const { blankings, unreadable, last } = blanked(entries, this.finder(erasure));
+    const { blankings, unreadable, last } = await blanked(entries, this.finder(erasure));
     const isWhole = last === entries.length - 1 && entries.length < ENTRIES_AT_ONCE;
     const { chain, seq } = isWhole ? endOf(ranges) : entries[last]!;
     return { from: place, place: { ...place, chain, seq }, blankings, unreadable };
@@ -78,7 +79,7 @@ export class LookFor {
   private async isIn(tx: Tx, { organizationId, userId }: Erasure, news: readonly ChainRange[], holds: (text: string) => boolean) {
     for (let rest = news; rest.length > 0; ) {
       const entries = await this.log.entries(tx, organizationId, userId, rest, ENTRIES_AT_ONCE);
-      if (blanked(entries, holds).blankings.length > 0) return true;
+      if ((await blanked(entries, holds)).blankings.length > 0) return true;
       const last = entries.at(-1);
       if (entries.length < ENTRIES_AT_ONCE || !last) return false;
       rest = rest.slice(rest.findIndex(({ chain }) => chain === last.chain)).flatMap((range) => restOf(range, last));
@@ -88,18 +89,26 @@ export class LookFor {
 }
 
 /** The place at the beginning of another phase. */
-export function atPhase({ round, last }: ErasurePlace, phase: ErasurePlace['phase']): ErasurePlace {
-  return { phase, round, ...(last ? { last } : {}) };
+export function atPhase({ round, last, archives }: ErasurePlace, phase: ErasurePlace['phase']): ErasurePlace {
+  return { phase, round, ...(archives === undefined ? {} : { archives }), ...(last ? { last } : {}) };
 }
 
-/** What each entry loses, of as many of them as one transaction takes. */
-export function blanked(entries: readonly SearchedEntry[], holds: (text: string) => boolean) {
+/** How long others wait while entries are looked at, each of which may take tens of milliseconds. */
+const UNSHARED_MS = 20;
+
+/** What each entry loses, of as many of them as one transaction takes; calls of others come in between. */
+export async function blanked(entries: readonly SearchedEntry[], holds: (text: string) => boolean, most = VALUES_AT_ONCE) {
   const blankings: Blanking[] = [];
   let [values, unreadable, last] = [0, 0, -1];
+  let since = performance.now();
   for (const entry of entries) {
+    if (performance.now() - since > UNSHARED_MS) {
+      await setImmediate();
+      since = performance.now();
+    }
     const one = legible(() => blankingOf(entry, holds));
     if (one === null) unreadable++;
-    if (one && values > 0 && values + one.pairs.length > VALUES_AT_ONCE) break;
+    if (one && values > 0 && values + one.pairs.length > most) break;
     if (one) blankings.push(one);
     values += one?.pairs.length ?? 0;
     last++;
@@ -107,8 +116,13 @@ export function blanked(entries: readonly SearchedEntry[], holds: (text: string)
   return { blankings, unreadable, last };
 }
 
+/** What one entry loses, if anything. */
+export function blankedOne(entry: SearchedEntry, holds: (text: string) => boolean): Blanking | undefined {
+  return legible(() => blankingOf(entry, holds)) ?? undefined;
+}
+
 /** Disclosures that are none have been tampered with: verification names them, and nothing can be blanked in them. */
-function legible<Result>(read: () => Result): Result | null {
+export function legible<Result>(read: () => Result): Result | null {
   try {
     return read();
   } catch (error) {

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ArchivedDisclosures } from '../audit/sweeps/archived-disclosures.js';
+import { ErasableArchives } from '../audit/sweeps/erasable-archives.js';
 import { SweepsModule } from '../audit/sweeps/sweeps.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { ARCHIVED_LOG } from './archived-log.js';
@@ -29,7 +29,7 @@ import { UserDataController } from './user-data.controller.js';
   providers: [
     AskErasureService, AskedErasures, EraseArchive, EraseRows, EraseUserSearches, EraseUserService, ErasureJob, ErasureLedger,
     ErasureStore, ErasureSteps, ErasureTexts, ErasuresPersonalData, ErasuresQuery, Foresee, LogSearchQuery, LookFor,
-    { provide: ARCHIVED_LOG, useExisting: ArchivedDisclosures },
+    { provide: ARCHIVED_LOG, useExisting: ErasableArchives },
   ],
 })
 export class PrivacyModule {}

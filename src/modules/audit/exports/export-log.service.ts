@@ -1,8 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/chain.js';
 import { logLines, type ExportSelection } from '../../../domain/audit/export/log-lines.js';
+import type { ExportSource } from '../../../domain/audit/export/export-source.js';
 import { isId } from '../../../domain/ids.js';
+import type { Caller } from '../../../platform/auth/principal.js';
 import { type Scope, scopeOfOrganization } from '../../../platform/auth/scope.js';
+import { Entitlements } from '../../../platform/commerce/entitlements.js';
+import { StatementsOnPool } from '../../../platform/database/statements-on-pool.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
 import { OrganizationsQuery } from '../../organizations/organizations.query.js';
@@ -18,17 +22,24 @@ export class ExportLogService {
     private readonly desk: ExportDesk,
     private readonly organizations: OrganizationsQuery,
     private readonly work: UnitOfWork,
+    private readonly pool: StatementsOnPool,
+    private readonly entitlements: Entitlements,
   ) {}
 
-  /** @throws Problem NOT_FOUND for an organization or an agent of which nothing is here; UNAVAILABLE, RATE_LIMITED */
+  /**
+   * @throws Problem NOT_FOUND for an organization or an agent of which nothing is here; VALIDATION_FAILED for a `since` that its tree has
+   *   not reached; TIER_REQUIRED, UNAVAILABLE, RATE_LIMITED
+   */
   async export(call: ExportCall, query: LogExportQuery): Promise<void> {
     const { agentId, since, organizationId } = query;
     if (agentId !== undefined && !isId('agt', agentId)) throw new Problem('NOT_FOUND', 'There is no such agent.');
     const scope = await this.scopeOf(call.caller.scope, organizationId);
+    await this.assertMayExport(scope, call.caller);
     const times = { ...(query.from && { from: query.from.toISOString() }), ...(query.to && { to: query.to.toISOString() }) };
     await this.desk.serve(call, async (source, { run }) => {
       const organizations = await organizationsWithLog(run, scope, agentId);
       if (agentId !== undefined && organizations.length === 0) throw new Problem('NOT_FOUND', 'No entry of this agent is here.');
+      if (since !== undefined) await assertHadSize(source, organizations, since);
       const part = { ...times, ...(agentId === undefined ? {} : { agentId }) };
       const selection: ExportSelection = { organizations, ...part, ...(since === undefined ? {} : { since }) };
       await recordExport(this.work, organizations.map(organizationChain), { ...part, format: call.format });
@@ -37,10 +48,36 @@ export class ExportLogService {
     });
   }
 
+  /**
+   * The organizations of a scope are of one tenant. Everything at once is no tenant's: whoever operates the service takes its log along.
+   *
+   * @throws Problem TIER_REQUIRED
+   */
+  private async assertMayExport({ organizations }: Scope, caller: Caller): Promise<void> {
+    if (organizations !== 'all') await this.entitlements.assert(this.pool.run, organizations[0]!, 'bulk_export', caller);
+  }
+
   private async scopeOf(scope: Scope, named: string | undefined): Promise<Scope> {
     if (named === undefined) return scope;
     // The platform's own is none of those that one can make or change, but its log is one like theirs.
     if (named === PLATFORM_ORGANIZATION && scope.organizations === 'all') return scopeOfOrganization(named);
     return scopeOfOrganization(await this.organizations.choose(scope, named));
   }
+}
+
+/** Whoever asks from a size that the tree has not reached has to hear it, and not to find that a line is missing. */
+async function assertHadSize(source: ExportSource, organizations: readonly string[], since: number): Promise<void> {
+  const [only] = organizations;
+  if (only === undefined || organizations.length > 1) {
+    throw sinceRefused('Each organization has a tree of its own: name one with `organization_id`.');
+  }
+  const { size } = (await source.checkpoint(only)) ?? { size: 0 };
+  if (since <= size) return;
+  throw sinceRefused(
+    `The newest checkpoint is of ${size} leaves. If you hold a signed one of ${since}, this database is behind it: tell its operator.`,
+  );
+}
+
+function sinceRefused(message: string): Problem {
+  return new Problem('VALIDATION_FAILED', `\`since\`: ${message}`, { errors: [{ pointer: '?since', message }] });
 }

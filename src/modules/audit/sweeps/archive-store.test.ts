@@ -8,7 +8,7 @@ import { line, lineText } from '../../../domain/audit/export-lines.js';
 import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import { FailingArchive, MemoryArchive } from '../../../../test/support/memory-archive.js';
 import { DirectoryArchive } from './archive.directory.js';
-import { ArchivedDisclosures } from './archived-disclosures.js';
+import { ArchivedDisclosures, type ArchivedEntry } from './archived-disclosures.js';
 
 jest.setTimeout(60_000);
 
@@ -142,31 +142,70 @@ describe('a failing store', () => {
 });
 
 describe('archived disclosures', () => {
+  const hashOf = (n: number) => String(n).repeat(64);
   const stored = (n: number, text: string) =>
-    lineText(line('disclosures', { id: `audit_${n}`, hash: String(n).repeat(64), text })).slice(0, -1);
+    lineText(line('disclosures', { id: `audit_${n}`, hash: hashOf(n), text })).slice(0, -1);
+  const told = (n: number) => lineText(line('entry', {
+    index: n, organizationId: 'org_1', chain: 'sys_org_1', seq: n, id: `audit_${n}`, event: `event.${n}`, agentId: null, actorId: 'root',
+    capability: null, outcome: null, timestamp: '2026-11-22T00:00:00.000Z', payload: '{}', prevHash: null, hash: hashOf(n),
+  })).slice(0, -1);
+  const anArchive = async (archive: MemoryArchive, place: string, entries: readonly (readonly [number, string])[]) => {
+    await archive.write(`${place}/disclosures.jsonl.gz`, from(entries.map(([n, text]) => stored(n, text))));
+    await archive.write(`${place}/skeleton.jsonl.gz`, from(entries.map(([n]) => told(n))));
+  };
+  const nothing = () => Promise.resolve();
 
   it('are changed entry by entry, object by object, and left alone where nothing changes', async () => {
     const archive = new MemoryArchive();
-    await archive.write('org_1/s1/disclosures.jsonl.gz', from([stored(1, 'Ada'), stored(2, 'Bob')]));
-    await archive.write('org_1/s1/skeleton.jsonl.gz', from([stored(1, 'Ada')]));
-    await archive.write('org_1/s2/disclosures.jsonl.gz', from([stored(3, 'Bob')]));
-    await archive.write('org_2/s3/disclosures.jsonl.gz', from([stored(4, 'Ada')]));
+    await anArchive(archive, 'org_1/s1', [[1, 'Ada'], [2, 'Bob']]);
+    await anArchive(archive, 'org_1/s2', [[3, 'Bob']]);
+    await anArchive(archive, 'org_1/unrecorded', [[4, 'Ada']]);
+    await anArchive(archive, 'org_2/s1', [[5, 'Ada']]);
     const untouched = archive.objects.get('org_1/s2/disclosures.jsonl.gz');
     const disclosures = new ArchivedDisclosures(archive);
-    const erase = (hash: string, text: string) => (text === 'Ada' ? `[erased] ${hash[0]!}` : text);
-    expect(await disclosures.rewrite('org_1', erase)).toEqual({ objects: 1, entries: 1 });
-    expect(await disclosures.rewrite('org_1', erase)).toEqual({ objects: 0, entries: 0 });
-    expect((await all(disclosures.of('org_1'))).map(({ id, text }) => [id, text])).toEqual([
-      ['audit_1', '[erased] 1'], ['audit_2', 'Bob'], ['audit_3', 'Bob'],
+    const sweeps = ['s1', 's2'];
+    let asked = 0;
+    const erase = ({ hash, event, text }: ArchivedEntry) => (text === 'Ada' ? `[erased] ${hash[0]!} ${event}` : text);
+    const rewrite = () => disclosures.rewrite('org_1', sweeps, erase, () => Promise.resolve(void asked++));
+    expect(await rewrite()).toEqual({ objects: 1, entries: 1 });
+    expect(await rewrite()).toEqual({ objects: 0, entries: 0 });
+    expect(asked).toBe(1);
+    expect((await all(disclosures.of('org_1', sweeps))).map(({ id, text }) => [id, text])).toEqual([
+      ['audit_1', '[erased] 1 event.1'], ['audit_2', 'Bob'], ['audit_3', 'Bob'],
     ]);
     expect(archive.objects.get('org_1/s2/disclosures.jsonl.gz')).toBe(untouched);
-    expect(archive.objects.get('org_1/s1/skeleton.jsonl.gz')).toEqual([stored(1, 'Ada')]);
-    expect(archive.objects.get('org_2/s3/disclosures.jsonl.gz')).toEqual([stored(4, 'Ada')]);
+    expect(archive.objects.get('org_1/s1/skeleton.jsonl.gz')).toEqual([told(1), told(2)]);
+    for (const other of ['org_1/unrecorded', 'org_2/s1']) {
+      expect(archive.objects.get(`${other}/disclosures.jsonl.gz`)).toEqual([expect.stringContaining('Ada')]);
+    }
+    expect(await disclosures.there('org_1', ['s1', 'thrown away', 's2'])).toEqual(sweeps);
   });
 
-  it('that are not what they should be stop it before anything is lost', async () => {
+  it('are not put in their place by whoever is not alone any more', async () => {
     const archive = new MemoryArchive();
-    await archive.write('org_1/s1/disclosures.jsonl.gz', from([stored(1, 'Ada'), 'rubbish']));
-    await expect(new ArchivedDisclosures(archive).rewrite('org_1', () => '')).rejects.toThrow('canonical');
+    await anArchive(archive, 'org_1/s1', [[1, 'Ada']]);
+    const lost = () => Promise.reject(new Error('another process has it'));
+    await expect(new ArchivedDisclosures(archive).rewrite('org_1', ['s1'], () => '', lost)).rejects.toThrow('another process');
+    expect(archive.objects.get('org_1/s1/disclosures.jsonl.gz')).toEqual([stored(1, 'Ada')]);
+  });
+
+  it.each([
+    ['rubbish', ['rubbish'], 'canonical'],
+    ['of another entry', [stored(2, 'Ada')], 'lacks the values'], ['missing', [], 'lacks the values'],
+  ])('that are %s stop it before anything is lost', async (_what, values, message) => {
+    const archive = new MemoryArchive();
+    await archive.write('org_1/s1/skeleton.jsonl.gz', from([told(1)]));
+    await archive.write('org_1/s1/disclosures.jsonl.gz', from(values));
+    await expect(new ArchivedDisclosures(archive).rewrite('org_1', ['s1'], () => '', nothing)).rejects.toThrow(message);
+    expect(archive.objects.get('org_1/s1/disclosures.jsonl.gz')).toEqual(values);
+  });
+
+  it('that a process left half-written go when the object is next replaced', async () => {
+    const store = new DirectoryArchive(folder);
+    await store.write('org_1/a.gz', from(['Ada']));
+    await writeFile(join(folder, 'org_1', 'a.gz.0123456789abcdef.part'), 'Ada');
+    await writeFile(join(folder, 'org_1', 'ab.gz.0123456789abcdef.part'), 'Bob');
+    await store.replace('org_1/a.gz', from(['Bob']));
+    expect((await readdir(join(folder, 'org_1'))).sort()).toEqual(['a.gz', 'ab.gz.0123456789abcdef.part']);
   });
 });

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
 import { access, mkdir, open, readdir, rename, rm, rmdir, stat, type FileHandle } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
@@ -30,6 +30,7 @@ export class DirectoryArchive extends ArchiveStore {
 
   async replace(name: string, lines: AsyncIterable<string>): Promise<ArchivedObject> {
     if (!(await isThere(this.pathOf(name)))) throw new Error(`the archive has no object ${name}`);
+    await this.removeParts(name);
     return this.put(name, lines);
   }
 
@@ -92,6 +93,14 @@ export class DirectoryArchive extends ArchiveStore {
     } catch (error) {
       await rm(part, { force: true }).catch(() => undefined);
       throw error;
+    }
+  }
+
+  /** What a writing that was cut off has left beside an object holds what the object must not hold any more. */
+  private async removeParts(name: string): Promise<void> {
+    const folder = dirname(this.pathOf(name));
+    for (const file of await readdir(folder)) {
+      if (file.startsWith(`${basename(name)}.`) && file.endsWith(PART)) await rm(join(folder, file), { force: true });
     }
   }
 

@@ -13,6 +13,8 @@ import { LogSweeps } from './sweep-log.js';
 
 const LOOK_EVERY_MS = 2_000;
 const SWEEP_EVERY_MS = 3_600_000;
+/** While another process sweeps, or erases from archives. */
+const AGAIN_MS = 60_000;
 
 /** While this replica leads: sweeps what is older than the period, at once and then every hour. Readiness tells what hinders it. */
 @Injectable()
@@ -78,8 +80,10 @@ export class RetentionService implements OnModuleInit, OnApplicationBootstrap, B
       }
       this.trouble = failures[0];
     } catch (error) {
-      // Another process sweeps: it does what this one would have done.
-      if (error instanceof UnderWay) return;
+      if (error instanceof UnderWay) {
+        this.next = performance.now() + AGAIN_MS;
+        return;
+      }
       this.trouble = error instanceof Error ? error.message : String(error);
       this.logger.warn({ err: error }, 'nothing was swept; it is tried again in an hour');
     }

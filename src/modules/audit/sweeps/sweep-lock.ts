@@ -3,13 +3,17 @@ import { SESSION } from '../../../platform/database/data-source.js';
 import { UnderWay } from '../../../platform/database/plan.js';
 import { SWEEP_LOCK } from './sweep.js';
 
+/** Whether the lock is still held. @throws Error where it was lost */
+export type StillAlone = () => Promise<void>;
+
 /**
- * Works while no other process sweeps this database: a server, or the command line. The lock lives as long as a connection of its
- * own, which goes past a pooler. Whoever loses it unnoticed is stopped by the states of sweeps, which change hands only once.
+ * Works while no other process sweeps this database, or rewrites its archives: a server, or the command line. The lock lives as long
+ * as a connection of its own, which goes past a pooler. A sweep that loses it unnoticed is stopped by the states of sweeps, which
+ * change hands only once; whoever rewrites an archive asks before it puts an object in its place.
  *
- * @throws UnderWay where another process sweeps
+ * @throws UnderWay where another process does
  */
-export async function sweepingAlone<Result>(databaseUrl: string, work: () => Promise<Result>): Promise<Result> {
+export async function sweepingAlone<Result>(databaseUrl: string, work: (stillAlone: StillAlone) => Promise<Result>): Promise<Result> {
   const client = new pg.Client({
     connectionString: databaseUrl, application_name: 'countersign sweep', connectionTimeoutMillis: 5_000, options: SESSION, keepAlive: true,
   });
@@ -18,7 +22,7 @@ export async function sweepingAlone<Result>(databaseUrl: string, work: () => Pro
   try {
     const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [SWEEP_LOCK]);
     if (rows[0]?.mine !== true) throw new UnderWay();
-    return await work();
+    return await work(async () => void (await client.query('select')));
   } finally {
     await client.end().catch(() => undefined);
   }

@@ -86,6 +86,12 @@ export async function sweepsIn(run: ReadStatement, states: readonly SweepState[]
   return rows.map((row) => ({ ...row, before: row.before.toISOString() }));
 }
 
+/** An organization's sweeps by id, oldest first, and how far each has come. */
+export async function sweepStates(run: ReadStatement, organizationId: string): Promise<{ id: string; state: SweepState }[]> {
+  const rows = await run('select id, state from audit_sweeps where organization_id = $1 order by made_at, id', [organizationId]);
+  return rows as { id: string; state: SweepState }[];
+}
+
 /** Where each chain of an organization was cut last. */
 export async function seamsOf(run: ReadStatement, organizationId: string): Promise<Map<string, Required<ChainCut>>> {
   const rows = (await run(

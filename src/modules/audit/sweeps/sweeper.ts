@@ -18,6 +18,8 @@ import { SweepRefused, type ChainCut, type Sweep } from './sweep.js';
 /** Chains of which one entry tells. */
 const CHAINS_AN_ENTRY = 1_000;
 const DELETED_AT_ONCE = 5_000;
+/** So often an organization's sweep is begun anew because something was erased meanwhile; then it waits for the next one. */
+const BEGUN_ANEW = 5;
 const TAKEN_OVER = 'another process took the sweep over';
 
 export interface SweeperOptions {
@@ -68,11 +70,15 @@ export class Sweeper {
     const chains = new Set<string>();
     let entries = await this.resume(organizationId);
     let isDone = false;
-    while (!isDone && goesOn()) {
+    for (let overtaken = 0; !isDone && overtaken < BEGUN_ANEW && goesOn(); ) {
       const slice = await this.log.standing((run) => this.plan(run, organizationId, before, held));
       const sweep = slice && (await this.write(organizationId, before, slice));
-      isDone = !sweep || !(await this.record(sweep));
-      if (!sweep || isDone) continue;
+      isDone = !sweep;
+      if (!sweep) continue;
+      if (!(await this.record(sweep))) {
+        overtaken++;
+        continue;
+      }
       entries += await this.delete(organizationId);
       for (const { chain } of sweep.cuts) chains.add(chain);
     }
@@ -93,9 +99,20 @@ export class Sweeper {
     }));
     for (const sweep of unfinished) {
       if (sweep.state === 'writing') await this.discard(sweep);
-      else if (await this.readBack(sweep, keys)) await this.record(sweep);
+      else await this.recordLate(sweep, keys);
     }
     return entries + (await this.delete(organizationId));
+  }
+
+  /** An archive that is not what was verified goes, and is made again from the log, which still has it all. */
+  private async recordLate(sweep: Sweep, keys: readonly VerifierKey[]): Promise<void> {
+    try {
+      await this.readBack(sweep, keys);
+    } catch (error) {
+      await this.discard(sweep);
+      throw error;
+    }
+    await this.record(sweep);
   }
 
   /** Writes the archive, reads it back and checks it as anybody would. */

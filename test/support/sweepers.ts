@@ -1,0 +1,36 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { TestDatabase } from './database.js';
+import { sweepEnvironment } from './retention.js';
+import { CHECKOUT } from './test-run.js';
+
+/** A process that sweeps when it is told to, as `countersign audit sweep` does, without the time that a program takes to start. */
+export interface SweeperProcess {
+  /** Begins, and does not wait. */
+  begin(atOnce: number): void;
+  /** One sweep to its end. @throws Error with what went wrong */
+  sweep(atOnce: number): Promise<void>;
+  kill(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export async function aSweeper(database: TestDatabase, archive: string): Promise<SweeperProcess> {
+  const env = { PATH: process.env.PATH, ...sweepEnvironment(database, archive) };
+  const child = fork(join(CHECKOUT, 'test/support/sweeper-process.mjs'), { cwd: CHECKOUT, env, execArgv: [] });
+  const gone = once(child, 'exit');
+  await Promise.race([once(child, 'message'), gone.then(() => Promise.reject(new Error('the sweeper did not start')))]);
+  return {
+    begin: (atOnce) => void child.send({ atOnce }),
+    sweep: (atOnce) => told(child, atOnce),
+    kill: async (signal = 'SIGKILL') => {
+      child.kill(signal);
+      await gone;
+    },
+  };
+}
+
+async function told(child: ChildProcess, atOnce: number): Promise<void> {
+  child.send({ atOnce });
+  const [{ failed }] = (await once(child, 'message')) as [{ failed: readonly string[] }];
+  if (failed.length > 0) throw new Error(failed.join('; '));
+}
