@@ -157,7 +157,8 @@ describe('what the old key had begun', () => {
     await changed(hash);
     release();
     key = await rotated;
-    (await call).expect(401, 'UNAUTHENTICATED');
+    // 503 where the machine is so busy that the time for deciding was over before the key was.
+    expect([401, 503]).toContain((await call).status);
     expect(await started()).toBe(before);
     expect((await execute()).expect(200).body.status).toBe('executed');
   });
@@ -176,14 +177,20 @@ describe('what the old key had begun', () => {
       key = fresh;
     });
     await changed(hash);
-    expect(order).toEqual([]);
+    expect(order).not.toContain('rotated');
     expect(await status(replica, old)).toBe(401);
     release();
     await Promise.all([answered, rotated]);
-    expect(order.toSorted()).toEqual(['answered 200', 'rotated']);
-    const [row] = await server.sql<{ change: Date; rotation: Date }>(
-      `select a.updated_at as change, i.root_key_created_at as rotation from agents a, instance i where a.id = $1`, [agent.id]);
-    expect(row!.change.getTime()).toBeLessThanOrEqual(row!.rotation.getTime());
+    const [row] = await server.sql<{ description: string | null; change: Date; rotation: Date }>(
+      `select a.description, a.updated_at as change, i.root_key_created_at as rotation from agents a, instance i where a.id = $1`,
+      [agent.id]);
+    // On a busy machine the rotation may find the call silent for so long that it ends its transaction: then nothing of it counts.
+    if (order.includes('answered 503')) expect(row!.description).not.toBe('the last word');
+    else {
+      expect(order.toSorted()).toEqual(['answered 200', 'rotated']);
+      expect(row).toMatchObject({ description: 'the last word' });
+      expect(row!.change.getTime()).toBeLessThanOrEqual(row!.rotation.getTime());
+    }
   });
 });
 
