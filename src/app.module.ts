@@ -9,12 +9,15 @@ import { SweepsModule } from './modules/audit/sweeps/sweeps.module.js';
 import { TreesModule } from './modules/audit/trees/trees.module.js';
 import { VerificationModule } from './modules/audit/verification/verification.module.js';
 import { CapabilitiesModule } from './modules/capabilities/capabilities.module.js';
+import { CommercialModule } from './modules/commercial/commercial.module.js';
 import { ExecutionsModule } from './modules/executions/executions.module.js';
 import { GateModule } from './modules/gate/gate.module.js';
 import { HitlModule } from './modules/hitl/hitl.module.js';
 import { LifecycleModule } from './modules/lifecycle/lifecycle.module.js';
 import { OrganizationsModule } from './modules/organizations/organizations.module.js';
+import { UserRoutesModule } from './modules/organizations/user-routes.module.js';
 import { PrivacyModule } from './modules/privacy/privacy.module.js';
+import { SignInModule } from './modules/sign-in/sign-in.module.js';
 import { TeamsModule } from './modules/teams/teams.module.js';
 import type { CompleteConfig } from './platform/config/config.js';
 import { PlatformModule } from './platform/platform.module.js';
@@ -29,6 +32,7 @@ export class AppModule {
         // The gate's routes come first: Express looks through them in this order, and most calls are the gate's.
         GateModule, OrganizationsModule, TeamsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, LifecycleModule,
         AuditModule, TreesModule, AnchorsModule, VerificationModule, ExportsModule, SweepsModule, PrivacyModule, AuditRoutesModule,
+        SignInModule, UserRoutesModule, CommercialModule,
       ],
     };
   }

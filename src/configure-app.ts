@@ -4,6 +4,8 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import cors from 'cors';
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
+import { SESSION_COOKIE } from './platform/auth/bearer.js';
+import { cookieNames } from './platform/auth/cookies.js';
 import { DEFAULT_BODY_LIMIT, readBodies, type BodyLimits } from './platform/http/body-reader.js';
 import { serveDocs } from './platform/http/docs/docs-routes.js';
 import { buildOpenApi } from './platform/http/openapi.js';
@@ -18,6 +20,8 @@ import type { AddressLimit } from './platform/rate-limit/address-limit.js';
 export interface PipelineSettings {
   readonly corsOrigins: readonly string[];
   readonly trustedProxies: readonly string[];
+  /** Where people reach the service; without it no sessions are read. */
+  readonly appUrl?: string;
   /** None: addresses may call as often as they like. */
   readonly addressLimit?: AddressLimit;
 }
@@ -43,6 +47,7 @@ export function configureApp(app: NestExpressApplication, config: PipelineSettin
   app.disable('x-powered-by');
   app.set('query parser', 'simple');
   app.set('trust proxy', false);
+  if (config.appUrl !== undefined) app.set(SESSION_COOKIE, cookieNames(config.appUrl).session);
   limitTime(app.getHttpServer() as Server);
 
   app.use(openRequestContext(config.trustedProxies));

@@ -4,6 +4,7 @@
 /** Module → the modules it stands directly on. A module may import, and name in SQL, whatever its arrows lead to. */
 export const MODULE_GRAPH = {
   organizations: [],
+  'sign-in': ['organizations'],
   teams: ['organizations'],
   capabilities: ['teams', 'organizations'],
   agents: ['capabilities', 'teams', 'organizations'],
@@ -11,7 +12,7 @@ export const MODULE_GRAPH = {
   authority: ['organizations', 'teams', 'capabilities', 'agents', 'executions'],
   hitl: ['authority', 'executions', 'agents', 'teams'],
   gate: ['hitl', 'authority', 'executions'],
-  lifecycle: ['hitl', 'agents', 'organizations'],
+  lifecycle: ['hitl', 'agents', 'organizations', 'sign-in'],
   audit: ['organizations'],
   privacy: ['audit', 'organizations'],
   node: ['gate'],
@@ -19,7 +20,7 @@ export const MODULE_GRAPH = {
   llm: ['gate'],
   mcp: ['gate'],
   notifications: ['organizations', 'teams'],
-  commercial: ['organizations', 'teams'],
+  commercial: ['sign-in', 'executions', 'teams', 'organizations'],
 };
 
 /** What src/domain may import besides itself: pure functions over their arguments, nothing that reads or keeps state. */
@@ -52,6 +53,7 @@ export const TABLES_WITHOUT_ENTITY = {
     'audit_sweeps',
   ],
   privacy: ['erasures'],
+  'sign-in': ['user_identities', 'sessions', 'passkeys', 'passwords', 'invitations', 'sign_in_slowdowns', 'spent_once'],
   platform: [
     'audit_heads',
     'audit_entries',

@@ -2,11 +2,11 @@ import { randomFillSync } from 'node:crypto';
 
 /**
  * Type prefixes of every identifier the service makes (interface, section 2; ours: grt, team, rte, ntf, dlv, stp, key, inv, stk, ers,
- * swp).
+ * swp, pky).
  */
 export type IdPrefix =
   | 'agt' | 'org' | 'ten' | 'usr' | 'hitl' | 'audit' | 'exec' | 'task' | 'sess'
-  | 'grt' | 'team' | 'rte' | 'ntf' | 'dlv' | 'stp' | 'key' | 'inv' | 'stk' | 'ers' | 'swp';
+  | 'grt' | 'team' | 'rte' | 'ntf' | 'dlv' | 'stp' | 'key' | 'inv' | 'stk' | 'ers' | 'swp' | 'pky';
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 const TIME_CHARACTERS = 10;

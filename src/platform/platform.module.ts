@@ -5,12 +5,15 @@ import { AuditPortsModule } from './audit/audit-ports.module.js';
 import { AuthModule } from './auth/auth.module.js';
 import { CONFIG, type CompleteConfig } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
+import { Entitlements } from './commerce/entitlements.js';
 import { CallGuard } from './http/call.guard.js';
 import { HealthController } from './http/health.controller.js';
 import { LOGGER } from './logging/token.js';
+import { Mailer } from './mail/mailer.js';
 import { OutboundGuard } from './outbound/outbound-guard.js';
 import { OutboxModule } from './outbox/outbox.module.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
+import { SealedBox } from './secrets/sealed-box.js';
 import { WakeModule } from './wake/wake.module.js';
 
 /** What every module stands on: configuration, log, database, guards, outbox, the way out. */
@@ -26,9 +29,9 @@ export class PlatformModule {
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
         { provide: OutboundGuard, useFactory: () => new OutboundGuard({ production: config.production, allow: config.outboundAllow }) },
-        CallGuard,
+        CallGuard, Entitlements, Mailer, SealedBox,
       ],
-      exports: [CONFIG, LOGGER, OutboundGuard, CallGuard],
+      exports: [CONFIG, LOGGER, OutboundGuard, CallGuard, Entitlements, Mailer, SealedBox],
     };
   }
 }

@@ -7,6 +7,7 @@ import {
   completeConfig, givenSecrets, loadConfig, type CompleteConfig, type Config, type ServerSecrets,
 } from '../platform/config/config.js';
 import { NOT_OBEYED_YET } from '../platform/config/config.schema.js';
+import { warningsAbout } from '../platform/config/warnings.js';
 import { StartRefused } from '../platform/config/start-refused.js';
 import { embeddedSecrets } from '../platform/embedded/secret-files.js';
 import { startEmbeddedPostgres } from '../platform/embedded/supervisor.js';
@@ -37,6 +38,7 @@ export async function serve(env: NodeJS.ProcessEnv): Promise<void> {
     logger = createLogger(config);
     const idle = [...NOT_OBEYED_YET].filter((name) => complete[name]?.trim() || complete[`${name}_FILE`]?.trim());
     if (idle.length > 0) logger.warn({ variables: idle }, 'these variables are set, but nothing obeys them yet');
+    for (const warning of warningsAbout(config)) logger.warn(warning);
     shutdown.listen();
     await start(config, logger, shutdown, made);
     process.stdout.write(banner(bannerFacts(config, made), process.stdout.isTTY === true && !env.NO_COLOR));

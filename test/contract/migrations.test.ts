@@ -43,3 +43,24 @@ test('the trees can be taken out and put back while nothing has grown, and no lo
   await expect(dataSource.undoLastMigration()).rejects.toThrow(/leaves have been integrated/);
   expect(await tables()).toEqual(before);
 });
+
+test('signing in can be taken out and put back', async () => {
+  const whole = await createTestDatabase('empty');
+  const all = new DataSource(dataSourceOptions({ url: whole.url, poolSize: 2, withoutLimits: true }));
+  const columns = () => whole.sql(
+    `select table_name, column_name, data_type, is_nullable, column_default from information_schema.columns
+     where table_schema = 'public' order by 1, 2`);
+  try {
+    await all.initialize();
+    await migrate(all);
+    const before = await columns();
+    const isThere = () => whole.sql(`select 1 from migrations where name = 'SignPeopleIn20261124000100'`);
+    while ((await isThere()).length > 0) await all.undoLastMigration();
+    expect(JSON.stringify(await columns())).not.toMatch(/"sessions"|"tier"|"spent_once"/);
+    await migrate(all);
+    expect(await columns()).toEqual(before);
+  } finally {
+    if (all.isInitialized) await all.destroy();
+    await whole.drop();
+  }
+});

@@ -75,7 +75,7 @@ const SETTLED = { outcome: 'success', by: userId, note: `said ${NAME}`, at: '202
 const LIKE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   users: { id: userId, role: 'member', status: 'active' },
   organizations: { id: organizationId, tenant_id: 'tenant_1', separation_of_duties: 'standard' },
-  tenants: { id: 'tenant_1' },
+  tenants: { id: 'tenant_1', tier: 'teams', status: 'active' },
   stops: { scope: 'organization', made_by_role: 'admin', agent_id: null },
   agents: { risk_level: 'high', status: 'active' },
   capability_grants: { agent_id: 'agt_1', team_id: null, conditions: [], limits: [], reminders: [], revoked_at: '2026-01-01' },
@@ -86,9 +86,14 @@ const LIKE: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   outbox: { kind: 'notification.send' },
   erasures: { kind: 'values', state: 'done' },
   rate_quotas: { subject: `address:${ADDRESS}` },
+  sessions: { method: 'passkey' },
+  user_identities: { claimed_role: 'member' },
+  passkeys: { transports: [] },
+  passwords: { hash: 'scrypt$32768$8$3$salt$hash' },
+  invitations: { role: 'member', delivery: 'mail' },
 };
 /** Of which there is one for an organization, a person or an address. */
-const ALONE = ['users', 'organizations', 'tenants', 'rate_quotas'];
+const ALONE = ['users', 'organizations', 'tenants', 'rate_quotas', 'passwords'];
 const ROWS = 7;
 
 /** The column's value: whatever a person wrote, where it may hold such a thing, and else what the column bears. */
@@ -155,7 +160,8 @@ describe('erasing a person leaves nothing of them', () => {
     expect(calls).toBeGreaterThan(20);
     for (const [table] of holding) expect(`${table}: ${await textOf(table)}`).not.toMatch(FOUND);
     expect(counts).toMatchObject({
-      profiles: 1, agents: ROWS, executions: ROWS, requests: ROWS, votes: ROWS, answers: ROWS, effects: ROWS,
+      profiles: 1, agents: ROWS, executions: ROWS, requests: ROWS, votes: ROWS, answers: ROWS, effects: ROWS, sessions: ROWS,
+      identities: ROWS, passkeys: ROWS, invitations: ROWS,
     });
     expect(Object.keys(counts).filter((kind) => kind.startsWith('left'))).toEqual([]);
     // Doing it again changes nothing.

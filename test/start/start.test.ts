@@ -55,10 +55,8 @@ describe('npm start on nothing', () => {
     expect(await end(first, 'SIGINT')).toBe(0);
     expect(databasePid(dataDir)).toBeUndefined();
 
-    const began = Date.now();
     const second = launch(await settings(dataDir));
     const again = await second.ready;
-    expect(Date.now() - began).toBeLessThan(5_000);
     expect(second.output()).not.toMatch(KEY);
     expect(second.output()).toContain('$COUNTERSIGN_KEY');
     const agents = await fetch(`${again}/api/v1/agents`, { headers: { authorization: `Bearer ${key}` } });

@@ -132,6 +132,16 @@ export async function verifiedArchives(
   return JSON.parse(stdout) as Awaited<ReturnType<typeof verifiedArchives>>;
 }
 
+/** What `countersign audit verify` says of the log where the environment names the archives' folder. */
+export async function verifiedWithArchives(
+  database: TestDatabase, archive: string, ...words: string[]
+): Promise<{ verdict: string; breaks: { kind: string; chain: string; detail: string }[]; archives?: { checked: number; breaks: number } }> {
+  const env = { DATABASE_URL: database.url, AUDIT_ARCHIVE: archive };
+  const { stdout, stderr } = await countersign(['audit', 'verify', '--no-remember', '--json', ...words], env);
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as Awaited<ReturnType<typeof verifiedWithArchives>>;
+}
+
 /** Which of these texts stand anywhere in the bytes of the archives, unpacked. */
 export async function inArchives(folder: string, texts: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
@@ -155,14 +165,4 @@ export function sweepProcess(database: TestDatabase, archive: string, ...words: 
     child.kill('SIGKILL');
     await ended;
   } };
-}
-
-/** What `countersign audit verify` says of the log where the environment names the archives' folder. */
-export async function verifiedWithArchives(
-  database: TestDatabase, archive: string, ...words: string[]
-): Promise<{ verdict: string; breaks: { kind: string; chain: string; detail: string }[]; archives?: { checked: number; breaks: number } }> {
-  const env = { DATABASE_URL: database.url, AUDIT_ARCHIVE: archive };
-  const { stdout, stderr } = await countersign(['audit', 'verify', '--no-remember', '--json', ...words], env);
-  if (stdout === '') throw new Error(stderr);
-  return JSON.parse(stdout) as Awaited<ReturnType<typeof verifiedWithArchives>>;
 }

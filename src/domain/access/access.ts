@@ -18,11 +18,14 @@ export interface Permission {
   readonly hot?: true;
   /** The route also takes an agent's token that has just expired, within AGENT_REFRESH_WINDOW. */
   readonly late?: true;
+  /** The route changes something although it is a GET: whoever comes by a session must come from a page of ours. */
+  readonly changes?: true;
 }
 
 const people = { owner: 'own', admin: 'own', member: 'own', viewer: 'own' } as const;
 const everyone = { root: 'all', owner: 'all', admin: 'all', member: 'all', viewer: 'all' } as const;
 const administrators = { root: 'all', owner: 'all', admin: 'all' } as const;
+const platform = { root: 'all', internal: 'all' } as const;
 const anyone = { ...everyone, agent: 'all', internal: 'all', anonymous: 'all' } as const;
 
 /**
@@ -50,7 +53,7 @@ export const ACCESS = {
   'hitl.decide': { doc: 'approve or reject a HITL request', who: { ...administrators, member: 'own' } },
   'hitl.escalate': { doc: 'hand a HITL request on to the next level', who: { ...administrators, member: 'own' } },
   'hitl.cancel': { doc: 'cancel a HITL request', who: { ...administrators, agent: 'own' } },
-  'hitl.timeout': { doc: 'trigger timeouts', who: administrators },
+  'hitl.timeout': { doc: 'trigger timeouts', who: administrators, changes: true },
   'hitl.stats': { doc: 'read approval statistics', who: everyone },
   'organizations.read': { doc: 'read organizations', who: everyone },
   'organizations.create': { doc: 'make an organization', who: { root: 'all', owner: 'all' } },
@@ -58,6 +61,10 @@ export const ACCESS = {
   'users.read': { doc: 'read people', who: everyone },
   'users.read-self': { doc: 'read who one is', who: people },
   'users.write': { doc: 'make, change and close accounts, of no role above the own', who: administrators },
+  'invitations.read': { doc: 'read invitations', who: administrators },
+  'invitations.write': { doc: 'invite people, to no role above the own, and void invitations', who: administrators },
+  'sign-in.read-self': { doc: 'read who one is and how one signs in', who: people },
+  'sign-in.write-self': { doc: 'sign out, end own sessions, and change how one signs in', who: people },
   'keys.create': { doc: 'make a personal key', who: { root: 'all', ...people } },
   'keys.manage': {
     doc: 'list and revoke personal keys, of no role above the own',
@@ -74,6 +81,9 @@ export const ACCESS = {
   'audit.erase': { doc: 'ask for, confirm and follow the erasure of texts', who: administrators },
   'privacy.export': { doc: "export a person's data", who: { ...administrators, member: 'own', viewer: 'own' } },
   'privacy.erase': { doc: "erase a person's data", who: administrators },
+  'tenants.read': { doc: 'read tenants and their usage', who: platform },
+  'tenants.write': { doc: 'make, change and delete tenants, and set what they have subscribed to', who: platform },
+  'tenants.verify': { doc: "verify a token of the identity provider", who: platform },
 } as const satisfies Record<string, Permission>;
 
 export type AccessKey = keyof typeof ACCESS;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ROLES, type Role } from './access.js';
 import {
-  type Account, type Actor, leavesNoOwner, refusalToChange, refusalToClose, refusalToMake, refusalToMakeKey, refusalToManageKeys,
+  type Account, type Actor, leavesNoOwner, lowerOf, refusalToChange, refusalToClose, refusalToMake, refusalToMakeKey, refusalToManageKeys,
 } from './rank.js';
 
 const ROOT: Actor = { kind: 'root' };
@@ -88,4 +88,9 @@ test.each<[string, Role, Role | 'closed', number, boolean]>([
   ['a viewer becomes the first owner', 'viewer', 'owner', 0, false],
 ])('%s', (_, role, fate, others, wanted) => {
   expect(leavesNoOwner(another(role), fate, others)).toBe(wanted);
+});
+
+test('of two roles the lower one is the same in either order', () => {
+  const pairs = ROLES.flatMap((one, i) => ROLES.slice(i).map((other) => [one, other] as const));
+  expect(pairs.filter(([lower, higher]) => lowerOf(lower, higher) !== lower || lowerOf(higher, lower) !== lower)).toEqual([]);
 });

@@ -18,6 +18,11 @@ const rank = (role: Role): number => ROLES.indexOf(role);
 const isAbove = (role: Role, actor: Actor): boolean => actor.kind === 'user' && rank(role) > rank(actor.role);
 const isSelf = (account: Account, actor: Actor): boolean => actor.kind === 'user' && actor.userId === account.id;
 
+/** The weaker of two roles. */
+export function lowerOf(one: Role, other: Role): Role {
+  return rank(one) < rank(other) ? one : other;
+}
+
 /** Whether an account of this role may be made, or somebody invited to it. */
 export function refusalToMake(actor: Actor, role: Role): RankRefusal | undefined {
   return isAbove(role, actor) ? 'gives_above_own' : undefined;

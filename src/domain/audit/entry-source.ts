@@ -46,6 +46,12 @@ export interface ShownAnchor {
   readonly note: string;
 }
 
+/** An agent's chain that goes through several organizations. */
+export interface SharedChain {
+  readonly chain: string;
+  readonly organizations: readonly string[];
+}
+
 /** What is known of the log before its entries are read. */
 export interface LogHeader {
   readonly instance: string;
@@ -58,6 +64,8 @@ export interface LogHeader {
   readonly organizations: readonly string[];
   /** Parts of the log of about the same size, each with whole chains; together they are everything. */
   readonly ranges: readonly EntryRange[];
+  /** Agents' chains of which more than one organization has a head: where every organization is shown. */
+  readonly shared?: readonly SharedChain[];
   /** How many entries the heads speak of: for showing progress. */
   readonly total: number;
 }

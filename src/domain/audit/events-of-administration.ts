@@ -24,12 +24,29 @@ export const AUTH_EVENTS = {
     sessionId: optional(plain<string>()),
     /** Plain: a code (provider, passkey, password). */
     method: plain<string>(),
+    /** Of the identity provider, where one vouched for who it is. */
+    issuer: optional(plain<string>()),
   }),
   'auth.logout': event('organization', 'A session ended.', {
     sessionId: optional(plain<string>()),
     userId: optional(person),
-    /** Plain: a code (asked, revoked, idle, expired). */
+    /**
+     * Plain: a code (asked, revoked, idle, expired, role_lost, closed, erased, provider, provider_refused, replaced, recovered).
+     */
     reason: optional(plain<string>()),
+  }),
+  'auth.credential_changed': event('organization', 'A way for a person to come in was added, removed or replaced.', {
+    userId: person,
+    /** Plain: a code (provider, passkey, password). */
+    method: plain<string>(),
+    /** Plain: a code (added, removed, replaced). */
+    change: plain<string>(),
+    credentialId: optional(plain<string>()),
+  }),
+  'auth.claims_changed': event('organization', 'The identity provider says something else of a person: the claims that changed.', {
+    userId: person,
+    role: optional(plain<string>()),
+    hasSubscription: optional(plain<boolean>()),
   }),
   'auth.failed': event(
     'platform',
@@ -67,11 +84,20 @@ export const ADMIN_EVENTS = {
     cleared: optional(plain<readonly string[]>()),
   }),
   'admin.user_deleted': event('organization', "A person's account is closed: keys and sessions are dead.", { userId: person }),
-  'admin.user_invited': event('organization', 'A person was invited by mail.', {
+  'admin.user_invited': event('organization', 'A person was invited.', {
     invitationId: plain<string>(),
+    /** Whose account is there already. */
+    userId: optional(person),
     email: value<string>(),
     role: plain<string>(),
     expiresAt: plain<string>(),
+    /** Plain: a code (mail, hand). */
+    delivery: plain<string>(),
+  }),
+  'admin.invitation_ended': event('organization', 'An invitation is good for nothing any more.', {
+    invitationId: plain<string>(),
+    /** Plain: a code (accepted, voided). */
+    change: plain<string>(),
   }),
   'admin.user_key_created': event('organization', 'A personal key was made.', {
     keyId: plain<string>(),
@@ -121,6 +147,7 @@ export const ADMIN_EVENTS = {
     name: optional(value<string>()),
     tier: optional(plain<string>()),
     active: flag(),
+    subscriptionActive: optional(plain<boolean>()),
   }),
   'admin.stop_started': event('agent_or_organization', 'A stop is in force: nothing begins in its scope.', {
     stopId: plain<string>(),

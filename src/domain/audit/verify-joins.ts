@@ -1,6 +1,6 @@
 import { MAX_BREAKS, type Break, type BreakKind } from './breaks.js';
 import type { JsonObject } from '../json.js';
-import type { EntryRange, ShownSeam } from './entry-source.js';
+import type { EntryRange, SharedChain, ShownSeam } from './entry-source.js';
 import { readPayload } from './payload.js';
 import type { Transfer } from './verify-chain.js';
 import { byChain, type EntriesFound, type OrganizationFound } from './verify-entries.js';
@@ -42,6 +42,19 @@ export function* unmatched(transfers: readonly Transfer[], seams: readonly Shown
     const kind: BreakKind = direction === 'out' ? 'truncated' : 'inserted';
     const detail = `entry ${seq} of chain ${chain} is one half of a transfer; the other half is not there`;
     yield { chain, position: seq, entryId: id, kind, detail };
+  }
+}
+
+/** An agent is registered once: in every other organization in which its chain stands, it must have arrived. */
+export function* usedAgain(shared: readonly SharedChain[], transfers: readonly Transfer[], seams: readonly ShownSeam[]): Generator<Break> {
+  const cut = new Set(seams.map(({ chain }) => chain));
+  const arrived = new Set(transfers.filter(({ direction }) => direction === 'in')
+    .map(({ entry: { chain, organizationId } }) => `${chain} ${organizationId}`));
+  for (const { chain, organizations } of shared) {
+    const begun = organizations.filter((id) => !arrived.has(`${chain} ${id}`));
+    if (begun.length < 2 || cut.has(chain)) continue;
+    const detail = `chain ${chain} begins in ${begun.length} organizations, ${begun.join(', ')}: the id of an agent was used again`;
+    yield { chain, position: 1, entryId: null, kind: 'inserted', detail };
   }
 }
 

@@ -97,10 +97,15 @@ export async function againstWholeMap(
   const heads: OrganizationHead[] = [];
   for await (const batch of source.mapHeads()) heads.push(...batch);
   const breaks: Break[] = [];
+  const met = new Set<string>();
+  const twice = heads.filter(({ organization }) => met.size === met.add(organization).size);
+  for (const { organization: id, size } of twice) {
+    breaks.push(inTree(id, size, 'tree_mismatch', 'stands twice in the map of organizations: there are two histories of it'));
+  }
   if (platform.size > 0) {
     const said = mapOf(platform);
     if ('kind' in said) breaks.push(said);
-    else if (hashText(mapRoot(heads.map(placedLeaf))) !== said.map) {
+    else if (twice.length === 0 && hashText(mapRoot(heads.map(placedLeaf))) !== said.map) {
       const what = 'ends with another map than that of the organizations: one of them was changed, removed or added';
       breaks.push(inTree(PLATFORM_TREE, platform.size - 1, 'tree_mismatch', what));
     }

@@ -52,6 +52,23 @@ const replaceNewest = (log: MemoryLog, tree: string, change: (one: StoredCheckpo
 };
 const FINE = { breaks: [], uncovered: 0 };
 
+it('two trees for one organization in the map are named, and do not end the verification', async () => {
+  const log = await signed();
+  const { nodes } = log.trees!.map;
+  const [name, node] = [...nodes].find(([, { head }]) => head?.organization === 'org_a')!;
+  nodes.set(`${name} again`, { ...node, head: { ...node.head!, size: 1 } });
+  expect((await found(log)).breaks).toContain('org_a tree_mismatch');
+});
+
+it('an id of an agent that was used again in another organization, without having arrived there', async () => {
+  const log = await signed();
+  write(log, 2, 'org_b', 'agt_1');
+  const source = sourceOf(log);
+  const shared = [{ chain: 'agt_1', organizations: ['org_a', 'org_b'] }];
+  const { breaks } = await verifyLog({ ...source, header: async (agent) => ({ ...(await source.header(agent)), shared }) });
+  expect(breaks.map(({ chain, kind }) => `${chain} ${kind}`)).toEqual(['agt_1 inserted']);
+});
+
 describe('no false alarm', () => {
   it('all is under a checkpoint, or younger, or idle for long', async () => {
     const log = await signed();

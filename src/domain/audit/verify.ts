@@ -8,7 +8,7 @@ import { addSums, NOTHING_SUMMED, sameSums, type Summed } from './keyed-sum.js';
 import type { LogJudge } from './log-judge.js';
 import { hashText, EMPTY_ROOT } from './tree/rfc6962.js';
 import { verifyEntries, type EntriesFound } from './verify-entries.js';
-import { Breaks, isIn, listOf, metadataOf, toEnd, unmatched } from './verify-joins.js';
+import { Breaks, isIn, listOf, metadataOf, toEnd, unmatched, usedAgain } from './verify-joins.js';
 import {
   againstAnnouncedKey, againstKept, againstMapPath, againstSignature, againstWholeMap, judgeOf, keptByAnchors, keptByCaller,
   type KeptCheckpoint,
@@ -166,6 +166,7 @@ class Run {
     if (source.whole && options.agentId === undefined) breaks.add(await againstWholeMap(source, platform, trees));
     else for (const tree of trees.values()) breaks.add(await againstMapPath(source, platform, tree));
     if (source.whole) breaks.add(unmatched(entries.transfers, header.seams));
+    breaks.add(usedAgain(header.shared ?? [], entries.transfers, header.seams));
     let uncovered = 0;
     for (const { uncovered: young } of trees.values()) uncovered += young;
     for (const { count } of queue.values()) uncovered += count;

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { ShownCredentials } from '../../platform/auth/bearer.js';
 import {
-  type CredentialSource, CredentialSources, type Presented, type PresentOptions, type RunStatement,
+  ABSENT, type CredentialSource, CredentialSources, type Presented, type PresentOptions, type RunStatement,
 } from '../../platform/auth/credential-source.js';
 import type { Principal } from '../../platform/auth/principal.js';
 import { scopeOfAgent } from '../../platform/auth/scope.js';
@@ -23,7 +23,7 @@ export class AgentTokenSource implements CredentialSource {
   }
 
   present({ bearer }: ShownCredentials, { late = false }: PresentOptions = {}): Presented {
-    if (bearer === undefined || bearer.startsWith('svc_')) return { kind: 'absent' };
+    if (bearer === undefined || bearer.startsWith('svc_')) return ABSENT;
     const verdict = this.tokens.verify(bearer, late ? this.config.agentRefreshWindow : 0);
     if (!verdict.ok) return { kind: 'invalid', reason: verdict.reason };
     const { principal } = verdict;

@@ -13,6 +13,7 @@ import { AgentsController } from './agents.controller.js';
 import { AgentsQuery } from './agents.query.js';
 import { ChangeAgentService } from './change-agent.service.js';
 import { GrantCapabilityService } from './grant-capability.service.js';
+import { GrantToService } from './grant-to.service.js';
 import { GrantsController } from './grants.controller.js';
 import { GrantsQuery } from './grants.query.js';
 import { HighRiskRetention } from './high-risk-retention.js';
@@ -28,7 +29,7 @@ import { SetupTokenStore } from './setup-token.store.js';
   controllers: [AgentsController, GrantsController, NodesController],
   providers: [
     AgentTokens, AgentTokenSource, AgentStore, AgentTies, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService,
-    GrantCapabilityService, HighRiskRetention, IssueTokenService, SetupNodeService, SetupTokenStore, AgentsPersonalData,
+    GrantCapabilityService, GrantToService, HighRiskRetention, IssueTokenService, SetupNodeService, SetupTokenStore, AgentsPersonalData,
   ],
   exports: [AgentStore, AgentsQuery, GrantCapabilityService],
 })

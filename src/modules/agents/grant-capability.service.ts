@@ -11,13 +11,13 @@ import { DefinitionStore } from '../capabilities/definition.store.js';
 import { GrantEntity } from '../capabilities/grant.entity.js';
 import { GrantStore, type Holder } from '../capabilities/grant.store.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
-import { TeamStore } from '../teams/team.store.js';
+import { type TeamPlace, TeamStore } from '../teams/team.store.js';
 import type { AgentEntity } from './agent.entity.js';
 import { AgentStore } from './agent.store.js';
 import {
   assertUsable, chainOf, changed, eventOf, holderOf, plainConditions, plainLimits, plainQuorum, plainReminders, planOf,
 } from './grant-terms.js';
-import type { GrantSettingsDto, GrantToDto, NewGrantDto } from './grants.dto.js';
+import type { GrantSettingsDto, NewGrantDto } from './grants.dto.js';
 import { type GrantReply, presentGrant, WITHOUT_AGENT } from './grants.presenter.js';
 
 /**
@@ -35,13 +35,6 @@ export class GrantCapabilityService {
     private readonly usage: GrantUsageStore,
   ) {}
 
-  async grantTo({ agentId, teamId, ...wanted }: GrantToDto, caller: Caller): Promise<Reply<{ grant: GrantReply }>> {
-    if ((agentId === undefined) === (teamId === undefined)) {
-      throw invalid([{ pointer: '/agentId', message: 'either agentId or teamId is required, not both' }]);
-    }
-    return agentId === undefined ? this.share(teamId!, wanted, caller) : this.grant(agentId, wanted, caller);
-  }
-
   async grant(agentId: string, wanted: NewGrantDto, caller: Caller): Promise<Reply<{ grant: GrantReply }>> {
     const place = await this.agents.place(caller.scope, agentId);
     return this.work.run(planOf({ organizationId: place.organizationId, agentId: place.id }), async (tx) => {
@@ -51,15 +44,9 @@ export class GrantCapabilityService {
     });
   }
 
-  /** To a team: each agent of it holds the capability from the next call on, unless it has a grant of its own. */
-  private async share(teamId: string, wanted: NewGrantDto, caller: Caller): Promise<Reply<{ grant: GrantReply }>> {
-    const place = await this.teams.place(caller.scope, teamId);
-    const holder = { organizationId: place.organizationId, teamId };
-    return this.work.run(planOf(holder), async (tx) => {
-      await this.teams.hold(tx, place);
-      const { grant, isNew, effectiveMode } = await this.write(tx, holder, WITHOUT_AGENT, wanted, caller.actorId, '');
-      return tx.reply(isNew ? 201 : 200, { grant: presentGrant(grant, effectiveMode) });
-    });
+  /** To a team, whose row the work holds. */
+  shareWithin(tx: Tx, { organizationId, id: teamId }: TeamPlace, wanted: NewGrantDto, actorId: string) {
+    return this.write(tx, { organizationId, teamId }, WITHOUT_AGENT, wanted, actorId, '');
   }
 
   /** @param pointer where in the body the grant stands, for errors */
@@ -177,6 +164,6 @@ export class GrantCapabilityService {
   }
 }
 
-function isAlive({ expiresAt }: GrantEntity, now: Date): boolean {
+export function isAlive({ expiresAt }: GrantEntity, now: Date): boolean {
   return expiresAt === null || expiresAt > now;
 }

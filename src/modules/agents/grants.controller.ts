@@ -10,6 +10,7 @@ import { QueryParams } from '../../platform/http/query-params.js';
 import { Replies } from '../../platform/http/replies.js';
 import { AgentStore } from './agent.store.js';
 import { GrantCapabilityService } from './grant-capability.service.js';
+import { GrantToService } from './grant-to.service.js';
 import { GrantListQuery, GrantSettingsDto, GrantToDto, NewGrantDto } from './grants.dto.js';
 import { GrantEnvelope, GrantListReply } from './grants.presenter.js';
 import { type GrantFilter, GrantsQuery } from './grants.query.js';
@@ -23,6 +24,7 @@ const GRANT_CODES = [...TERMS_CODES, 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_R
 export class GrantsController {
   constructor(
     private readonly granting: GrantCapabilityService,
+    private readonly grantsTo: GrantToService,
     private readonly agents: AgentStore,
     private readonly grants: GrantsQuery,
   ) {}
@@ -34,10 +36,10 @@ export class GrantsController {
   })
   @Access('grants.write')
   @Idempotent('grants.grant')
-  @Replies(201, GrantEnvelope, ...GRANT_CODES)
+  @Replies(201, GrantEnvelope, 'TIER_REQUIRED', ...GRANT_CODES)
   @Replies(200, GrantEnvelope)
   grantTo(@JsonBody(GrantToDto) body: GrantToDto, @Caller() caller: VerifiedCaller) {
-    return this.granting.grantTo(body, caller);
+    return this.grantsTo.grantTo(body, caller);
   }
 
   @Post('agents/:id/capabilities')

@@ -1,5 +1,5 @@
 import type { ChainRef } from '../../domain/audit/chain.js';
-import type { EntryRange, LogHeader, ShownSeam } from '../../domain/audit/entry-source.js';
+import type { EntryRange, LogHeader, SharedChain, ShownSeam, ShownTree } from '../../domain/audit/entry-source.js';
 import { streamed, type RunsSql } from './streamed.query.js';
 import { instanceName, verifierKeys } from './trees/checkpoint.query.js';
 import { treeHeads } from './trees/tree-reader.query.js';
@@ -20,11 +20,14 @@ export async function headerOf(run: RunsSql, scope: readonly string[] | null, ag
   const all = await organizationsIn(run, scope);
   const organizations = agentId === undefined ? all : await organizationsOf(run, all, agentId);
   const wanted = new Set([...organizations, 'platform']);
-  const trees = (await treeHeads(run)).filter(({ tree }) => wanted.has(tree));
+  const gone = scope === null || agentId !== undefined ? [] : await treesGone(run, scope);
+  const trees = [...(await treeHeads(run)).filter(({ tree }) => wanted.has(tree)), ...gone];
   const seams = await seamsIn(run, organizations);
   const { ranges, total } =
     agentId === undefined ? await rangesOf(run, scope) : { ranges: [{ organizations, chains: [agentId] }], total: 0 };
-  return { instance, keys, trees, seams, organizations, ranges, total };
+  const shared = scope === null ? await sharedChains(run, agentId) : [];
+  const known = [...new Set([...organizations, ...gone.map(({ tree }) => tree)])].sort();
+  return { instance, keys, trees, seams, organizations: known, ranges, shared, total };
 }
 
 async function organizationsIn(run: RunsSql, scope: readonly string[] | null): Promise<string[]> {
@@ -35,6 +38,20 @@ async function organizationsIn(run: RunsSql, scope: readonly string[] | null): P
     [scope],
   )) as { id: string }[];
   return rows.map(({ id }) => id).sort();
+}
+
+/**
+ * Trees that are gone with all that grew in them: their checkpoints say that they were there. Who sees all organizations has the whole
+ * map for that.
+ */
+async function treesGone(run: RunsSql, scope: readonly string[]): Promise<ShownTree[]> {
+  const rows = (await run(
+    `select distinct on (c.organization_id) c.organization_id as tree, c.size, c.root from audit_checkpoints c
+     where c.organization_id = any ($1) and not exists (select from audit_trees t where t.organization_id = c.organization_id)
+     order by c.organization_id, c.size desc`,
+    [scope],
+  )) as { tree: string; size: string; root: string }[];
+  return rows.map(({ size, ...rest }) => ({ ...rest, size: Number(size) }));
 }
 
 /** Steps from one organization to the next through the keys of a table, so that a long log costs no more than a short one. */
@@ -62,6 +79,16 @@ async function organizationsOf(run: RunsSql, organizations: readonly string[], a
     [organizations, agentId],
   )) as { id: string }[];
   return rows.map(({ id }) => id);
+}
+
+/** Heads are the smallest of what the log has; the database groups them, on disk where they are many. */
+async function sharedChains(run: RunsSql, agentId: string | undefined): Promise<SharedChain[]> {
+  return (await run(
+    `select h.chain, to_json(array_agg(h.organization_id order by h.organization_id)) as organizations from audit_heads h
+     where h.seq > 0 and h.chain like 'agt\\_%' and ($1::text is null or h.chain = $1)
+     group by h.chain having count(*) > 1 order by h.chain`,
+    [agentId ?? null],
+  )) as SharedChain[];
 }
 
 interface SweepRow {

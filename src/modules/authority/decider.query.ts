@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Role } from '../../domain/access/access.js';
+import { lowerOf } from '../../domain/access/rank.js';
 import { foldPerson, type Membership, type Person } from '../../domain/hitl/duties.js';
 import type { UserPrincipal } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
@@ -90,10 +91,14 @@ const SELVES = `
 /** What the rules of deciding ask about people, inside a unit of work that judges by the organization. No tables of its own. */
 @Injectable()
 export class DeciderQuery {
-  async read(tx: Tx, { userId, organizationId: home, credential }: UserPrincipal, wanted: DeciderWanted): Promise<Standing> {
+  /** Who comes with claims of the identity provider decides as what they let them be, since they have let them. */
+  async read(tx: Tx, { userId, organizationId: home, ...shown }: UserPrincipal, wanted: DeciderWanted): Promise<Standing> {
     // The unit of work has just found this account alive, and rows of people are never deleted.
     const [row] = await tx.query<Row>(ONE, [...parametersOf(wanted), home, userId]);
-    return standingOf(row!, credential.createdAt);
+    const { role, claimedSince, credential } = shown;
+    const { role: recorded, role_since: since } = row!;
+    const capped = { ...row!, role: lowerOf(recorded, role), role_since: claimedSince && claimedSince > since ? claimedSince : since };
+    return standingOf(capped, credential.kind === 'key' ? credential.createdAt : undefined);
   }
 
   /** Of several users: those whose account is open and reaches here, with the rights of now; by their ids. */

@@ -3,6 +3,7 @@ import { organizationChain } from '../../domain/audit/chain.js';
 import { newId } from '../../domain/ids.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
+import { Entitlements } from '../../platform/commerce/entitlements.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Problem } from '../../platform/http/problem.js';
@@ -13,6 +14,7 @@ import type { MakeOrganizationDto, UpdateOrganizationDto } from './organizations
 import { type OrganizationEnvelope, presentOrganization } from './organizations.presenter.js';
 import { OrganizationsQuery } from './organizations.query.js';
 import { sharedChange } from './shared-change.js';
+import { TenantStore } from './tenant.store.js';
 
 /** Makes organizations, and changes their names and settings. */
 @Injectable()
@@ -21,6 +23,8 @@ export class ChangeOrganizationService {
     private readonly work: UnitOfWork,
     private readonly query: OrganizationsQuery,
     private readonly organizations: OrganizationStore,
+    private readonly tenants: TenantStore,
+    private readonly entitlements: Entitlements,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
 
@@ -29,6 +33,7 @@ export class ChangeOrganizationService {
     const chain = organizationChain(id);
     return this.work.run({ chains: [chain], creates: [chain] }, async (tx) => {
       const tenantId = await this.tenantFor(tx, wanted.tenantId, caller);
+      if (tenantId !== null) await this.assertMayHaveAnother(tx, tenantId, caller);
       const now = await tx.now();
       const { separationOfDuties } = this.config;
       const organization = { id, name: wanted.name, tenantId, separationOfDuties, createdAt: now, updatedAt: now };
@@ -44,6 +49,13 @@ export class ChangeOrganizationService {
       });
       return tx.reply(201, { organization: presentOrganization(organization) });
     });
+  }
+
+  /** Of a tenant without any there is nothing to count. @throws Problem TIER_REQUIRED */
+  private async assertMayHaveAnother(tx: Tx, tenantId: string, caller: Caller): Promise<void> {
+    const [first] = await this.tenants.organizationsOf(tx, tenantId);
+    if (first === undefined) return;
+    await this.entitlements.assert((sql, parameters) => tx.query(sql, parameters), first, 'another_organization', caller);
   }
 
   async update(id: string, wanted: UpdateOrganizationDto, caller: Caller): Promise<Reply<OrganizationEnvelope>> {

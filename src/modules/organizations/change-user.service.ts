@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { type Fate, leavesNoOwner, refusalToChange, refusalToClose, refusalToMake } from '../../domain/access/rank.js';
+import { type Fate, leavesNoOwner, lowerOf, refusalToChange, refusalToClose, refusalToMake } from '../../domain/access/rank.js';
 import { organizationChain } from '../../domain/audit/chain.js';
-import { newId } from '../../domain/ids.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Problem } from '../../platform/http/problem.js';
 import type { Reply } from '../../platform/http/replies.js';
+import { AccountEnds } from './account-ends.js';
+import { foldedEmail, MakeAccount } from './make-account.js';
 import { OrganizationsQuery } from './organizations.query.js';
 import { PersonalKeyStore } from './personal-key.store.js';
 import { actorOf, assertRank } from './rank-check.js';
@@ -27,6 +28,8 @@ export class ChangeUserService {
     private readonly organizations: OrganizationsQuery,
     private readonly users: UserStore,
     private readonly keys: PersonalKeyStore,
+    private readonly accounts: MakeAccount,
+    private readonly ends: AccountEnds,
   ) {}
 
   async make(wanted: MakeUserDto, caller: Caller): Promise<Reply<UserEnvelope>> {
@@ -34,35 +37,7 @@ export class ChangeUserService {
     const { email, name, avatarUrl, role = 'viewer' } = wanted;
     assertRank(refusalToMake(actorOf(caller), role));
     return this.work.run(sharedChange(organizationId), async (tx) => {
-      const now = await tx.now();
-      const user: UserEntity = {
-        organizationId,
-        id: newId('usr'),
-        email,
-        emailFolded: folded(email),
-        emailSince: now,
-        name: name ?? null,
-        avatarUrl: avatarUrl ?? null,
-        role,
-        roleSince: now,
-        status: 'active',
-        vouchedBy: null,
-        createdAt: now,
-        updatedAt: now,
-        endedAt: null,
-      };
-      await this.users.insert(tx, user);
-      tx.record(organizationChain(organizationId), {
-        type: 'admin.user_created',
-        metadata: {
-          userId: user.id,
-          email,
-          ...(name === undefined ? {} : { name }),
-          ...(avatarUrl === undefined ? {} : { avatarUrl }),
-          role,
-          occasion: 'made',
-        },
-      });
+      const user = await this.accounts.insert(tx, { organizationId, email, name, avatarUrl, role, occasion: 'made', caller });
       return tx.reply(201, { user: presentUser(user) });
     });
   }
@@ -74,7 +49,7 @@ export class ChangeUserService {
       assertRank(refusalToChange(actorOf(caller), user, wanted.role));
       if (wanted.role !== undefined) await this.assertOwnerStays(tx, user, wanted.role);
       const now = await tx.now();
-      const emailFolded = wanted.email === undefined ? user.emailFolded : folded(wanted.email);
+      const emailFolded = wanted.email === undefined ? user.emailFolded : foldedEmail(wanted.email);
       const changed: UserEntity = {
         ...user,
         email: wanted.email ?? user.email,
@@ -91,11 +66,14 @@ export class ChangeUserService {
         type: 'admin.user_updated',
         metadata: { userId, ...changesOf(wanted) },
       });
+      if (changed.role !== user.role && lowerOf(changed.role, user.role) === changed.role) {
+        await this.ends.ended(tx, place, { reason: 'role_lost', by: caller.actorId });
+      }
       return tx.reply(200, { user: presentUser(changed) });
     });
   }
 
-  /** The account ends, and every key of it with it; the profile stays, so that what they did still has a name. */
+  /** The account ends, and every key and session of it with it; the profile stays, so that what they did still has a name. */
   async close(userId: string, caller: Caller): Promise<Reply<undefined>> {
     const place = await this.users.place(caller.scope, userId);
     return this.work.run(sharedChange(place.organizationId), async (tx) => {
@@ -105,6 +83,7 @@ export class ChangeUserService {
       const now = await tx.now();
       await this.users.update(tx, { ...user, status: 'deleted', endedAt: now, updatedAt: now });
       await this.keys.revokeAll(tx, place, caller.actorId);
+      await this.ends.ended(tx, place, { reason: 'closed', by: caller.actorId });
       tx.record(organizationChain(place.organizationId), { type: 'admin.user_deleted', metadata: { userId } });
       return tx.reply(204, undefined);
     });
@@ -117,8 +96,6 @@ export class ChangeUserService {
     }
   }
 }
-
-const folded = (email: string): string => email.toLowerCase();
 
 function changesOf({ email, name, avatarUrl, role }: UpdateUserDto) {
   const cleared = [...(name === null ? ['name'] : []), ...(avatarUrl === null ? ['avatarUrl'] : [])];

@@ -4,11 +4,12 @@ import type { Caller } from '../../platform/auth/principal.js';
 import type { Scope } from '../../platform/auth/scope.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
+import { AccountEnds, type EndedWithAccount } from './account-ends.js';
 import { PersonalKeyStore } from './personal-key.store.js';
 import { actorOf, assertRank } from './rank-check.js';
 import { type UserPlace, UserStore } from './user.store.js';
 
-export interface ErasedAccount {
+export interface ErasedAccount extends EndedWithAccount {
   readonly erasedAt: Date;
   /** What the profile said; absent where the account had been erased before. */
   readonly was?: { readonly isActive: boolean; readonly texts: readonly (string | null)[] };
@@ -22,6 +23,7 @@ export class EraseAccount {
   constructor(
     private readonly users: UserStore,
     private readonly keys: PersonalKeyStore,
+    private readonly ends: AccountEnds,
   ) {}
 
   /** @throws Problem NOT_FOUND, also for somebody of another organization */
@@ -37,7 +39,7 @@ export class EraseAccount {
   async erase(tx: Tx, place: UserPlace, caller: Caller): Promise<ErasedAccount> {
     const user = await this.users.read(tx, place);
     assertRank(refusalToClose(actorOf(caller), user));
-    if (user.status === 'erased') return { erasedAt: user.updatedAt, keys: 0 };
+    if (user.status === 'erased') return { erasedAt: user.updatedAt, keys: 0, sessions: 0, identity: false };
     const isActive = user.status === 'active';
     if (isActive && leavesNoOwner(user, 'closed', await this.users.otherOwners(tx, user))) {
       throw new Problem('CONFLICT', 'This is the last owner of the organization: make another one first.');
@@ -49,6 +51,7 @@ export class EraseAccount {
     });
     await this.keys.revokeAll(tx, place, caller.actorId);
     const keys = await this.keys.forgetNames(tx, place);
-    return { erasedAt: now, was: { isActive, texts: [email, emailFolded, name, avatarUrl] }, keys };
+    const ended = await this.ends.ended(tx, place, { reason: 'erased', by: caller.actorId });
+    return { ...ended, erasedAt: now, was: { isActive, texts: [email, emailFolded, name, avatarUrl] }, keys };
   }
 }

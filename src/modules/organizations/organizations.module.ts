@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { AccountEnds } from './account-ends.js';
 import { ActiveUsersQuery } from './active-users.query.js';
 import { ChangeOrganizationService } from './change-organization.service.js';
 import { ChangeUserService } from './change-user.service.js';
 import { EraseAccount } from './erase-account.js';
+import { MakeAccount } from './make-account.js';
 import { OrganizationEntity } from './organization.entity.js';
 import { OrganizationStore } from './organization.store.js';
 import { OrganizationsController } from './organizations.controller.js';
@@ -18,19 +20,22 @@ import { PersonalKeysService } from './personal-keys.service.js';
 import { RootKeySource } from './root-key.source.js';
 import { StopStore } from './stop.store.js';
 import { StopsQuery } from './stops.query.js';
+import { TenantStore } from './tenant.store.js';
 import { UserEntity } from './user.entity.js';
 import { UserStore } from './user.store.js';
-import { UsersController } from './users.controller.js';
 import { UsersQuery } from './users.query.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([OrganizationEntity, UserEntity, PersonalKeyEntity])],
-  controllers: [OrganizationsController, UsersController, PersonalKeysController],
+  controllers: [OrganizationsController, PersonalKeysController],
   providers: [
     OrganizationsQuery, ActiveUsersQuery, OrganizationStore, ChangeOrganizationService, UsersQuery, UserStore, ChangeUserService,
     PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource, StopStore,
-    StopsQuery, EraseAccount, OrganizationsPersonalData,
+    StopsQuery, EraseAccount, OrganizationsPersonalData, MakeAccount, AccountEnds, TenantStore,
   ],
-  exports: [OrganizationsQuery, ActiveUsersQuery, UsersQuery, StopStore, StopsQuery, EraseAccount],
+  exports: [
+    OrganizationsQuery, OrganizationStore, ActiveUsersQuery, UsersQuery, UserStore, ChangeUserService, MakeAccount, AccountEnds,
+    TenantStore, StopStore, StopsQuery, EraseAccount,
+  ],
 })
 export class OrganizationsModule {}

@@ -50,7 +50,7 @@ export class OrganizationsPersonalData implements PersonalData {
     },
     {
       kind: 'tenants', from: 'tenants', of: 't.id = (select o.tenant_id from organizations o where o.id = $1)', key: { id: 'text' },
-      columns: { id, name: free() },
+      columns: { id, name: free(), tier: code, status: code, first_organization_id: id },
     },
   ];
   readonly tables = {

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { Role } from '../../domain/access/access.js';
 import { StatementsOnPool } from '../../platform/database/statements-on-pool.js';
 import type { ShownCredentials } from '../../platform/auth/bearer.js';
-import { type CredentialSource, CredentialSources, type Presented, type RunStatement } from '../../platform/auth/credential-source.js';
+import {
+  ABSENT, type CredentialSource, CredentialSources, type Presented, type RunStatement,
+} from '../../platform/auth/credential-source.js';
 import type { Principal, UserPrincipal } from '../../platform/auth/principal.js';
 import { scopeOfOrganization, scopeOfOrganizations } from '../../platform/auth/scope.js';
 import { hashPersonalKey, PERSONAL_KEY_FORM } from './personal-key.js';
@@ -26,6 +28,7 @@ const COMPARE = `
 @Injectable()
 export class PersonalKeySource implements CredentialSource {
   readonly kind = 'user';
+  readonly credential = 'key';
 
   constructor(
     sources: CredentialSources,
@@ -34,9 +37,12 @@ export class PersonalKeySource implements CredentialSource {
     sources.register(this);
   }
 
-  async present({ bearer }: ShownCredentials): Promise<Presented> {
-    if (bearer === undefined || !bearer.startsWith('svc_user_')) return { kind: 'absent' };
-    if (!PERSONAL_KEY_FORM.test(bearer)) return { kind: 'invalid', reason: UNKNOWN };
+  present({ bearer }: ShownCredentials): Promise<Presented> | Presented {
+    if (bearer === undefined || !bearer.startsWith('svc_user_')) return ABSENT;
+    return PERSONAL_KEY_FORM.test(bearer) ? this.find(bearer) : { kind: 'invalid', reason: UNKNOWN };
+  }
+
+  private async find(bearer: string): Promise<Presented> {
     const [row] = await this.pool.run(FIND, [hashPersonalKey(bearer)]);
     if (!row) return { kind: 'invalid', reason: UNKNOWN };
     const organizationId = String(row.organization_id);
@@ -53,7 +59,7 @@ export class PersonalKeySource implements CredentialSource {
   }
 
   async stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined> {
-    if (principal.kind !== 'user') return 'not a personal key';
+    if (principal.kind !== 'user' || principal.credential.kind !== 'key') return 'not a personal key';
     const { organizationId, userId, credential, role } = principal;
     const [row] = await run(COMPARE, [organizationId, userId, credential.id]);
     if (!row || row.status !== 'active' || row.dead === true) return UNKNOWN;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ShownCredentials } from '../../platform/auth/bearer.js';
 import type { CredentialSource, Presented, RunStatement } from '../../platform/auth/credential-source.js';
-import { CredentialSources } from '../../platform/auth/credential-source.js';
+import { ABSENT, CredentialSources } from '../../platform/auth/credential-source.js';
 import type { Principal } from '../../platform/auth/principal.js';
 import { scopeOfEverything } from '../../platform/auth/scope.js';
 import { ROOT_KEY_FORM, hashRootKey, sameHash } from './root-key.js';
@@ -17,7 +17,7 @@ export class RootKeySource implements CredentialSource {
 
   present({ apiKey, bearer }: ShownCredentials): Presented {
     const asBearer = bearer?.startsWith('svc_root_') ? bearer : undefined;
-    if (apiKey === undefined && asBearer === undefined) return { kind: 'absent' };
+    if (apiKey === undefined && asBearer === undefined) return ABSENT;
     // x-api-key carries the root key only; beside another credential it must be the same one.
     if (apiKey !== undefined && bearer !== undefined && apiKey !== bearer) {
       return { kind: 'invalid', reason: 'two credentials name different principals' };

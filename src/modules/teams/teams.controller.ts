@@ -9,6 +9,7 @@ import { PathParam } from '../../platform/http/path-param.js';
 import { Problem } from '../../platform/http/problem.js';
 import { QueryParams } from '../../platform/http/query-params.js';
 import { Replies } from '../../platform/http/replies.js';
+import { ChangeMembersService } from './change-members.service.js';
 import { ChangeTeamService } from './change-team.service.js';
 import { NewMemberDto, NewTeamDto, TeamListQuery, UpdateTeamDto } from './teams.dto.js';
 import { MemberEnvelope, TeamEnvelope, TeamListReply, presentTeam, presentTeamWithMembers } from './teams.presenter.js';
@@ -21,6 +22,7 @@ const DEFAULT_LIMIT = 500;
 export class TeamsController {
   constructor(
     private readonly changes: ChangeTeamService,
+    private readonly members: ChangeMembersService,
     private readonly teams: TeamsQuery,
   ) {}
 
@@ -37,7 +39,7 @@ export class TeamsController {
   @ApiOperation({ summary: 'Make a team', description: 'Without members at first.' })
   @Access('teams.write')
   @Idempotent('teams.create')
-  @Replies(201, TeamEnvelope, 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
+  @Replies(201, TeamEnvelope, 'TIER_REQUIRED', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
   create(@JsonBody(NewTeamDto) body: NewTeamDto, @Caller() caller: VerifiedCaller) {
     return this.changes.create(body, caller);
   }
@@ -67,10 +69,10 @@ export class TeamsController {
   })
   @Access('teams.write')
   @Idempotent('teams.add-member')
-  @Replies(201, MemberEnvelope, 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
+  @Replies(201, MemberEnvelope, 'TIER_REQUIRED', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
   @Replies(200, MemberEnvelope)
   addMember(@PathParam('id', 'team') id: string, @JsonBody(NewMemberDto) body: NewMemberDto, @Caller() caller: VerifiedCaller) {
-    return this.changes.addMember(id, body, caller);
+    return this.members.addMember(id, body, caller);
   }
 
   @Delete(':id/members/:userId')
@@ -82,6 +84,6 @@ export class TeamsController {
     @PathParam('userId', 'usr') userId: string,
     @Caller() caller: VerifiedCaller,
   ) {
-    return this.changes.removeMember(id, userId, caller);
+    return this.members.removeMember(id, userId, caller);
   }
 }

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
+import { ChangeMembersService } from './change-members.service.js';
 import { ChangeTeamService } from './change-team.service.js';
 import { MemberStore } from './member.store.js';
 import { TeamsPersonalData } from './personal-data.store.js';
@@ -11,7 +12,7 @@ import { TeamsQuery } from './teams.query.js';
 @Module({
   imports: [OrganizationsModule],
   controllers: [TeamsController],
-  providers: [TeamStore, MemberStore, TeamsQuery, ChangeTeamService, TeamsPersonalData],
+  providers: [TeamStore, MemberStore, TeamsQuery, ChangeTeamService, ChangeMembersService, TeamsPersonalData],
   exports: [TeamStore],
 })
 export class TeamsModule {}

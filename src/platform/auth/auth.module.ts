@@ -3,7 +3,9 @@ import { APP_GUARD } from '@nestjs/core';
 import { HeldGuard } from '../http/held.guard.js';
 import { AccessGuard } from './access.guard.js';
 import { AuthJournal } from './auth-journal.js';
+import { BrowserCalls } from './browser-calls.js';
 import { CallerCheck } from './caller-check.js';
+import { Identification } from './identification.js';
 
 /**
  * The guards, for every route of every module, in the order in which they are asked.
@@ -12,8 +14,9 @@ import { CallerCheck } from './caller-check.js';
 @Global()
 @Module({
   providers: [
-    AuthJournal, CallerCheck, { provide: APP_GUARD, useClass: HeldGuard }, { provide: APP_GUARD, useClass: AccessGuard },
+    AuthJournal, BrowserCalls, CallerCheck, Identification,
+    { provide: APP_GUARD, useClass: HeldGuard }, { provide: APP_GUARD, useClass: AccessGuard },
   ],
-  exports: [AuthJournal, CallerCheck],
+  exports: [AuthJournal, BrowserCalls, CallerCheck, Identification],
 })
 export class AuthModule {}

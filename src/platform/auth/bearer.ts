@@ -1,14 +1,19 @@
 import type { Request } from 'express';
+import { cookieValue } from './cookies.js';
 
 /**
- * The credential texts of a request: `Authorization: Bearer …` and, for the root key only, `x-api-key` (interface,
- * section 5). A header sent twice counts as malformed: which one a proxy would keep is anybody's guess.
+ * The credential texts of a request: `Authorization: Bearer …`, for the root key only `x-api-key` (interface, section 5), and for
+ * people the cookie of their session. What is sent twice counts as malformed: which one a proxy would keep is anybody's guess.
  */
 export interface ShownCredentials {
   bearer?: string;
   apiKey?: string;
+  session?: string;
   malformed?: string;
 }
+
+/** The application's setting that names the cookie of sessions; without it no cookie is read. */
+export const SESSION_COOKIE = 'countersign session cookie';
 
 const BEARER = /^Bearer ([A-Za-z0-9._~+/=-]{1,16000})$/i;
 
@@ -23,6 +28,12 @@ export function shownCredentials(request: Request): ShownCredentials {
     shown.bearer = bearer;
   }
   if (apiKey !== undefined) shown.apiKey = apiKey.value;
+  if (request.headers.cookie !== undefined) {
+    const name = request.app.get(SESSION_COOKIE) as string | undefined;
+    const session = name === undefined ? undefined : cookieValue(request.headers.cookie, name);
+    if (session === 'repeated') return { malformed: 'two cookies name different sessions' };
+    if (session !== undefined) shown.session = session.value;
+  }
   return shown;
 }
 

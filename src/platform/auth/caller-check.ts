@@ -59,7 +59,7 @@ export class CallerCheck {
    * @throws Problem UNAUTHENTICATED, AGENT_INACTIVE
    */
   async assertReaches({ principal, scope }: Caller, shown: ShownCredentials): Promise<void> {
-    const presented = await this.sources.of(principal.kind)!.present(shown);
+    const presented = await this.sources.of(principal)!.present(shown, { held: true });
     if (presented.kind !== 'verified') throw new Problem('UNAUTHENTICATED', 'This credential does not hold any more.');
     if (reachOf(presented.caller.scope) !== reachOf(scope)) {
       throw new Problem('UNAUTHENTICATED', 'What this credential reaches has changed.');
@@ -68,7 +68,7 @@ export class CallerCheck {
   }
 
   private async whyNot(principal: Principal): Promise<string | undefined> {
-    return this.sources.of(principal.kind)?.stillHolds(principal, this.pool.run);
+    return this.sources.of(principal)?.stillHolds(principal, this.pool.run);
   }
 }
 

@@ -1,11 +1,18 @@
 import type { ShownCredentials } from './bearer.js';
-import type { Caller, Principal } from './principal.js';
+import type { Caller, Principal, UserCredential } from './principal.js';
 
-/** What a source says of a request: nothing of mine; a credential that does not hold, and why; or who it is. */
+/**
+ * What a source says of a request: nothing of mine; a credential that does not hold, and why; one of ours that has ended, which is
+ * refused like one and is no attack, for a page that was left open goes on asking; or who it is.
+ */
 export type Presented =
   | { kind: 'absent' }
   | { kind: 'invalid'; reason: string }
+  | { kind: 'ended'; reason: string }
   | { kind: 'verified'; caller: Caller; /** Compared with present state just now; asking again would tell nothing new. */ fresh?: true };
+
+/** What most sources answer to most calls, made once. */
+export const ABSENT: Presented = Object.freeze({ kind: 'absent' });
 
 /** Runs one statement in the caller's transaction, or on the pool outside of one. */
 export type RunStatement = (sql: string, parameters: unknown[]) => Promise<Record<string, unknown>[]>;
@@ -13,6 +20,8 @@ export type RunStatement = (sql: string, parameters: unknown[]) => Promise<Recor
 export interface PresentOptions {
   /** The route also takes a token that has just expired. */
   late?: boolean;
+  /** Asked for a call that is held, not for one that comes: it is no use of the credential. */
+  held?: true;
 }
 
 /**
@@ -21,7 +30,12 @@ export interface PresentOptions {
  */
 export interface CredentialSource {
   readonly kind: Principal['kind'];
-  /** Verifies what the request shows by itself: form, signature, times, and for keys the stored hash. */
+  /** Of people: which of their credentials. There is one source for each. */
+  readonly credential?: UserCredential['kind'];
+  /**
+   * Verifies what the request shows by itself: form, signature, times, and for keys the stored hash. Where nothing of its own is
+   * shown it answers at once, without a promise.
+   */
   present(shown: ShownCredentials, options?: PresentOptions): Promise<Presented> | Presented;
   /**
    * Compares the principal with present state: undefined when it still holds, else why not. Asked by the guard, and
@@ -33,17 +47,31 @@ export interface CredentialSource {
 }
 
 export class CredentialSources {
-  private readonly sources = new Map<Principal['kind'], CredentialSource>();
+  private readonly sources: CredentialSource[] = [];
+  private readonly byName = new Map<string, CredentialSource>();
 
+  /** @throws Error where there is one of the same already: whose answer counts would hang on the order of start */
   register(source: CredentialSource): void {
-    this.sources.set(source.kind, source);
+    const name = source.kind === 'user' ? ofPerson(source.credential) : source.kind;
+    if (this.byName.has(name)) throw new Error(`There are two sources of the credential ${name}.`);
+    this.byName.set(name, source);
+    this.sources.push(source);
   }
 
   all(): Iterable<CredentialSource> {
-    return this.sources.values();
+    return this.sources;
   }
 
-  of(kind: Principal['kind']): CredentialSource | undefined {
-    return this.sources.get(kind);
+  /** The source of this very credential: of a person's, another would compare what it does not know. */
+  of(principal: Principal): CredentialSource | undefined {
+    return this.byName.get(principal.kind === 'user' ? ofPerson(principal.credential.kind) : principal.kind);
   }
+}
+
+/** Texts of their own: putting one together costs each call of the hot path. */
+const OF_PEOPLE = { key: 'user key', session: 'user session', token: 'user token' } as const;
+
+function ofPerson(credential: UserCredential['kind'] | undefined): string {
+  if (credential === undefined) throw new Error('A source of people says by which of their credentials.');
+  return OF_PEOPLE[credential];
 }

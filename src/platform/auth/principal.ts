@@ -21,14 +21,18 @@ export interface AgentPrincipal {
   readonly authTime: number;
   readonly vouchedBy?: string;
   readonly tokenId?: string;
+  /** The tenant that the token names, where it names one: it must be its organization's. */
+  readonly tenantId?: string;
 }
 
-/** By which credential a person came in. Its age counts under strict separation of duties. */
-export interface UserCredential {
-  readonly kind: 'key';
-  readonly id: string;
-  readonly createdAt: Date;
-}
+/**
+ * By which credential a person came in: a personal key, a session, or a token of the identity provider. Under strict separation of
+ * duties the age of a key counts; a session's does not, for whoever signs in anew gets nothing new by it.
+ */
+export type UserCredential =
+  | { readonly kind: 'key'; readonly id: string; readonly createdAt: Date }
+  | { readonly kind: 'session'; readonly id: string; readonly createdAt: Date }
+  | { readonly kind: 'token' };
 
 /** A person, with the rights of this moment: role and account are compared again when a call commits. */
 export interface UserPrincipal {
@@ -36,15 +40,27 @@ export interface UserPrincipal {
   readonly userId: string;
   /** Where the account stands. An owner reaches every organization of its tenant. */
   readonly organizationId: string;
+  /** What counts: the lower of the record's and the claimed one. */
   readonly role: Role;
+  /** What the identity provider says, where it says something. */
+  readonly claimedRole?: Role;
+  /** Since when it has said so. */
+  readonly claimedSince?: Date;
+  /** What the provider says of the subscription; it takes away, and gives nothing. */
+  readonly hasSubscription?: boolean;
   readonly credential: UserCredential;
+}
+
+/** The platform that sells the service, by its own key. */
+export interface InternalPrincipal {
+  readonly kind: 'internal';
 }
 
 export interface SystemPrincipal {
   readonly kind: 'system';
 }
 
-export type Principal = RootPrincipal | AgentPrincipal | UserPrincipal | SystemPrincipal;
+export type Principal = RootPrincipal | AgentPrincipal | UserPrincipal | InternalPrincipal | SystemPrincipal;
 
 /** A verified caller: who it is, what it may see, and the name under which the audit log knows it. */
 export interface Caller {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import {
-  anchorList, baseUrl, destinationList, duration, flag, httpUrl, integer, key32, networkList, oneOf, originList, port,
-  postgresUrl, rootKey, secretText, text, webhookSecret,
+  anchorList, baseUrl, bearerSecret, destinationList, duration, flag, httpUrl, integer, key32, networkList, oneOf, originList, port,
+  postgresUrl, rootKey, scopeList, secretText, text, webhookSecret,
 } from './value-types.js';
 
 /**
@@ -73,7 +73,7 @@ export const SECRETS = {
   JWT_SECRET: secret(secretText(32), 'Signs agents\' tokens (HS256); at least 32 characters.', MADE),
   ENCRYPTION_KEY: secret(key32(), 'Encrypts stored secrets; 32 bytes in base64.', MADE),
   AUDIT_SIGNING_KEY: secret(key32(), 'Signs audit checkpoints; a 32-byte Ed25519 seed in base64.', MADE),
-  INTERNAL_API_KEY: secret(secretText(32), 'Key of /internal/v1; at least 32 characters.', 'only the root key opens it'),
+  INTERNAL_API_KEY: secret(bearerSecret(32), 'Key of /internal/v1; at least 32 characters.', 'only the root key opens it'),
 } as const;
 
 export const AGENTS = {
@@ -142,6 +142,7 @@ export const SIGN_IN = {
   OIDC_REDIRECT_URI: optional(httpUrl(), 'Address that the provider returns to.', {
     otherwise: '<APP_URL>/api/v1/auth/callback',
   }),
+  OIDC_SCOPES: withDefault('openid profile email offline_access', scopeList(), 'Scopes that are asked for, separated by spaces.'),
   OIDC_AUDIENCE: optional(text(), 'Audience that its tokens must name.', { otherwise: 'OIDC_CLIENT_ID' }),
   OIDC_ADMIN_URL: optional(httpUrl(), 'Where accounts are deleted on erasure.'),
   OIDC_JIT: withDefault('true', flag(), 'Whether unknown users get a record at first sight.'),

@@ -3,10 +3,14 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, completeConfig, givenSecrets, loadConfig } from './config.js';
+import { warningsAbout } from './warnings.js';
 
 const JWT = 'k7Gq2mZx9Lw4Tb8Rv1Yc6Nd3Hs5Jf0Pa';
 const KEY = 'imInFBztIIgqsOY9Gg/0Zw3BUAZY5plXjWZSz+46OmM=';
 const SEED = 'nWGxne/9WmC6hEr0kuwsxERJxWl7MmkZcDusAxyuf2A=';
+
+const PROVIDER = { OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'cs', OIDC_CLIENT_SECRET: 'x' };
+const PRODUCTION = { NODE_ENV: 'production', DATABASE_URL: 'postgres://h/d', APP_URL: 'https://app.example' };
 
 const messageOf = (env: NodeJS.ProcessEnv) => {
   try {
@@ -50,6 +54,33 @@ describe('loadConfig', () => {
       outboundAllow: ['10.1.0.0/16', 'billing.internal:8443', 'localhost'],
     });
     expect(loadConfig({ RUNTIME_FALLBACK: 'false' }).runtimeFallback).toBeUndefined();
+  });
+
+  it('comes back from the provider to where people are, and is who its tokens are for', () => {
+    expect(loadConfig({})).toMatchObject({
+      oidcRedirectUri: 'http://localhost:3000/api/v1/auth/callback', oidcAudience: undefined,
+      oidcScopes: ['openid', 'profile', 'email', 'offline_access'],
+    });
+    const given = { ...PROVIDER, APP_URL: 'https://app.example/base/', OIDC_SCOPES: ' openid  countersign openid ' };
+    expect(loadConfig(given)).toMatchObject({
+      oidcRedirectUri: 'https://app.example/base/api/v1/auth/callback', oidcAudience: 'cs', oidcScopes: ['openid', 'countersign'],
+    });
+    const uri = 'https://app.example/base/api/v1/auth/callback';
+    expect(loadConfig({ ...given, OIDC_REDIRECT_URI: uri, OIDC_AUDIENCE: 'api' }))
+      .toMatchObject({ oidcRedirectUri: uri, oidcAudience: 'api' });
+  });
+
+  it.each<[NodeJS.ProcessEnv, RegExp[]]>([
+    [{}, []],
+    [{ ...PRODUCTION, APP_URL: 'http://app.example', OIDC_DEFAULT_ROLE: 'owner' }, []],
+    [{ ...PROVIDER, ...PRODUCTION }, []],
+    [{ ...PROVIDER, APP_URL: 'http://app.example' }, []],
+    [{ ...PROVIDER, ...PRODUCTION, APP_URL: 'http://app.example' }, [/^APP_URL: is not https/]],
+    [{ ...PROVIDER, OIDC_DEFAULT_ROLE: 'owner' }, [/^OIDC_DEFAULT_ROLE: is owner/]],
+    [{ ...PROVIDER, OIDC_DEFAULT_ROLE: 'owner', OIDC_JIT: 'false' }, []],
+    [{ ...PROVIDER, OIDC_DEFAULT_ROLE: 'admin' }, []],
+  ])('warns of what is mostly a mistake (%#)', (env, wanted) => {
+    expect(warningsAbout(loadConfig(env))).toEqual(wanted.map((line) => expect.stringMatching(line)));
   });
 
   it('anchors beside its data unless told where', () => {
@@ -109,6 +140,24 @@ describe('loadConfig', () => {
     ['a weak webhook secret', { WEBHOOK_SECRET: 'whsec_c2hvcnQ=' }, /^WEBHOOK_SECRET: must be whsec_ followed by 24 to 64 bytes/],
     ['a mail server without a sender', { SMTP_HOST: 'mail' }, /^SMTP_FROM: must be set when SMTP_HOST is$/],
     ['a provider without a client', { OIDC_ISSUER: 'https://id.example' }, /^OIDC_CLIENT_ID: must be set/],
+    ['a client without a provider', { OIDC_CLIENT_ID: 'cs' }, /^OIDC_ISSUER: must be set when OIDC_CLIENT_ID is$/],
+    ['scopes without openid', { OIDC_SCOPES: 'profile email' }, /^OIDC_SCOPES: must be scopes separated by spaces, openid among/],
+    ['a scope of other characters', { OIDC_SCOPES: 'openid "x"' }, /^OIDC_SCOPES: /],
+    ['a provider in clear in production', { ...PROVIDER, OIDC_ISSUER: 'http://id.example', ...PRODUCTION },
+      /^OIDC_ISSUER: must be https when NODE_ENV is production$/],
+    ['accounts deleted in clear in production', { ...PROVIDER, OIDC_ADMIN_URL: 'http://id.example/admin', ...PRODUCTION },
+      /^OIDC_ADMIN_URL: must be https when NODE_ENV is production$/],
+    ['accounts deleted without a secret', { ...PROVIDER, OIDC_CLIENT_SECRET: '', OIDC_ADMIN_URL: 'https://id.example/admin' },
+      /^OIDC_CLIENT_SECRET: must be set when OIDC_ADMIN_URL is/],
+    ['a way back to another host', { ...PROVIDER, OIDC_REDIRECT_URI: 'https://other.example/api/v1/auth/callback' },
+      /^OIDC_REDIRECT_URI: must be on the origin of APP_URL$/],
+    ['a way back to another port', { OIDC_REDIRECT_URI: 'http://localhost:3001/api/v1/auth/callback' }, /^OIDC_REDIRECT_URI: must be on/],
+    ['a way back to another path', { OIDC_REDIRECT_URI: 'http://localhost:3000/callback' },
+      /^OIDC_REDIRECT_URI: must be APP_URL and \/api\/v1\/auth\/callback$/],
+    ['a way back with a query', { OIDC_REDIRECT_URI: 'http://localhost:3000/api/v1/auth/callback?x=1' }, /^OIDC_REDIRECT_URI: must be/],
+    ['an internal key that cannot be sent', { INTERNAL_API_KEY: `${JWT} with spaces` }, /^INTERNAL_API_KEY: may have letters, digits/],
+    ['an internal key like a root key', { INTERNAL_API_KEY: `svc_root_${JWT}` }, /^INTERNAL_API_KEY: must not begin with svc_/],
+    ['an idle time over the longest session', { SESSION_IDLE: '8d' }, /^SESSION_IDLE: must not be longer than SESSION_MAX$/],
     ['retention without an archive', { AUDIT_RETENTION_DAYS: '365' }, /^AUDIT_ARCHIVE: must be set when AUDIT_RETENTION_DAYS is/],
     ['an anchor of another kind', { AUDIT_ANCHORS: 's3:bucket' }, /^AUDIT_ANCHORS: must be anchors/],
     ['a flag of another word', { OIDC_JIT: 'yes' }, /^OIDC_JIT: must be true or false$/],

@@ -15,8 +15,11 @@ type CamelCased<T> = { readonly [K in keyof T as CamelCase<K & string>]: T[K] };
 
 export type RuntimeName = 'connector' | 'webhook' | 'node';
 
+/** What is said anew below: with a default that depends on other things. */
+type Derived = 'runtimeFallback' | 'host' | 'appUrl' | 'dataDir' | 'logLevel' | 'auditAnchors' | 'oidcRedirectUri' | 'oidcAudience';
+
 /** The environment, checked: `PORT` is `port`, `AGENT_JWT_TTL` is `agentJwtTtl`. Lengths of time are in seconds. */
-export type Config = Omit<CamelCased<Environment>, 'runtimeFallback' | 'host' | 'appUrl' | 'dataDir' | 'logLevel' | 'auditAnchors'> & {
+export type Config = Omit<CamelCased<Environment>, Derived> & {
   readonly production: boolean;
   /** Whether the server brings its own database: no DATABASE_URL. */
   readonly embedded: boolean;
@@ -27,6 +30,9 @@ export type Config = Omit<CamelCased<Environment>, 'runtimeFallback' | 'host' | 
   readonly runtimeFallback?: RuntimeName;
   /** Each `file:<folder>` or `witness:<url>`; one at least. */
   readonly auditAnchors: readonly string[];
+  readonly oidcRedirectUri: string;
+  /** Where there is a provider. */
+  readonly oidcAudience?: string | undefined;
 };
 
 /** Secrets that the server cannot serve without. */
@@ -114,13 +120,16 @@ function fromEnvironment(environment: Environment): Config {
   const production = rest.NODE_ENV === 'production';
   const embedded = rest.DATABASE_URL === undefined;
   const members = Object.fromEntries(Object.entries(rest).map(([name, value]) => [camelCase(name), value]));
+  const appUrl = rest.APP_URL ?? `http://localhost:${rest.PORT}`;
   const dataDir = resolve(rest.DATA_DIR ?? resolve(checkoutRoot(), '.countersign'));
   return Object.freeze({
     ...(members as unknown as CamelCased<Omit<Environment, 'RUNTIME_FALLBACK'>>),
     production,
     embedded,
     host: rest.HOST ?? (production ? '0.0.0.0' : '127.0.0.1'),
-    appUrl: rest.APP_URL ?? `http://localhost:${rest.PORT}`,
+    appUrl,
+    oidcRedirectUri: rest.OIDC_REDIRECT_URI ?? `${appUrl}/api/v1/auth/callback`,
+    oidcAudience: rest.OIDC_AUDIENCE ?? rest.OIDC_CLIENT_ID,
     dataDir,
     auditAnchors: rest.AUDIT_ANCHORS?.length ? rest.AUDIT_ANCHORS : [`file:${join(dataDir, 'anchors')}`],
     logLevel: rest.LOG_LEVEL ?? (embedded ? 'warn' : 'info'),

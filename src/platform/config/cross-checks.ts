@@ -3,7 +3,9 @@ import type { Environment } from './config.schema.js';
 
 /** What no variable shows alone. Each problem is one line that opens with the variable to change. */
 export function crossChecks(env: Environment): string[] {
-  return [serverProblems, runtimeProblems, tokenProblems, secretProblems, auditProblems, channelProblems].flatMap((check) => check(env));
+  return [
+    serverProblems, runtimeProblems, tokenProblems, secretProblems, auditProblems, channelProblems, providerProblems,
+  ].flatMap((check) => check(env));
 }
 
 function serverProblems(env: Environment): string[] {
@@ -64,11 +66,34 @@ function channelProblems(env: Environment): string[] {
   const problems: string[] = [];
   if (env.SMTP_HOST !== undefined && env.SMTP_FROM === undefined) problems.push('SMTP_FROM: must be set when SMTP_HOST is');
   if (env.SMTP_USER !== undefined && env.SMTP_PASS === undefined) problems.push('SMTP_PASS: must be set when SMTP_USER is');
+  return problems;
+}
+
+const CALLBACK = '/api/v1/auth/callback';
+
+function providerProblems(env: Environment): string[] {
+  const problems: string[] = [];
   if (env.OIDC_ISSUER !== undefined && env.OIDC_CLIENT_ID === undefined) {
     problems.push('OIDC_CLIENT_ID: must be set when OIDC_ISSUER is');
   }
   if (env.OIDC_ISSUER === undefined && env.OIDC_CLIENT_ID !== undefined) {
     problems.push('OIDC_ISSUER: must be set when OIDC_CLIENT_ID is');
   }
-  return problems;
+  if (env.OIDC_ADMIN_URL !== undefined && env.OIDC_CLIENT_SECRET === undefined) {
+    problems.push('OIDC_CLIENT_SECRET: must be set when OIDC_ADMIN_URL is: the server signs in there with it');
+  }
+  if (env.NODE_ENV === 'production') {
+    for (const name of ['OIDC_ISSUER', 'OIDC_ADMIN_URL'] as const) {
+      if (env[name]?.startsWith('http:')) problems.push(`${name}: must be https when NODE_ENV is production`);
+    }
+  }
+  return [...problems, ...redirectProblems(env)];
+}
+
+/** Cookies are the host's, so people must come back to where they set out. */
+function redirectProblems({ OIDC_REDIRECT_URI: redirect, APP_URL, PORT }: Environment): string[] {
+  if (redirect === undefined) return [];
+  const ours = APP_URL ?? `http://localhost:${PORT}`;
+  if (new URL(redirect).origin !== new URL(ours).origin) return ['OIDC_REDIRECT_URI: must be on the origin of APP_URL'];
+  return new URL(redirect).href === new URL(ours + CALLBACK).href ? [] : [`OIDC_REDIRECT_URI: must be APP_URL and ${CALLBACK}`];
 }

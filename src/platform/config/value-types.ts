@@ -71,6 +71,16 @@ export function list(accepts: (item: string) => boolean, wanted: string) {
     .refine((items) => items.every(accepts), wanted);
 }
 
+/** Scopes of OAuth 2.0 (RFC 6749, section 3.3), one of them `openid`. */
+export const scopeList = () =>
+  z
+    .string()
+    .transform((value) => [...new Set(value.split(/\s+/).filter((scope) => scope !== ''))])
+    .refine(
+      (scopes) => scopes.includes('openid') && scopes.every((scope) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope)),
+      'must be scopes separated by spaces, openid among them',
+    );
+
 export const originList = () =>
   list(
     (item) => /^https?:\/\//.test(item) && parseUrl(item)?.origin === item,
@@ -108,6 +118,13 @@ export function secretText(min: number) {
       if (weakness) context.addIssue(weakness);
     }
   });
+}
+
+/** A secret that is sent as a bearer credential: of its characters (RFC 6750, section 2.1), and none of the forms of our own keys. */
+export function bearerSecret(min: number) {
+  return secretText(min)
+    .refine((value) => /^[A-Za-z0-9._~+/=-]+$/.test(value), 'may have letters, digits and . _ ~ + / = - only, as bearer credentials do')
+    .refine((value) => !value.startsWith('svc_'), 'must not begin with svc_, as the keys of the service do');
 }
 
 /** A 32-byte key in base64 (RFC 4648 section 4, or section 5's alphabet), kept as standard base64 with padding. */

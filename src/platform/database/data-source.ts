@@ -18,6 +18,7 @@ import { ForbidRewriting20261123000200 } from '../../../migrations/2026112300020
 import { IndexAudit20261123000300 } from '../../../migrations/20261123000300-index-audit.js';
 import { KeepTileRoots20261123000400 } from '../../../migrations/20261123000400-keep-tile-roots.js';
 import { FollowErasures20261123000600 } from '../../../migrations/20261123000600-follow-erasures.js';
+import { SignPeopleIn20261124000100 } from '../../../migrations/20261124000100-sign-people-in.js';
 import { GatheringSocket } from './gathering-socket.js';
 
 const OLDEST_POSTGRESQL = 150_000;
@@ -55,7 +56,7 @@ export function dataSourceOptions(
       AddPeople20261122000100, AddStopsAndDuties20261122000200, ShareAndLimitGrants20261122000300, AddRateQuotas20261122000400,
       CompleteHitl20261122000500, StreamHitlEvents20261122000600, FenceExecutions20261122000700, IndexQueues20261122000800,
       GatherRoundTrips20261122000900, GrowTrees20261123000100, ForbidRewriting20261123000200, IndexAudit20261123000300,
-      KeepTileRoots20261123000400, FollowErasures20261123000600,
+      KeepTileRoots20261123000400, FollowErasures20261123000600, SignPeopleIn20261124000100,
     ],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.

@@ -127,7 +127,7 @@ export class UnitOfWork {
   /** A token refreshed, or a key rotated, while this work waited for its locks must not outlive the wait. */
   private async recheckCredential(runner: QueryRunner): Promise<void> {
     const caller = requestContext.getStore()?.caller;
-    const source = caller && this.credentials.of(caller.principal.kind);
+    const source = caller && this.credentials.of(caller.principal);
     const reason = await source?.stillHolds(caller!.principal, (sql, parameters) => runner.query(sql, parameters));
     if (reason !== undefined) throw new Problem('UNAUTHENTICATED', reason);
   }

@@ -5,6 +5,7 @@ import { ACCESS, type AccessKey, type Permission } from '../../domain/access/acc
 import { ACCESS_KEY, type AuthenticatedRequest, callerOf } from '../auth/access.decorator.js';
 import { IdempotencyKeys } from '../database/idempotency.js';
 import { parsedBody } from './body-reader.js';
+import { isFormRoute } from './browser-routes.js';
 import { type IdempotentOperation, OPERATION } from './idempotent.js';
 import { requestContext } from './request-context.js';
 
@@ -25,6 +26,7 @@ export class CallGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
     if (WITHOUT_BODY.has(request.method)) return true;
     const handler = context.getHandler();
+    if (isFormRoute(this.reflector, context)) return true;
     // Hot routes read their body themselves, once they know that the caller still counts.
     const key = this.reflector.get<AccessKey | undefined>(ACCESS_KEY, handler);
     const permission: Permission | undefined = key && ACCESS[key];

@@ -1,6 +1,7 @@
 import { type CanActivate, type ExecutionContext, Injectable, SetMetadata } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { Hold } from '../audit/hold.js';
+import { openPage } from './browser-routes.js';
 
 const SERVED_WHILE_HELD = 'countersign:served-while-held';
 
@@ -21,6 +22,7 @@ export class HeldGuard implements CanActivate {
   /** @throws Problem UNAVAILABLE */
   canActivate(context: ExecutionContext): boolean {
     if (this.hold.because === undefined) return true;
+    openPage(this.reflector, context);
     const places = [context.getHandler(), context.getClass()];
     if (this.reflector.getAllAndOverride<boolean | undefined>(SERVED_WHILE_HELD, places) !== true) this.hold.assertServing();
     return true;

@@ -6,6 +6,7 @@ import { PROBLEMS, type ProblemCode } from '../../domain/problems.js';
 import type { AddressLimit } from '../rate-limit/address-limit.js';
 import { problemFrom } from './failure.js';
 import type { Problem } from './problem.js';
+import { isForPeople, problemPage } from './problem-page.js';
 import { contextOf } from './request-context.js';
 
 export { constraintProblems, isConnectionError } from './failure.js';
@@ -53,10 +54,11 @@ export class ProblemFilter implements ExceptionFilter {
 }
 
 function send(problem: Problem, request: Request, response: Response): void {
-  const body = Buffer.from(JSON.stringify(problemBody(problem, request)));
+  const isPage = isForPeople(problem, request);
+  const body = Buffer.from(isPage ? problemPage(problem, request) : JSON.stringify(problemBody(problem, request)));
   for (const [name, value] of Object.entries(headersOf(problem))) response.setHeader(name, value);
   response.statusCode = problem.status;
-  response.setHeader('Content-Type', 'application/problem+json; charset=utf-8');
+  response.setHeader('Content-Type', isPage ? 'text/html; charset=utf-8' : 'application/problem+json; charset=utf-8');
   response.setHeader('Content-Length', body.length);
   response.setHeader('Cache-Control', 'no-store');
   // What a handler had prepared for a success must not stay on a refusal.

@@ -16,7 +16,8 @@ export interface ClaimedKey {
 /** Who asks and from where: what the audit log stamps on every entry that this request makes. */
 export interface RequestContext {
   readonly requestId: string;
-  readonly via: Via;
+  /** Set to `page` where the route is one. */
+  via: Via;
   /** 32 hexadecimal digits of the caller's `traceparent`. */
   readonly traceId?: string;
   /** The caller's header as it came, handed on to runtimes and webhooks. */

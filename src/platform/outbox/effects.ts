@@ -2,9 +2,10 @@ import type { JsonObject } from '../../domain/json.js';
 
 /**
  * Everything that may follow a commit; a closed union. `execution.run`: an approved action goes to its runtime.
- * `notification.send`: people are told. A kind without a handler in this build is parked, and counted in readiness.
+ * `notification.send`: people are told. `mail.send`: one mail to one person, sealed. `provider-account.delete`: the identity provider
+ * forgets somebody. A kind without a handler in this build is parked, and counted in readiness.
  */
-export type EffectKind = 'execution.run' | 'notification.send';
+export type EffectKind = 'execution.run' | 'notification.send' | 'mail.send' | 'provider-account.delete';
 
 export interface Effect {
   readonly kind: EffectKind;

@@ -3,7 +3,10 @@ import { organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/
 import { logLines, type ExportSelection } from '../../../domain/audit/export/log-lines.js';
 import type { ExportSource } from '../../../domain/audit/export/export-source.js';
 import { isId } from '../../../domain/ids.js';
+import type { Caller } from '../../../platform/auth/principal.js';
 import { type Scope, scopeOfOrganization } from '../../../platform/auth/scope.js';
+import { Entitlements } from '../../../platform/commerce/entitlements.js';
+import { StatementsOnPool } from '../../../platform/database/statements-on-pool.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
 import { OrganizationsQuery } from '../../organizations/organizations.query.js';
@@ -19,16 +22,19 @@ export class ExportLogService {
     private readonly desk: ExportDesk,
     private readonly organizations: OrganizationsQuery,
     private readonly work: UnitOfWork,
+    private readonly pool: StatementsOnPool,
+    private readonly entitlements: Entitlements,
   ) {}
 
   /**
    * @throws Problem NOT_FOUND for an organization or an agent of which nothing is here; VALIDATION_FAILED for a `since` that its tree has
-   *   not reached; UNAVAILABLE, RATE_LIMITED
+   *   not reached; TIER_REQUIRED, UNAVAILABLE, RATE_LIMITED
    */
   async export(call: ExportCall, query: LogExportQuery): Promise<void> {
     const { agentId, since, organizationId } = query;
     if (agentId !== undefined && !isId('agt', agentId)) throw new Problem('NOT_FOUND', 'There is no such agent.');
     const scope = await this.scopeOf(call.caller.scope, organizationId);
+    await this.assertMayExport(scope, call.caller);
     const times = { ...(query.from && { from: query.from.toISOString() }), ...(query.to && { to: query.to.toISOString() }) };
     await this.desk.serve(call, async (source, { run }) => {
       const organizations = await organizationsWithLog(run, scope, agentId);
@@ -40,6 +46,15 @@ export class ExportLogService {
       const name = `countersign-audit-${organizations.length === 1 ? organizations[0] : 'all'}`;
       return { name, tally: { withheld: 0 }, lines: (madeAt) => logLines(source, selection, madeAt) };
     });
+  }
+
+  /**
+   * The organizations of a scope are of one tenant. Everything at once is no tenant's: whoever operates the service takes its log along.
+   *
+   * @throws Problem TIER_REQUIRED
+   */
+  private async assertMayExport({ organizations }: Scope, caller: Caller): Promise<void> {
+    if (organizations !== 'all') await this.entitlements.assert(this.pool.run, organizations[0]!, 'bulk_export', caller);
   }
 
   private async scopeOf(scope: Scope, named: string | undefined): Promise<Scope> {

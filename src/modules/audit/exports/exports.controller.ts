@@ -35,7 +35,7 @@ export class ExportsController {
   })
   @ApiResponse({ status: 200, description: 'The file.', content: FILES })
   @Access('audit.export')
-  @Replies(200, null)
+  @Replies(200, null, 'TIER_REQUIRED')
   log(
     @Req() request: Request, @Res() response: Response, @QueryParams(LogExportQuery) query: LogExportQuery,
     @Caller() caller: VerifiedCaller,

@@ -1,0 +1,86 @@
+// A PostgreSQL of the machine's own, in a folder of the caller's: for what needs its pg_dump, which the embedded one does not bring.
+import { spawn, spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+
+const OLDEST = 15;
+
+export const MISSING = `PostgreSQL's initdb, postgres, psql and pg_dump (${OLDEST} or newer) are not here.\n`
+  + 'Debian, Ubuntu: apt-get install postgresql postgresql-client · macOS: brew install postgresql@15\n';
+
+/** The folder of a PostgreSQL that is installed here, the oldest that will do: the one that dumps are made with. */
+export function programs() {
+  const named = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' }).stdout?.trim();
+  const installed = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql').map(Number).sort((a, b) => a - b) : [];
+  const folders = [...installed.map((version) => `/usr/lib/postgresql/${version}/bin`), ...(named ? [named] : [])];
+  return folders.find((bin) => ['initdb', 'postgres', 'pg_dump', 'psql'].every((name) => existsSync(join(bin, name)))
+    && Number(/\d+/.exec(spawnSync(join(bin, 'pg_dump'), ['--version'], { encoding: 'utf8' }).stdout)?.[0]) >= OLDEST);
+}
+
+/** PostgreSQL refuses to run as root: then it runs as the user that its package has made, or as nobody. */
+export async function startCluster(binaries, dataDir) {
+  const user = process.getuid?.() === 0 ? otherUser() : {};
+  mkdirSync(dataDir, { mode: 0o700 });
+  if (user.uid !== undefined) chownSync(dataDir, user.uid, user.gid);
+  const options = ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  const made = spawnSync(join(binaries, 'initdb'), options, { ...user, cwd: '/', encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
+  const port = await freePort();
+  const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: 'off', max_connections: 100 };
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const server = spawn(join(binaries, 'postgres'), ['-D', dataDir, ...args], { ...user, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
+  const gone = new Promise((resolve) => server.once('close', resolve));
+  let said = '';
+  server.stderr.on('data', (chunk) => (said = (said + chunk).slice(-4_000)));
+  // SIGINT is its fast shutdown, which ends with a checkpoint.
+  const stop = async () => {
+    server.kill('SIGINT');
+    await gone;
+  };
+  const superuserUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  for (const until = Date.now() + 30_000; ; await pause(100)) {
+    try {
+      await query(superuserUrl, 'create role countersign login createdb');
+      break;
+    } catch (error) {
+      if (Date.now() > until || server.exitCode !== null) {
+        await stop();
+        throw new Error(`PostgreSQL did not start: ${error.message}\n${said}`);
+      }
+    }
+  }
+  await query(superuserUrl, 'create database countersign_test owner countersign');
+  return { url: `postgres://countersign@127.0.0.1:${port}/countersign_test`, superuserUrl, stop };
+}
+
+function otherUser() {
+  const users = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'));
+  const [, , uid, gid] = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody') ?? [];
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+export async function query(url, ...statements) {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    let rows = [];
+    for (const statement of statements) ({ rows } = await client.query(statement));
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const { port } = probe.address();
+      probe.close(() => resolve(port));
+    });
+  });
+}

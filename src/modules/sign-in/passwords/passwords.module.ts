@@ -1,0 +1,7 @@
+import { Module } from '@nestjs/common';
+import { OrganizationsModule } from '../../organizations/organizations.module.js';
+import { SignInSeamsModule } from '../seams/seams.module.js';
+
+/** Passwords, for installations without a provider. */
+@Module({ imports: [OrganizationsModule, SignInSeamsModule] })
+export class PasswordsModule {}

@@ -1,0 +1,130 @@
+import { Injectable } from '@nestjs/common';
+import { organizationChain } from '../../domain/audit/chain.js';
+import type { JsonObject } from '../../domain/json.js';
+import {
+  type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
+} from '../../platform/audit/personal-data.js';
+import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
+import { classesOf, code, type Columns, digest, free, id, personal, secret } from '../../platform/audit/personal-table.js';
+import type { Tx } from '../../platform/database/tx.js';
+
+/** Where erasing goes on: at what is somebody's own, or behind it, at the rows that others wrote. */
+const MORE_OF_OWN = 'own';
+const OWN_GONE = 'own gone';
+
+/** Tables of which each row is of one person alone. */
+const OWN: readonly { readonly from: string; readonly columns: Columns }[] = [
+  {
+    from: 'sessions',
+    columns: {
+      organization_id: id, id, user_id: id, token_hash: secret, method: code, user_agent: personal('user_id', { becomes: null }),
+      address: personal('user_id', { becomes: null }), issuer: code, provider_sid: digest, provider_tokens: secret, end_reason: code,
+      ended_by: id,
+    },
+  },
+  {
+    from: 'passwords', columns: { organization_id: id, user_id: id, hash: secret },
+  },
+  {
+    from: 'user_identities',
+    columns: { organization_id: id, user_id: id, issuer: code, subject: personal('user_id'), claimed_role: code },
+  },
+];
+
+/** What deletes at most `$3` rows of a person, by the kind in the counts. Their passkeys too: of others' the names are searched. */
+const DELETE_OWN = {
+  sessions: `delete from sessions where organization_id = $1 and id in
+    (select id from sessions where organization_id = $1 and user_id = $2 limit $3) returning 1 as one`,
+  passkeys: `delete from passkeys where organization_id = $1 and id in
+    (select id from passkeys where organization_id = $1 and user_id = $2 limit $3) returning 1 as one`,
+  passwords: `delete from passwords where organization_id = $1 and user_id in
+    (select user_id from passwords where organization_id = $1 and user_id = $2 limit $3) returning 1 as one`,
+  identities: `delete from user_identities where organization_id = $1 and user_id = $2 and issuer in
+    (select issuer from user_identities where organization_id = $1 and user_id = $2 limit $3) returning 1 as one`,
+} as const;
+
+/** Whoever accepts or voids an invitation holds the organization's head. */
+const SEARCHED: readonly Erasable[] = [
+  {
+    kind: 'passkeys', from: 'passkeys', key: { id: 'text' },
+    columns: {
+      organization_id: id, id, user_id: id, credential_id: secret, public_key: secret, transports: code, device_type: code,
+      name: free('text', { owner: 'user_id' }),
+    },
+  },
+  {
+    kind: 'invitations', from: 'invitations', key: { id: 'text' }, head: organizationChain,
+    columns: {
+      organization_id: id, id, email: free('text', { owner: 'user_id' }), email_folded: free('text', { owner: 'user_id' }),
+      name: free('text', { owner: 'user_id' }), role: code, user_id: id, token_hash: secret, delivery: code, invited_by: id,
+      accepted_by: id,
+    },
+    // To whom it went nobody knows any more: nobody comes in by it.
+    after: async (tx, { organizationId }, changed) => {
+      await tx.query(
+        `update invitations set voided_at = clock_timestamp()
+         where organization_id = $1 and id = any ($2) and accepted_at is null and voided_at is null`,
+        [organizationId, changed.map(({ row }) => row['id'])],
+      );
+      return {};
+    },
+  },
+];
+
+/** What this module holds of people: how they come in. What is somebody's own is deleted; it is of no use to anybody else. */
+@Injectable()
+export class SignInPersonalData implements PersonalData {
+  readonly name = 'sign-in';
+  readonly tables = {
+    ...classesOf([...OWN, ...SEARCHED]), sign_in_slowdowns: { subject: digest.class }, spent_once: { digest: digest.class },
+  };
+
+  constructor(
+    holders: PersonalDataHolders,
+    private readonly rows: PersonalRows,
+  ) {
+    holders.register(this);
+  }
+
+  async about(tx: Tx, userId: string): Promise<JsonObject> {
+    const [known] = await tx.query<{ sessions: JsonObject[]; passkeys: JsonObject[]; identities: JsonObject[] }>(
+      `select
+         (select coalesce(json_agg(json_build_object('id', s.id, 'method', s.method, 'createdAt', s.created_at,
+             'lastUsedAt', s.last_used_at, 'expiresAt', s.expires_at, 'userAgent', s.user_agent, 'address', s.address,
+             'endedAt', s.ended_at) order by s.id), '[]')
+          from sessions s where s.organization_id = u.organization_id and s.user_id = u.id) as sessions,
+         (select coalesce(json_agg(json_build_object('id', p.id, 'name', p.name, 'createdAt', p.created_at,
+             'lastUsedAt', p.last_used_at) order by p.id), '[]')
+          from passkeys p where p.organization_id = u.organization_id and p.user_id = u.id) as passkeys,
+         (select coalesce(json_agg(json_build_object('issuer', i.issuer, 'subject', i.subject, 'boundAt', i.bound_at)
+             order by i.issuer), '[]')
+          from user_identities i where i.organization_id = u.organization_id and i.user_id = u.id) as identities
+       from users u where u.id = $1`,
+      [userId],
+    );
+    return known ?? {};
+  }
+
+  async erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar> {
+    const { organizationId, userId } = what;
+    const isOwnNext = after === undefined || after === MORE_OF_OWN;
+    if (isOwnNext && userId !== undefined) {
+      const { counts, next } = await this.eraseOwn(tx, organizationId, userId, limit);
+      // Heads are taken before rows are locked, so what others wrote has a work of its own.
+      if (next !== undefined) return { counts, next };
+    }
+    return this.rows.erase(tx, SEARCHED, what, limit, isOwnNext || after === OWN_GONE ? undefined : after);
+  }
+
+  private async eraseOwn(tx: Tx, organizationId: string, userId: string, limit: number): Promise<ErasedSoFar> {
+    const counts: Record<string, number> = {};
+    let left = limit;
+    for (const [kind, statement] of Object.entries(DELETE_OWN)) {
+      const count = (await tx.query(statement, [organizationId, userId, left])).length;
+      if (count > 0) counts[kind] = count;
+      left -= count;
+      if (left === 0) return { counts, next: MORE_OF_OWN };
+    }
+    return left < limit ? { counts, next: OWN_GONE } : { counts };
+  }
+}

@@ -1,0 +1,29 @@
+import type { Claims } from '../../../domain/access/claims.js';
+import type { UserPrincipal } from '../../../platform/auth/principal.js';
+
+/** An account as the provider's user comes in by it: without saying by which credential. */
+export interface ProviderAccount {
+  readonly person: Omit<UserPrincipal, 'credential'>;
+  /** What an owner reaches besides; otherwise the account's own organization alone. */
+  readonly reached: readonly string[];
+}
+
+/**
+ * Why there is no account for a provider's user. 401: `another_user`, `closed`; 403: all others. `unverified` and `taken` are about the
+ * address, `tier` about the subscription.
+ */
+export type AccountRefusal =
+  | 'another_user' | 'closed' | 'foreign_tenant' | 'unknown_tenant' | 'not_invited' | 'unverified' | 'taken' | 'tier';
+
+/** Whose account a provider's user has, and how they come to one. A user is an issuer and a subject; nothing else finds them. */
+export abstract class ProviderAccounts {
+  /** @returns undefined for one whom nobody knows yet */
+  abstract find(issuer: string, claims: Claims): Promise<ProviderAccount | { readonly refused: AccountRefusal } | undefined>;
+
+  /**
+   * The same, and for one whom nobody knows: bound to an account by an open invitation and a verified address, or made at first sight
+   * where OIDC_JIT allows it. In a unit of work of its own, by the actor `system`, outside of the present call's credential and
+   * idempotency key; of many first calls at once one makes the account.
+   */
+  abstract orMake(issuer: string, claims: Claims): Promise<ProviderAccount | { readonly refused: AccountRefusal }>;
+}

@@ -1,0 +1,55 @@
+import { Injectable } from '@nestjs/common';
+import { Janitor, type Sweep } from '../../../platform/database/janitor.service.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { SealedBox } from '../../../platform/secrets/sealed-box.js';
+
+/** What is good for one use: a state of signing in, a passkey's challenge, a logout token. */
+export type SpentKind = 'state' | 'challenge' | 'logout-token';
+
+/** How long what has ended is still shown, and an ended session's cookie still known for one. */
+const KEPT_AFTER_END = '30 days';
+
+/** What of signing in is spent. Each statement deletes at most `$1` rows. */
+const SPENT = [
+  `delete from sessions where (organization_id, id) in
+     (select organization_id, id from sessions where ended_at < clock_timestamp() - interval '${KEPT_AFTER_END}' limit $1)`,
+  `delete from invitations where (organization_id, id) in
+     (select organization_id, id from invitations
+      where coalesce(accepted_at, voided_at, expires_at) < clock_timestamp() - interval '${KEPT_AFTER_END}' limit $1)`,
+  'delete from sign_in_slowdowns where subject in (select subject from sign_in_slowdowns where until < clock_timestamp() limit $1)',
+  'delete from spent_once where digest in (select digest from spent_once where until < clock_timestamp() limit $1)',
+];
+
+/**
+ * Single use without a row for whoever only asks: a row comes when something is used, and goes when that would not be taken any more
+ * anyway.
+ */
+@Injectable()
+export class SpentOnceStore {
+  constructor(
+    private readonly box: SealedBox,
+    janitor: Janitor,
+  ) {
+    for (const sweep of SPENT.map(sweepBy)) janitor.register(sweep);
+  }
+
+  /**
+   * Uses it up, if this work commits. Of two at once the second waits for the first.
+   *
+   * @param until when it would be refused for its age
+   * @returns whether this was its first use
+   */
+  async spend(tx: Tx, kind: SpentKind, value: string, until: Date): Promise<boolean> {
+    const rows = await tx.query('insert into spent_once (digest, until) values ($1, $2) on conflict do nothing returning digest', [
+      this.box.mac('spent-once', kind, value), until,
+    ]);
+    return rows.length > 0;
+  }
+}
+
+function sweepBy(statement: string): Sweep {
+  return async (manager, limit) => {
+    const [, count] = (await manager.query(statement, [limit])) as [unknown[], number];
+    return count;
+  };
+}

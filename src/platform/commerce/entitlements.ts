@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import type { Feature, Tier } from '../../domain/access/tiers.js';
+import type { RunStatement } from '../auth/credential-source.js';
+import type { Caller } from '../auth/principal.js';
+import { Problem } from '../http/problem.js';
+
+/** Tells what an organization's subscription lacks. Registered by whoever knows tenants. */
+export interface EntitlementSource {
+  /**
+   * The least tier that would include the feature; undefined when the present one does. What it counts, it counts in the caller's
+   * transaction and under a lock, so that two who ask at once do not both get the last place.
+   */
+  missing(run: RunStatement, organizationId: string, feature: Feature, caller?: Caller): Promise<Tier | undefined>;
+}
+
+/** What an organization may have more of. Without a source everything: nobody sells this installation. */
+@Injectable()
+export class Entitlements {
+  private source: EntitlementSource | undefined;
+
+  use(source: EntitlementSource): void {
+    this.source = source;
+  }
+
+  /**
+   * Before something new is made; what is there already is never asked about.
+   *
+   * @throws Problem TIER_REQUIRED with `requiredTier`
+   */
+  async assert(run: RunStatement, organizationId: string, feature: Feature, caller?: Caller): Promise<void> {
+    const requiredTier = await this.source?.missing(run, organizationId, feature, caller);
+    if (requiredTier === undefined) return;
+    throw new Problem('TIER_REQUIRED', `${WORDS[feature]}: the tier ${requiredTier} includes it.`, { members: { requiredTier } });
+  }
+}
+
+const WORDS: Readonly<Record<Feature, string>> = {
+  another_user: 'The subscription includes no more people',
+  teams: 'The subscription includes no teams',
+  shared_grants: 'The subscription includes no grants to teams',
+  another_organization: 'The subscription includes no more organizations',
+  bulk_export: 'The subscription does not include the audit log as a file',
+};

@@ -1,0 +1,35 @@
+import { type ExecutionContext, SetMetadata } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
+import type { Response } from 'express';
+import { requestContext } from './request-context.js';
+
+const FORM = 'countersign:form';
+const PAGE = 'countersign:page';
+const SAME_SITE = 'countersign:same-site';
+
+/** Declares that the body is a browser's form (`formFields`) instead of JSON. The handler looks at the form's token. */
+export const FormRoute = (): MethodDecorator => SetMetadata(FORM, true);
+
+/** Declares that people see the answer in a browser: refusals are pages too, and entries tell of the door `page`. */
+export const PageRoute = (): MethodDecorator => SetMetadata(PAGE, true);
+
+/** Declares that a route that is open to everybody takes calls of our own pages only, as what lets somebody in must. */
+export const SameSiteRoute = (): MethodDecorator => SetMetadata(SAME_SITE, true);
+
+const isMarked = (mark: string) => (reflector: Reflector, context: ExecutionContext): boolean =>
+  reflector.get<boolean | undefined>(mark, context.getHandler()) === true;
+
+export const isFormRoute = isMarked(FORM);
+export const isSameSiteRoute = isMarked(SAME_SITE);
+const isPageRoute = isMarked(PAGE);
+
+/**
+ * Says of a call whose route is a page that it is one, before anything can be refused. Its forms must tell where they come from:
+ * under `no-referrer` browsers send `Origin: null` with them (Fetch Standard, section 3.2).
+ */
+export function openPage(reflector: Reflector, context: ExecutionContext): void {
+  if (!isPageRoute(reflector, context)) return;
+  const store = requestContext.getStore();
+  if (store) store.via = 'page';
+  context.switchToHttp().getResponse<Response>().setHeader('Referrer-Policy', 'same-origin');
+}

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import { organizationChain } from '../../src/domain/audit/chain.js';
+import type { Disclosure } from '../../src/domain/audit/commitments.js';
+import { eraseIn } from '../../src/domain/audit/erase-disclosures.js';
+import { asService } from '../../src/platform/auth/call-context.js';
+import { CredentialSources } from '../../src/platform/auth/credential-source.js';
+import { createDataSource } from '../../src/platform/database/data-source.js';
+import { IdempotencyKeys } from '../../src/platform/database/idempotency.js';
+import { UnitOfWork } from '../../src/platform/database/unit-of-work.js';
+import { OutboxBell } from '../../src/platform/outbox/outbox-bell.js';
+import type { TestDatabase } from './database.js';
+
+/** Entries of which all values are to go; `disclosures` as they are in the log or in an archive. */
+export interface Erasing {
+  readonly id: string;
+  readonly hash: string;
+  readonly disclosures: string;
+}
+
+/** Records the erasure of all values of entries, and blanks what of them is in the log. */
+export async function erasedByHand(database: TestDatabase, organizationId: string, entries: readonly Erasing[]): Promise<void> {
+  const dataSource = createDataSource({ url: database.url, poolSize: 1, connectTimeoutMs: 10_000 });
+  await dataSource.initialize();
+  try {
+    const keys = new IdempotencyKeys({ encryptionKey: randomBytes(32).toString('base64') });
+    const work = new UnitOfWork(dataSource, new CredentialSources(), keys, new OutboxBell());
+    const chain = organizationChain(organizationId);
+    await asService('cli', () => work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
+      const erased = entries.flatMap(({ hash, disclosures }) => digestsIn(disclosures).map((d): [string, string] => [hash, d])).sort();
+      tx.record(chain, { type: 'gdpr.erasure_executed', metadata: { userId: 'usr_nobody', erased } });
+      const blanked = entries.map(({ disclosures }) => blank(disclosures));
+      await tx.query('select erase_disclosures_v1($1, $2, $3, $4)', [
+        organizationId, entries.map(({ id }) => id), entries.map(({ disclosures }) => disclosures), blanked,
+      ]);
+    }));
+  } finally {
+    await dataSource.destroy();
+  }
+}
+
+export const digestsIn = (disclosures: string): string[] => (JSON.parse(disclosures) as Disclosure[]).map(({ d }) => d);
+
+export const blank = (disclosures: string): string => eraseIn(disclosures, new Set(digestsIn(disclosures)), new Set());

@@ -1,0 +1,160 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type pg from 'pg';
+import type { verify as Verify } from '../../../verifier/verify.mjs';
+import { logLines } from '../../../src/domain/audit/export/log-lines.js';
+import { sealed } from '../../../src/domain/audit/export/seal.js';
+import { signingKey } from '../../../src/domain/audit/note.js';
+import { verifyLog, type LogFound } from '../../../src/domain/audit/verify.js';
+import type { ShownAnchor } from '../../../src/domain/audit/entry-source.js';
+import { sqlExportSource } from '../../../src/modules/audit/exports/export-source.query.js';
+import { judgesOf } from '../../../src/modules/audit/judging/judges.js';
+import { sqlLogSource, type RunsSql } from '../../../src/modules/audit/log-source.query.js';
+import { grantRecords } from '../../../src/modules/capabilities/grant-records.query.js';
+import { executionRecords } from '../../../src/modules/executions/execution-records.query.js';
+import { requestRecords } from '../../../src/modules/hitl/hitl-records.query.js';
+import { CHECKOUT } from '../test-run.js';
+import type { LoggedLog } from './logged-log.js';
+import { Place, type Mark, type Tampering } from './place.js';
+import { Random } from './random.js';
+
+const KEEPERS = [executionRecords, requestRecords, grantRecords];
+const { verify } = (await import(pathToFileURL(join(CHECKOUT, 'verifier', 'verify.mjs')).href)) as { verify: typeof Verify };
+/** Organizations are tried in turn until there is one in which there is something of the kind to be done. */
+const ATTEMPTS = 60;
+/** Entries from which an organization's turn comes seldom: each look at it takes long. */
+const LARGE = 5_000;
+
+/** One instance, in full: with these it is the same again, on a log that was built from the same seed. */
+export interface Deed {
+  readonly seed: number;
+  readonly index: number;
+  readonly tampering: Tampering;
+  /** 1, or less for a place nearer to the beginning. */
+  readonly scale: number;
+  /** Whether the file that an export makes of it is looked at, too. */
+  readonly standAlone: boolean;
+}
+
+export interface Outcome {
+  readonly view: 'whole' | 'part' | 'agent';
+  readonly file: 'found' | 'unseen' | 'not asked';
+  /** What was missed, in words. */
+  readonly missed?: string;
+}
+
+/** Tampers, looks, and undoes it. Undefined where there was nothing of the kind to be done. */
+export async function instance(client: pg.Client, log: LoggedLog, deed: Deed): Promise<Outcome | undefined> {
+  const { seed, index, tampering, scale } = deed;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const random = new Random(`${seed} ${index} ${tampering.name} ${attempt}`, scale);
+    const place = new Place(client, log, random, tampering.judged ? log.storied : random.of(log.organizations.filter((id) =>
+      log.entriesOf(id).length < LARGE || random.chance(0.2))));
+    await client.query('begin');
+    try {
+      await client.query('set local session_replication_role = replica');
+      const mark = await done(tampering, place);
+      if (mark) return await looked(place, mark, deed).catch((error: unknown) =>
+        ({ view: 'whole' as const, file: 'not asked' as const, missed: `verifying it ended with ${String(error)}` }));
+    } finally {
+      await client.query('rollback');
+    }
+  }
+  return undefined;
+}
+
+async function done({ deed, name }: Tampering, place: Place): Promise<Mark | undefined> {
+  try {
+    return await deed(place);
+  } catch (error) {
+    // A constraint that stands in the way: then it cannot be done like this.
+    if (/^(23|22)/.test(String((error as { code?: unknown }).code))) return undefined;
+    throw new Error(`${name}: ${String(error)}`, { cause: error });
+  }
+}
+
+async function looked(place: Place, mark: Mark, { index, tampering, standAlone }: Deed): Promise<Outcome> {
+  const { log, organizationId, run } = place;
+  const [chain = ''] = mark.at;
+  const view = tampering.whole !== undefined || index % 16 === 0 ? 'whole'
+    : index % 4 === 1 && chain.startsWith('agt_') && !tampering.judged ? 'agent' : 'part';
+  const organizations = view === 'whole' && !tampering.judged ? ('all' as const) : [organizationId];
+  const look = (anchors: readonly ShownAnchor[]) =>
+    verified(run, organizations, anchors, { judged: tampering.judged === true, ...(view === 'agent' ? { agentId: chain } : {}) });
+  const found = await look(mark.anchors ?? log.anchors);
+  const where = `${view} of ${organizationId} (${mark.at[0] ?? ''})`;
+  const fits = found.breaks.some((one) => mark.at.includes(one.chain) && tampering.kinds.includes(one.kind));
+  if (!fits) return { view, file: 'not asked', missed: `${where}: ${told(found)}` };
+  if (tampering.perfect) {
+    const unanchored = await look([]);
+    if (unanchored.breaksFound > 0) return { view, file: 'not asked', missed: `${where}: no perfect forgery: ${told(unanchored)}` };
+  }
+  if (!standAlone) return { view, file: 'not asked' };
+  if (tampering.unseen !== undefined) return { view, file: 'unseen' };
+  const shown = organizations === 'all' ? log.organizations : organizations;
+  // A log of which no file can be made cannot pass for a whole one: the export breaks off, and half a file is refused.
+  const inFile = await fileOf(run, log, shown).catch((error: unknown) => ({ verdict: error instanceof RangeError
+    ? 'tampered' : String(error) }));
+  if (inFile.verdict === 'tampered') return { view, file: 'found' };
+  return { view, file: 'not asked', missed: `${where}: the file of it is ${inFile.verdict}; the engine says ${told(found)}` };
+}
+
+const told = ({ breaks, breaksFound }: Pick<LogFound, 'breaks' | 'breaksFound'>) =>
+  `${breaksFound} breaks ${JSON.stringify(breaks.slice(0, 4))}`;
+
+/** The engine over a connection as it stands. */
+export async function verified(
+  run: RunsSql, organizations: readonly string[] | 'all', anchors: readonly ShownAnchor[],
+  { judged, agentId }: { readonly judged: boolean; readonly agentId?: string },
+): Promise<LogFound> {
+  const source = sqlLogSource(run, organizations);
+  const judges = judged ? await judgesOf(run, source, KEEPERS, { organizations, agentId }) : [];
+  return verifyLog(source, { anchors, judges, ...(agentId === undefined ? {} : { agentId }) });
+}
+
+/** What the stand-alone verifier says of an export, with the key that signs now pinned. */
+export async function fileOf(
+  run: Place['run'], log: LoggedLog, organizations: readonly string[],
+): Promise<{ verdict: string; breaks: readonly { kind: string; detail: string }[] }> {
+  const source = await sqlExportSource(run, log.seed);
+  const texts: string[] = [];
+  const lines = logLines(source, { organizations }, new Date().toISOString());
+  for await (const text of sealed(lines, signingKey(log.instance, log.seed))) texts.push(text.slice(0, -1));
+  return verify(texts, { keys: [log.verifierKeys.at(-1)!] });
+}
+
+/**
+ * What is wrong with a log that nobody touched: nothing. Otherwise what is said of it.
+ *
+ * @param thorough looks at every organization and some agents by themselves, too, and at files of all of them
+ */
+export async function falseAlarm(client: pg.Client, log: LoggedLog, thorough = true): Promise<string | undefined> {
+  const run = async (sql: string, parameters: readonly unknown[] = []) =>
+    (await client.query<Record<string, unknown>>(sql, [...parameters])).rows;
+  const whole = (id: string) => log.entriesOf(id).length;
+  const looks: [string, () => Promise<string | undefined>][] = [
+    ['all', async () => alarm(await verified(run, 'all', log.anchors, { judged: false }))],
+    ['story, judged', async () => alarm(await verified(run, [log.storied], log.anchors, { judged: true }))],
+  ];
+  for (const id of [...log.organizations].sort((a, b) => whole(a) - whole(b)).slice(0, thorough ? undefined : -1)) {
+    looks.push([`file of ${id}`, async () => inFile(await fileOf(run, log, [id]))]);
+    const agentId = [...log.chainsOf(id).keys()].find((chain) => chain.startsWith('agt_'));
+    if (agentId) looks.push([`agent ${agentId}`, async () => alarm(await verified(run, [id], log.anchors, { judged: false, agentId }))]);
+    if (thorough) looks.push([`part ${id}`, async () => alarm(await verified(run, [id], log.anchors, { judged: false }))]);
+  }
+  if (thorough) looks.push(['file of all', async () => inFile(await fileOf(run, log, log.organizations))]);
+  for (const [what, look] of looks) {
+    await client.query('begin transaction isolation level repeatable read');
+    try {
+      const wrong = await look();
+      if (wrong !== undefined) return `${what}: ${wrong}`;
+    } finally {
+      await client.query('rollback');
+    }
+  }
+  return undefined;
+}
+
+const alarm = (found: LogFound) => (found.breaksFound === 0 ? undefined : told(found));
+const inFile = ({ verdict, breaks }: { verdict: string; breaks: readonly { detail: string }[] }) =>
+  (verdict === 'valid' ? undefined : `${verdict} ${JSON.stringify(breaks.slice(0, 3))}`);

@@ -1,0 +1,168 @@
+import type { PreparedEntry } from '../../../src/domain/audit/entry.js';
+import { organizationChain } from '../../../src/domain/audit/chain.js';
+import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../../src/platform/database/chain-writer.js';
+import { forgedFrom } from './changed.js';
+import { stamped } from './every-event.js';
+import type { Place, Tampering } from './place.js';
+
+/** What is properly appended, by whoever may append, and says what is not so: of agents' lives, transfers and erasures. */
+
+export async function append(place: Place, ...entries: readonly PreparedEntry[]): Promise<void> {
+  await place.run(APPEND_ENTRIES, [...entryColumns(entries), ...subjectColumns(entries)]);
+}
+
+const REGISTERED = { type: 'agent.registered', metadata: { name: 'again', riskLevel: 'low' } };
+
+const elsewhere = ({ log, random, organizationId }: Place) =>
+  random.of(log.organizations.filter((id) => id !== organizationId && id !== 'org_platform'));
+
+async function head(place: Place, organizationId: string, chain: string, seq = 0, hash: string | null = null): Promise<void> {
+  await place.run('insert into audit_heads (organization_id, chain, seq, hash) values ($1, $2, $3, $4)', [organizationId, chain,
+    seq, hash]);
+}
+
+/** An entry with open values, one of its chain, and what blanks the first of them. */
+function blankable(place: Place) {
+  const entry = place.entry(({ disclosures }) => disclosures.includes('"salt"'));
+  if (!entry) return undefined;
+  const all = JSON.parse(entry.disclosures) as { d: string; pointer: string; salt?: string }[];
+  const at = all.findIndex(({ salt }) => salt !== undefined);
+  const { d, pointer } = all[at]!;
+  return { entry, d, blanked: JSON.stringify(all.map((one, n) => (n === at ? { d, pointer, erased: true } : one))) };
+}
+
+const erasure = (place: Place, organizationId: string, pairs: readonly (readonly [string, string])[]) =>
+  stamped(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata: { erased: pairs } }, place.random);
+
+export const LIVES: readonly Tampering[] = [
+  {
+    name: 'an agent registered a second time', kinds: ['inserted'], unseen: 'what entries say of agents is for the service to judge',
+    in: 'unswept',
+    deed: async (place) => {
+      const chain = place.agentChain();
+      if (!chain || (await closed(place, chain[0]!.chain))) return undefined;
+      await append(place, stamped({ organizationId: place.organizationId, chain: chain[0]!.chain }, REGISTERED, place.random));
+      return { at: [chain[0]!.chain] };
+    },
+  },
+  {
+    name: 'an agent removed, and its id used again', kinds: ['tree_mismatch', 'truncated', 'forked', 'edited', 'reordered'],
+    deed: async (place) => {
+      const chain = place.agentChain(2);
+      if (!chain) return undefined;
+      const ref = { organizationId: place.organizationId, chain: chain[0]!.chain };
+      await place.remove(chain);
+      await place.removeHead(ref);
+      await head(place, ref.organizationId, ref.chain);
+      await append(place, stamped(ref, REGISTERED, place.random), stamped(ref, { type: 'agent.deactivated', metadata: {} },
+        place.random));
+      return { at: [ref.chain, ref.organizationId] };
+    },
+  },
+  {
+    name: 'the id of an agent used again in another organization', kinds: ['inserted'], whole: 'it takes two organizations to see',
+    unseen: 'what entries say of agents is for the service to judge', in: 'unswept',
+    deed: async (place) => {
+      const chain = place.agentChain();
+      if (!chain) return undefined;
+      const ref = { organizationId: elsewhere(place), chain: chain[0]!.chain };
+      if (place.log.chainsOf(ref.organizationId).has(ref.chain)) return undefined;
+      await head(place, ref.organizationId, ref.chain);
+      await append(place, stamped(ref, REGISTERED, place.random));
+      return { at: [ref.chain] };
+    },
+  },
+  {
+    name: 'an agent that arrives and has never left', kinds: ['inserted', 'truncated'],
+      whole: 'the other half lies in another organization',
+    deed: async (place) => {
+      const chain = place.agentChain();
+      if (!chain || place.log.cut.has(`${place.organizationId} ${chain[0]!.chain}`)) return undefined;
+      const from = place.random.of(chain);
+      const ref = { organizationId: elsewhere(place), chain: from.chain };
+      if (place.log.chainsOf(ref.organizationId).has(ref.chain)) return undefined;
+      await head(place, ref.organizationId, ref.chain, from.seq, from.hash);
+      const metadata = { direction: 'in', fromSeq: from.seq, fromHash: from.hash };
+      await append(place, stamped(ref, { type: 'agent.transferred', metadata }, place.random));
+      return { at: [ref.chain] };
+    },
+  },
+  {
+    name: 'an agent that has left and arrives nowhere', kinds: ['inserted', 'truncated'],
+      whole: 'the other half lies in another organization',
+    deed: async (place) => {
+      const chain = place.agentChain();
+      if (!chain || place.log.cut.has(`${place.organizationId} ${chain[0]!.chain}`)) return undefined;
+      const ref = { organizationId: place.organizationId, chain: chain[0]!.chain };
+      if (await closed(place, ref.chain)) return undefined;
+      await append(place, stamped(ref, { type: 'agent.transferred', metadata: { direction: 'out' } }, place.random));
+      await place.run('update audit_heads set closed_at = now() where organization_id = $1 and chain = $2', [ref.organizationId,
+        ref.chain]);
+      return { at: [ref.chain] };
+    },
+  },
+  {
+    name: "blanked, and another organization's erasure lists it", kinds: ['unauthorised_erasure'],
+    deed: async (place) => {
+      const blank = blankable(place);
+      if (!blank) return undefined;
+      await append(place, erasure(place, elsewhere(place), [[blank.entry.hash, blank.d]]));
+      await place.set(blank.entry, 'disclosures', blank.blanked);
+      return { at: [blank.entry.chain] };
+    },
+  },
+  {
+    name: 'blanked, and an erasure lists another value of it', kinds: ['unauthorised_erasure'],
+    deed: async (place) => {
+      const blank = blankable(place);
+      if (!blank) return undefined;
+      const other = place.random.chance(0.5) ? ([blank.entry.hash, 'A'.repeat(43)] as const) : (['0'.repeat(64), blank.d] as const);
+      await append(place, erasure(place, place.organizationId, [other]));
+      await place.set(blank.entry, 'disclosures', blank.blanked);
+      return { at: [blank.entry.chain] };
+    },
+  },
+  {
+    name: 'blanked, and a forged erasure lists it that was never appended', kinds: ['inserted', 'unauthorised_erasure'],
+    deed: async (place) => {
+      const blank = blankable(place);
+      const own = place.log.chainsOf(place.organizationId).get(organizationChain(place.organizationId).chain)?.at(-1);
+      if (!blank || !own) return undefined;
+      const prepared = erasure(place, place.organizationId, [[blank.entry.hash, blank.d]]);
+      const { chain, payload, disclosures, timestamp, actorId } = prepared;
+      const forged = forgedFrom(
+        { ...own, payload, disclosures, timestamp, actorId, event: prepared.event, capability: null, outcome: prepared.outcome ?? null },
+        { chain, seq: own.seq + 1, prevHash: own.hash });
+      await place.insert([forged]);
+      await place.setHead(forged);
+      await place.set(blank.entry, 'disclosures', blank.blanked);
+      return { at: [blank.entry.chain, chain] };
+    },
+  },
+  {
+    name: 'blanked, and an entry that is no erasure lists it', kinds: ['unauthorised_erasure'],
+    deed: async (place) => {
+      const blank = blankable(place);
+      if (!blank) return undefined;
+      const metadata = { stopId: 'stop', erased: [[blank.entry.hash, blank.d]] };
+      await append(place, stampedAs('admin.recovered', organizationChain(place.organizationId), metadata, place));
+      await place.set(blank.entry, 'disclosures', blank.blanked);
+      return { at: [blank.entry.chain] };
+    },
+  },
+];
+
+/** Of a type that would not carry it: the text is made of an erasure's. */
+function stampedAs(type: string, chain: PreparedChain, { erased }: { erased: unknown }, place: Place): PreparedEntry {
+  const prepared = stamped(chain, { type: 'gdpr.erasure_executed', metadata: { erased } }, place.random);
+  const payload = prepared.payload.replace('"gdpr.erasure_executed"', `"${type}"`);
+  return { ...prepared, event: type as PreparedEntry['event'], payload };
+}
+
+type PreparedChain = ReturnType<typeof organizationChain>;
+
+async function closed({ run, organizationId }: Place, chain: string): Promise<boolean> {
+  const [row] = await run('select closed_at is not null as closed from audit_heads where organization_id = $1 and chain = $2',
+    [organizationId, chain]);
+  return row?.['closed'] === true;
+}
