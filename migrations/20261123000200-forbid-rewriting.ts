@@ -94,15 +94,17 @@ returns bigint language plpgsql volatile ${BY_KEY_ONLY} as $$
 declare
   v_count bigint := 0;
   v_deleted bigint;
+  v_last bigint;
 begin
   ${OPEN('sweep')}
   for v_at in 1 .. cardinality(p_chains) loop
     exit when v_count >= p_limit;
-    delete from audit_entries e
-    where e.organization_id = p_organization and e.chain = p_chains[v_at] and e.seq in (
-      select x.seq from audit_entries x
-      where x.organization_id = p_organization and x.chain = p_chains[v_at] and x.seq <= p_last_seqs[v_at]
-      order by x.seq limit p_limit - v_count);
+    -- To a bound, not by a list: without hash joins that would compare each entry with each.
+    select max(x.seq) into v_last from (
+      select y.seq from audit_entries y
+      where y.organization_id = p_organization and y.chain = p_chains[v_at] and y.seq <= p_last_seqs[v_at]
+      order by y.seq limit p_limit - v_count) x;
+    delete from audit_entries e where e.organization_id = p_organization and e.chain = p_chains[v_at] and e.seq <= v_last;
     get diagnostics v_deleted = row_count;
     v_count := v_count + v_deleted;
   end loop;
