@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { Logger } from 'pino';
@@ -23,9 +23,12 @@ const SPENT = [
 /** Deletes at most so many spent rows of a module's own, and says how many. */
 export type Sweep = (tx: EntityManager, limit: number) => Promise<number>;
 
-/** Deletes what is spent, in batches, on one replica at a time. Modules register what of theirs is. */
+/**
+ * Deletes what is spent, in batches, on one replica at a time: once a minute, and when a server starts, so that it also comes where
+ * none runs for a minute. Modules register what of theirs is spent.
+ */
 @Injectable()
-export class Janitor {
+export class Janitor implements OnApplicationBootstrap {
   private readonly sweeps: Sweep[] = SPENT.map((statement) => async (manager, limit) => {
     const [, count] = (await manager.query(statement, [limit])) as [unknown[], number];
     return count;
@@ -39,6 +42,10 @@ export class Janitor {
 
   register(sweep: Sweep): void {
     this.sweeps.push(sweep);
+  }
+
+  onApplicationBootstrap(): void {
+    void this.sweep();
   }
 
   @Interval(SWEEP_EVERY_MS)
