@@ -1,13 +1,16 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
+import type * as VerifierModule from '../../verifier/verify.mjs';
 import { DirectoryArchive } from '../../src/modules/audit/sweeps/archive.directory.js';
 import { countersign, type CommandResult } from './command-line.js';
 import type { TestDatabase } from './database.js';
 import { eventually } from './eventually.js';
 import { CHECKOUT, TEST_ENVIRONMENT, runFolder, type Environment } from './test-run.js';
+
+type Verifier = typeof VerifierModule;
 
 /** A folder for archives. */
 export function archiveFolder(): Promise<string> {
@@ -113,12 +116,11 @@ export async function objectsIn(folder: string): Promise<string[]> {
  */
 export async function brokenArchives(folder: string, most = Infinity): Promise<string[]> {
   const found: string[] = [];
+  const { linesOf, verify } = (await import(pathToFileURL(join(CHECKOUT, 'verifier', 'verify.mjs')).href)) as Verifier;
   const all = (await objectsIn(folder)).filter((name) => name.endsWith('skeleton.jsonl.gz'));
   for (const skeleton of all.slice(-Math.min(most, all.length))) {
-    const run = promisify(execFile)(process.execPath, [join(CHECKOUT, 'verifier', 'verify.mjs'), skeleton, '--json']);
-    const { stdout } = await run.catch((error: { stdout: string }) => error);
-    const { verdict, covers } = JSON.parse(stdout) as { verdict: string; covers: string };
-    if (verdict !== 'valid' || covers !== 'archive') found.push(`${skeleton}: ${stdout}`);
+    const result = await verify(linesOf([gunzipSync(await readFile(skeleton))]));
+    if (result.verdict !== 'valid' || result.covers !== 'archive') found.push(`${skeleton}: ${JSON.stringify(result)}`);
   }
   return found;
 }
