@@ -23,16 +23,19 @@ const SPENT = [
 /** Deletes at most so many spent rows of a module's own, and says how many. */
 export type Sweep = (tx: EntityManager, limit: number) => Promise<number>;
 
+/** The sweep by one statement, whose `$1` is the most rows that it deletes; `parameters` follow. */
+export const sweepBy = (statement: string, ...parameters: readonly unknown[]): Sweep => async (manager, limit) => {
+  const [, count] = await manager.query<[unknown[], number]>(statement, [limit, ...parameters]);
+  return count;
+};
+
 /**
  * Deletes what is spent, in batches, on one replica at a time: once a minute, and when a server starts, so that it also comes where
  * none runs for a minute. Modules register what of theirs is spent.
  */
 @Injectable()
 export class Janitor implements OnApplicationBootstrap {
-  private readonly sweeps: Sweep[] = SPENT.map((statement) => async (manager, limit) => {
-    const [, count] = (await manager.query(statement, [limit])) as [unknown[], number];
-    return count;
-  });
+  private readonly sweeps: Sweep[] = SPENT.map((statement) => sweepBy(statement));
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
