@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { auditOf, type AuditEntry } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { verification } from '../support/erasures.js';
 import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, executionOf, requestOf } from '../support/gate.js';
 import { aDoor } from '../support/races.js';
@@ -20,15 +21,18 @@ let root: Client;
 let receiver: Receiver;
 let names = 0;
 
-beforeEach(async () => {
-  [server, receiver] = await Promise.all([startServer(), startReceiver()]);
+beforeAll(async () => {
+  server = await startServer();
   root = asRoot(server);
 });
 
-afterEach(async () => {
-  await server.stop();
-  await receiver.close();
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  receiver = await startReceiver();
 });
+
+afterEach(() => receiver.close());
 
 interface Approved {
   readonly agent: BuiltAgent;
@@ -76,7 +80,7 @@ async function toldOf(id: string): Promise<number> {
 }
 
 async function verifies(): Promise<void> {
-  expect((await root.get('/api/v1/audit/verify')).expect(200).body).toMatchObject({ valid: true, breaks: [] });
+  expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
 }
 
 test('it is called again with the same key and the same bytes, and the log says so', async () => {

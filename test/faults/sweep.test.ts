@@ -210,7 +210,7 @@ test('calls that use up the pool keep neither the sweeper nor readiness from wor
       }, { within: 20_000 });
       const readiness = await Promise.all(Array.from({ length: 30 }, () => anonymous(server).get('/health/ready')));
       for (const reply of readiness) expect(reply.expect(200).text('status')).toBe('ready');
-      (await root.get('/api/v1/agents')).expect(503, 'UNAVAILABLE');
+      await eventually(async () => (await root.get('/api/v1/agents')).expect(503, 'UNAVAILABLE'), { within: 20_000 });
     } finally {
       isOver = true;
       await flood;

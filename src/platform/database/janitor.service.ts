@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { Logger } from 'pino';
@@ -34,7 +34,9 @@ export const sweepBy = (statement: string, ...parameters: readonly unknown[]): S
  * none runs for a minute. Modules register what of theirs is spent.
  */
 @Injectable()
-export class Janitor implements OnApplicationBootstrap {
+export class Janitor implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private sweeping: Promise<void> | undefined;
+  private isStopping = false;
   private readonly sweeps: Sweep[] = SPENT.map((statement) => sweepBy(statement));
 
   constructor(
@@ -48,16 +50,25 @@ export class Janitor implements OnApplicationBootstrap {
   }
 
   onApplicationBootstrap(): void {
-    void this.sweep();
+    this.tick();
   }
 
   @Interval(SWEEP_EVERY_MS)
-  async sweep(): Promise<void> {
+  tick(): void {
+    this.sweeping ??= this.sweep().finally(() => (this.sweeping = undefined));
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await this.sweeping;
+  }
+
+  private async sweep(): Promise<void> {
     if (this.hold.because !== undefined) return;
     try {
       for (const sweep of this.sweeps) {
         let deleted = AT_ONCE;
-        while (deleted === AT_ONCE) deleted = await this.batch(sweep);
+        while (deleted === AT_ONCE && !this.isStopping) deleted = await this.batch(sweep);
       }
     } catch (error) {
       this.logger.warn({ err: error }, 'the janitor could not finish; it comes back in a minute');
