@@ -216,19 +216,19 @@ describe('of an address', () => {
 });
 
 describe('an attack', () => {
-  test('a thousand forged addresses are one, leave few entries, and lock nobody out', async () => {
+  test('hundreds of forged addresses are one, leave few entries, and lock nobody out', async () => {
     const server = await startServer({ env: LIMITS });
     try {
       const { token } = await anAgent(server).create();
       const began = Date.now();
       const guess = (nth: number) => as(server, `${WRONG_KEY.slice(0, -4)}${String(nth).padStart(4, '0')}`);
-      const answers = await repeat(1_000, (nth) => from(`10.${nth >> 8}.${nth & 255}.1`, guess(nth)).get(CATALOGUE));
+      const answers = await repeat(400, (nth) => from(`10.${nth >> 8}.${nth & 255}.1`, guess(nth)).get(CATALOGUE));
       // A slow machine sees further minutes begin.
       const windows = Math.floor((Date.now() - began) / 60_000) + 1;
       const refused = statuses(answers)[401]!;
       expect(refused).toBeGreaterThanOrEqual(ADDRESS);
       expect(refused).toBeLessThanOrEqual(windows * ADDRESS);
-      expect(statuses(answers)).toEqual({ 401: refused, 429: 1_000 - refused });
+      expect(statuses(answers)).toEqual({ 401: refused, 429: 400 - refused });
       (await as(server, token).get(CATALOGUE)).expect(200);
       (await asRoot(server).get(CATALOGUE)).expect(200);
 
