@@ -150,7 +150,7 @@ describe('while retention runs beside', () => {
     await aged(one.database);
     const [, ...answers] = await Promise.all([
       // Where an erasure has an archive open there is nothing to be swept meanwhile.
-      swept(one.database, archive, '--at-once', '6').catch((error: Error) => error),
+      swept(one.database, archive, 6).catch((error: Error) => error),
       ...customers.map((customer, n) => ask(n === 0 ? one : two, [customer])),
     ]);
     for (const answer of answers) expect([200, 202]).toContain(answer.status);
