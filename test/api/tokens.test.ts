@@ -149,7 +149,8 @@ describe('mutated tokens', () => {
     expect(taken).toEqual([]);
     expect(calls).toBe(asked);
     expect(await storedState(server)).toEqual(before);
-    process.stderr.write(`mutated tokens: ${mutations.length} at every ${EACH_AT}th of ${routes.length} guarded routes = ${calls} calls, each 401\n`);
+    process.stderr.write(
+      `mutated tokens: ${mutations.length}, each at every ${EACH_AT}th of ${routes.length} guarded routes = ${calls} calls, each 401\n`);
   }, 300_000);
 });
 
