@@ -92,6 +92,12 @@ interface Hello {
   readonly audience: string;
 }
 
+interface Told {
+  readonly id: number;
+  readonly value?: unknown;
+  readonly failed?: string;
+}
+
 /** A real identity provider of the test's own, as a child process. Start the servers with its `env`, then say `serves(server)`. */
 export async function startProvider(): Promise<TestProvider> {
   const child = fork(join(CHECKOUT, 'test/support/oidc-provider.mjs'), {
@@ -105,11 +111,11 @@ export async function startProvider(): Promise<TestProvider> {
   const [{ issuer, clients, audience }] = (await Promise.race([once(child, 'message'), lost])) as [Hello];
 
   let asked = 0;
-  const waiting = new Map<number, (reply: { value?: unknown; failed?: string }) => void>();
-  child.on('message', (reply: { id: number }) => waiting.get(reply.id)?.(reply));
+  const waiting = new Map<number, (reply: Told) => void>();
+  child.on('message', (reply: Told) => waiting.get(reply.id)?.(reply));
   const tell = async <T = void>(act: string, ...args: unknown[]): Promise<T> => {
     const id = ++asked;
-    const told = new Promise<{ value?: unknown; failed?: string }>((resolve) => waiting.set(id, resolve));
+    const told = new Promise<Told>((resolve) => waiting.set(id, resolve));
     child.send({ id, act, args });
     const { value, failed } = await Promise.race([told, lost]);
     waiting.delete(id);
