@@ -4,6 +4,7 @@ import {
   ABSENT, type CredentialSource, CredentialSources, type Presented, type PresentOptions, type RunStatement,
 } from '../../platform/auth/credential-source.js';
 import { InternalKey } from '../../platform/auth/internal-key.js';
+import { isByPublicKey } from '../../platform/auth/jwt-parts.js';
 import type { Principal } from '../../platform/auth/principal.js';
 import { scopeOfAgent } from '../../platform/auth/scope.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
@@ -15,7 +16,7 @@ const COMPARE = `
   select a.status, a.epoch, o.tenant_id from agents a join organizations o on o.id = a.organization_id
   where a.organization_id = $1 and a.id = $2`;
 
-/** Agents' tokens. Every bearer credential that is none of our keys is taken for one. */
+/** Agents' tokens. Every bearer credential that is none of our keys, nor the identity provider's to judge, is taken for one. */
 @Injectable()
 export class AgentTokenSource implements CredentialSource {
   readonly kind = 'agent';
@@ -31,6 +32,7 @@ export class AgentTokenSource implements CredentialSource {
 
   present({ bearer }: ShownCredentials, { late = false }: PresentOptions = {}): Presented {
     if (bearer === undefined || bearer.startsWith('svc_')) return ABSENT;
+    if (this.config.oidcIssuer !== undefined && isByPublicKey(bearer)) return ABSENT;
     const verdict = this.tokens.verify(bearer, late ? this.config.agentRefreshWindow : 0);
     if (!verdict.ok) return this.internal.is(bearer) ? ABSENT : { kind: 'invalid', reason: verdict.reason };
     const { principal } = verdict;
