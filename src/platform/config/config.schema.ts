@@ -174,5 +174,5 @@ export type VariableName = keyof Environment;
 export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
   ...(Object.keys(NOTIFICATIONS) as (keyof typeof NOTIFICATIONS)[]),
   ...(Object.keys(MODELS) as (keyof typeof MODELS)[]),
-  ...(Object.keys(SIGN_IN) as (keyof typeof SIGN_IN)[]),
+  ...(Object.keys(SIGN_IN) as (keyof typeof SIGN_IN)[]).filter((name) => !name.startsWith('SESSION_')),
 ]);
