@@ -152,6 +152,21 @@ describe('verifying a token of the provider', () => {
   });
 });
 
+test('a provider that says that nothing is paid takes away; one that claims a tier gives nothing', async () => {
+  const [teams, personal] = [await aTenant(server, 'teams'), await aTenant(server, 'personal')];
+  const owner = async (sub: string, tenant: string, more: Record<string, unknown>) =>
+    as(server, await provider.accessToken(sub, { tenant_id: tenant, role: 'owner', ...more }));
+  const make = (client: Client) => client.post('/api/v1/teams', { name: 'by claim' });
+  (await make(await owner('paying', teams.id, { has_subscription: true }))).expect(201);
+  const unpaid = await make(await owner('paying', teams.id, { has_subscription: false, tier: 'enterprise' }));
+  expect(unpaid.expect(403, 'TIER_REQUIRED').at('requiredTier')).toBe('teams');
+  const claiming = await owner('alone', personal.id, { has_subscription: true, tier: 'enterprise' });
+  (await make(claiming)).expect(403, 'TIER_REQUIRED');
+  // The one account that it includes is the claimant's: the next user of the provider does not come in.
+  const second = await (await owner('second', personal.id, { tier: 'enterprise' })).get('/api/v1/users/me');
+  expect(second.expect(403, 'TIER_REQUIRED').at('requiredTier')).toBe('teams');
+});
+
 test('without a provider and without an internal key everything is as it was: root opens /internal/v1, nothing is limited', async () => {
   const plain = await startServer({ env: { INTERNAL_API_KEY: '' } });
   try {
