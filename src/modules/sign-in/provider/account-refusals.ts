@@ -1,18 +1,30 @@
 import { Problem } from '../../../platform/http/problem.js';
 import type { AccountRefusal, RefusedAccount } from '../seams/provider-accounts.js';
 
-const REFUSALS: Readonly<Record<AccountRefusal, () => Problem>> = {
-  another_user: () => new Problem('UNAUTHENTICATED', 'The identity provider names another account of this service than yours.'),
-  closed: () => new Problem('UNAUTHENTICATED', 'Your account here is closed.'),
-  foreign_tenant: () => new Problem('FORBIDDEN', 'The identity provider names another organization than that of your account.'),
-  unknown_tenant: () => new Problem('FORBIDDEN', 'Nobody here knows the organization that the identity provider names for you.'),
-  not_invited: () => new Problem('FORBIDDEN', 'You have no account here yet. Ask an administrator to invite you.'),
-  unverified: () => new Problem('FORBIDDEN', 'Your e-mail address is not verified at the identity provider, so no account can be found by it.'),
-  taken: () => new Problem('FORBIDDEN', 'Another account of the organization has your e-mail address. Ask an administrator to invite you.'),
-  tier: () => new Problem('TIER_REQUIRED', 'The subscription of the organization includes no further people.'),
+const WORDS: Readonly<Record<AccountRefusal, string>> = {
+  another_user: 'the provider names another account',
+  closed: 'the account is closed',
+  foreign_tenant: 'The identity provider names another tenant than that of your account.',
+  unknown_tenant: 'The identity provider names no tenant that is known here.',
+  not_invited: 'You have no account here. Ask an administrator for an invitation.',
+  unverified: 'You were invited, but the identity provider has not verified your e-mail address.',
+  taken: 'There is an account with your e-mail address already. Ask an administrator for an invitation to it.',
+  tier: 'The subscription includes no more people.',
 };
 
-/** Why somebody whom the provider vouches for does not come in, as they are told. */
-export function refusedAccount({ refused, problem }: RefusedAccount): Problem {
-  return problem ?? REFUSALS[refused]();
+/** Whether the credential itself does not hold, rather than that its user may not come in. */
+export function isNoCredential({ refused }: RefusedAccount): boolean {
+  return refused === 'another_user' || refused === 'closed';
+}
+
+/** Why, where the credential does not hold. */
+export function reasonOf({ refused }: RefusedAccount): string {
+  return WORDS[refused];
+}
+
+/** The answer to one who comes without an account. */
+export function accountProblem(account: RefusedAccount): Problem {
+  if (account.problem !== undefined) return account.problem;
+  if (isNoCredential(account)) return new Problem('UNAUTHENTICATED', `This credential does not hold: ${WORDS[account.refused]}.`);
+  return new Problem('FORBIDDEN', WORDS[account.refused]);
 }

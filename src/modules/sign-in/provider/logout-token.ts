@@ -21,3 +21,58 @@ export interface LogoutToken {
   /** When it would be too old. */
   readonly until: Date;
 }
+
+/**
+ * Logout tokens of the provider (OpenID Connect Back-Channel Logout 1.0, section 2.6). Anybody can send one, so it must hold like a
+ * credential: signed by the provider, for this client, made just now, and for this and nothing else.
+ */
+@Injectable()
+export class LogoutTokens {
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'oidcClientId'>,
+    private readonly provider: ProviderMetadata,
+    private readonly keys: ProviderKeys,
+  ) {}
+
+  /**
+   * @returns undefined for one that does not hold
+   * @throws Problem UNAVAILABLE while the provider's keys are not to be had
+   */
+  async verify(token: string): Promise<LogoutToken | undefined> {
+    const { metadata } = await this.provider.get();
+    try {
+      const { payload, protectedHeader } = await jwtVerify(token, this.keys.find, {
+        algorithms: [...ALGORITHMS], issuer: metadata.issuer, audience: this.config.oidcClientId!, requiredClaims: ['iat', 'jti'],
+      });
+      return TYPES.includes(protectedHeader.typ) ? readLogout(payload, Date.now() / 1_000) : undefined;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  }
+}
+
+/**
+ * What a token whose signature holds asks for. An id token, which names no event and may hold a nonce, is none.
+ *
+ * @param now Unix seconds
+ */
+export function readLogout(claims: Readonly<Record<string, unknown>>, now: number): LogoutToken | undefined {
+  const { iat, jti, sid, sub, events, nonce } = claims;
+  if (typeof iat !== 'number' || iat > now + AHEAD || iat < now - OLDEST) return undefined;
+  if (nonce !== undefined || !isText(jti) || !namesLogout(events)) return undefined;
+  if (!(sid === undefined || isText(sid)) || !(sub === undefined || isText(sub)) || (sid === undefined && sub === undefined)) return undefined;
+  return {
+    id: jti, until: new Date((iat + OLDEST) * 1_000), ...(sid === undefined ? {} : { sid }), ...(sub === undefined ? {} : { sub }),
+  };
+}
+
+function namesLogout(events: unknown): boolean {
+  if (typeof events !== 'object' || events === null || !Object.hasOwn(events, LOGOUT_EVENT)) return false;
+  const member = (events as Record<string, unknown>)[LOGOUT_EVENT];
+  return typeof member === 'object' && member !== null && !Array.isArray(member);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= TEXT_MAX;
+}
