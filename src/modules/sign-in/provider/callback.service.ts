@@ -8,7 +8,7 @@ import { queryOf } from '../../../platform/http/query-params.js';
 import { ProviderAccounts, type ProviderAccount } from '../seams/provider-accounts.js';
 import { ProviderClient, type LoginChecks, type ProviderGrant } from '../seams/provider-client.js';
 import { SpentOnceStore } from '../seams/spent-once.store.js';
-import { refusedAccount } from './account-refusals.js';
+import { accountProblem } from './account-refusals.js';
 import type { LoginUnderWay } from './login-cookies.js';
 
 /** Whom the provider vouches for, with an account here. */
@@ -50,7 +50,7 @@ export class CallbackService {
     // What the provider has granted is of no use to anybody.
     void this.provider.revoke(grant.refreshToken ?? grant.accessToken);
     await this.journal.failed(request, `no account: ${account.refused}`);
-    throw refusedAccount(account);
+    throw accountProblem(account);
   }
 
   /** Spent before the provider is asked: a code that it sees twice makes it end what the first use began (RFC 6749, section 4.1.2). */

@@ -13,13 +13,17 @@ const AHEAD = 30;
 const TEXT_MAX = 255;
 
 /** Whose sessions the provider has ended: one of its own, or all of a user's. */
-export interface LogoutToken {
+export interface AskedLogout {
   readonly sid?: string;
   readonly sub?: string;
   /** The token's own name, by which it is taken once. */
   readonly id: string;
   /** When it would be too old. */
   readonly until: Date;
+}
+
+export interface LogoutToken extends AskedLogout {
+  readonly issuer: string;
 }
 
 /**
@@ -36,7 +40,7 @@ export class LogoutTokens {
 
   /**
    * @returns undefined for one that does not hold
-   * @throws Problem UNAVAILABLE while the provider's keys are not to be had
+   * @throws Problem NOT_FOUND without a provider; UNAVAILABLE while its keys are not to be had
    */
   async verify(token: string): Promise<LogoutToken | undefined> {
     const { metadata } = await this.provider.get();
@@ -44,7 +48,8 @@ export class LogoutTokens {
       const { payload, protectedHeader } = await jwtVerify(token, this.keys.find, {
         algorithms: [...ALGORITHMS], issuer: metadata.issuer, audience: this.config.oidcClientId!, requiredClaims: ['iat', 'jti'],
       });
-      return TYPES.includes(protectedHeader.typ) ? readLogout(payload, Date.now() / 1_000) : undefined;
+      const asked = TYPES.includes(protectedHeader.typ) ? readLogout(payload, Date.now() / 1_000) : undefined;
+      return asked && { ...asked, issuer: this.provider.issuer! };
     } catch (error) {
       if (error instanceof errors.JOSEError) return undefined;
       throw error;
@@ -57,11 +62,13 @@ export class LogoutTokens {
  *
  * @param now Unix seconds
  */
-export function readLogout(claims: Readonly<Record<string, unknown>>, now: number): LogoutToken | undefined {
+export function readLogout(claims: Readonly<Record<string, unknown>>, now: number): AskedLogout | undefined {
   const { iat, jti, sid, sub, events, nonce } = claims;
   if (typeof iat !== 'number' || iat > now + AHEAD || iat < now - OLDEST) return undefined;
   if (nonce !== undefined || !isText(jti) || !namesLogout(events)) return undefined;
-  if (!(sid === undefined || isText(sid)) || !(sub === undefined || isText(sub)) || (sid === undefined && sub === undefined)) return undefined;
+  if ((sid === undefined && sub === undefined) || !(sid === undefined || isText(sid)) || !(sub === undefined || isText(sub))) {
+    return undefined;
+  }
   return {
     id: jti, until: new Date((iat + OLDEST) * 1_000), ...(sid === undefined ? {} : { sid }), ...(sub === undefined ? {} : { sub }),
   };

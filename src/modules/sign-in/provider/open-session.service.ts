@@ -8,7 +8,7 @@ import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { UserStore } from '../../organizations/user.store.js';
 import type { ProviderGrant } from '../seams/provider-client.js';
 import { Sessions, type BegunSession, type SessionPlace, type SessionStart } from '../seams/sessions.js';
-import { refusedAccount } from './account-refusals.js';
+import { accountProblem } from './account-refusals.js';
 import type { Returned } from './callback.service.js';
 import { renewalIn } from './renew-at.js';
 
@@ -34,7 +34,7 @@ export class OpenSessionService {
     const organizations = new Set([organizationId, ...(before === undefined ? [] : [before.organizationId])]);
     return this.work.run({ chains: [...organizations].map(organizationChain), leavesFacts: true }, async (tx) => {
       const user = await this.users.read(tx, { organizationId, id });
-      if (user.status !== 'active') throw refusedAccount({ refused: 'closed' });
+      if (user.status !== 'active') throw accountProblem({ refused: 'closed' });
       if (before !== undefined) await this.sessions.end(tx, [before], 'replaced', id);
       return this.sessions.begin(tx, { organizationId, id }, await startOf(tx, request, issuer, grant));
     });

@@ -14,7 +14,7 @@ export class ProviderSessionsQuery {
   constructor(private readonly pool: StatementsOnPool) {}
 
   /** Those that have not ended of one session of the provider's, else of all of a user's; where both are named, of both. */
-  async of(issuer: string, { sid, sub }: LogoutToken): Promise<SessionPlace[]> {
+  async of({ issuer, sid, sub }: LogoutToken): Promise<SessionPlace[]> {
     const rows = sid === undefined ? await this.pool.run(
       `${OPEN} join user_identities i on i.organization_id = s.organization_id and i.user_id = s.user_id and i.issuer = s.issuer
        where i.subject = $1 and i.issuer = $2 and s.ended_at is null`,

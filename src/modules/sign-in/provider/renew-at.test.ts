@@ -13,7 +13,7 @@ describe('a renewal', () => {
     expect(renewalIn(expiresIn, random)).toBeCloseTo(seconds, 6);
   });
 
-  test.each([[0, 5], [1, 5], [2, 10], [3, 20], [7, 320], [8, 600], [30_000, 600]])('that failed %d times waits %d s', (failures, seconds) => {
-    expect(retryIn(failures)).toBe(seconds);
+  test.each([[0, 5], [1, 5], [2, 10], [3, 20], [7, 320], [8, 600], [30_000, 600]])('that failed %d times waits %d s', (times, seconds) => {
+    expect(retryIn(times)).toBe(seconds);
   });
 });

@@ -63,7 +63,8 @@ export class RenewalsService implements BeforeApplicationShutdown {
       else this.breaker.dropped();
     } catch (error) {
       this.breaker.dropped();
-      if (!isPassing(error)) this.logger.error({ err: error, session: place.id }, 'a session could not be renewed; its next use tries again');
+      if (isPassing(error)) return;
+      this.logger.error({ err: error, session: place.id }, 'a session could not be renewed; its next use tries again');
     }
   }
 }
