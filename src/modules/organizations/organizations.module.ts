@@ -38,8 +38,7 @@ import { UsersQuery } from './users.query.js';
   ],
   exports: [
     OrganizationsQuery, OrganizationStore, ActiveUsersQuery, UsersQuery, UserStore, ChangeUserService, MakeAccount, CloseAccount,
-    MakeOrganization,
-    AccountEnds, TenantStore, StopStore, StopsQuery, EraseAccount,
+    MakeOrganization, AccountEnds, TenantStore, StopStore, StopsQuery, EraseAccount,
   ],
 })
 export class OrganizationsModule {}
