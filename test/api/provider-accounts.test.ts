@@ -65,7 +65,8 @@ describe('first sight', () => {
   test('makes one account of a hundred first calls at two servers', async () => {
     const sub = NEW();
     const both = await startServer({ replicaOf: server, env: provider.env });
-    const replies = await Promise.all(Array.from({ length: 100 }, (_, i) => shows(sub, { role: 'member' }, i % 2 ? both : server)));
+    const replies: Reply[] = await Promise.all(Array.from({ length: 100 }, (_, i) => shows(sub, { role: 'member' }, i % 2 ? both : server)));
+    if (replies.some(({ status }) => status !== 200)) console.log(both.output().slice(-6000), server.output().slice(-6000));
     await both.stop();
     expect(new Set(replies.map((reply) => reply.expect(200).text('user.id'))).size).toBe(1);
     expect(await linksOf(sub)).toHaveLength(1);
