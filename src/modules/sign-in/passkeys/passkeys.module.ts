@@ -1,7 +1,25 @@
 import { Module } from '@nestjs/common';
 import { OrganizationsModule } from '../../organizations/organizations.module.js';
 import { SignInSeamsModule } from '../seams/seams.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { Arrivals } from './arrivals.js';
+import { Challenges } from './challenges.js';
+import { OwnPasskeysController } from './own-passkeys.controller.js';
+import { OwnPasskeys } from './own-passkeys.service.js';
+import { PasskeyProofs } from './passkey-proofs.js';
+import { PasskeySignInController } from './passkey-sign-in.controller.js';
+import { PasskeyStore } from './passkey.store.js';
+import { PasskeysQuery } from './passkeys.query.js';
+import { RelyingParty } from './relying-party.js';
+import { SignInByPasskey } from './sign-in-by-passkey.service.js';
 
 /** Passkeys, for installations without a provider. */
-@Module({ imports: [OrganizationsModule, SignInSeamsModule] })
+@Module({
+  imports: [OrganizationsModule, SignInSeamsModule, SessionsModule],
+  controllers: [PasskeySignInController, OwnPasskeysController],
+  providers: [
+    RelyingParty, Challenges, PasskeysQuery, PasskeyStore, PasskeyProofs, Arrivals, SignInByPasskey, OwnPasskeys,
+  ],
+  exports: [RelyingParty, OwnPasskeys, Arrivals],
+})
 export class PasskeysModule {}
