@@ -175,5 +175,5 @@ export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
   'INTERNAL_API_KEY',
   ...(Object.keys(NOTIFICATIONS) as (keyof typeof NOTIFICATIONS)[]),
   ...(Object.keys(MODELS) as (keyof typeof MODELS)[]),
-  ...(Object.keys(SIGN_IN) as (keyof typeof SIGN_IN)[]),
+  ...(Object.keys(SIGN_IN) as (keyof typeof SIGN_IN)[]).filter((name) => !name.startsWith('SESSION_')),
 ]);
