@@ -6,17 +6,10 @@ import { Identification } from '../../../platform/auth/identification.js';
 import type { Plan } from '../../../platform/database/plan.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { UserPlace } from '../../organizations/user.store.js';
-import { type BegunSession, type SessionMethod, type SessionPlace, Sessions } from '../seams/sessions.js';
+import { replacedBy, type Visit } from '../passwords/visit.js';
+import { type BegunSession, type SessionMethod, Sessions } from '../seams/sessions.js';
 
-/** A browser that is about to be let in, and what it came with. */
-export interface Arrival {
-  readonly agent: string | undefined;
-  readonly address: string | undefined;
-  /** The session that it had, which ends when another begins: two people at one machine must not share one. */
-  readonly before: SessionPlace | undefined;
-}
-
-/** Lets browsers in, whichever way they come. */
+/** Lets browsers in, whichever way they come. A browser has one session: two people at one machine must not share it. */
 @Injectable()
 export class Arrivals {
   constructor(
@@ -24,24 +17,23 @@ export class Arrivals {
     private readonly sessions: Sessions,
   ) {}
 
-  async of(request: Request): Promise<Arrival> {
-    const principal = (await this.identification.sessionOf(request))?.principal;
-    const isSession = principal?.kind === 'user' && principal.credential.kind === 'session';
+  async of(request: Request): Promise<Visit> {
     return {
-      agent: request.headers['user-agent'], address: addressOf(request),
-      before: isSession ? { organizationId: principal.organizationId, id: (principal.credential as { id: string }).id } : undefined,
+      agent: request.headers['user-agent'], address: addressOf(request), replaces: await this.identification.sessionOf(request),
     };
   }
 
   /** The heads under which somebody of this organization comes in by this browser. What agents are decided by stays as it is. */
-  plan(organizationId: string, { before }: Arrival): Plan {
-    const organizations = new Set([organizationId, ...(before === undefined ? [] : [before.organizationId])]);
+  plan(organizationId: string, visit: Visit): Plan {
+    const organizations = new Set([organizationId, replacedBy(visit)?.organizationId ?? organizationId]);
     return { chains: [...organizations].map((one) => organizationChain(one)), leavesFacts: true };
   }
 
-  /** For a work by that plan, or a wider one, that has read the account under its locks. */
-  async letIn(tx: Tx, user: UserPlace, method: SessionMethod, { agent, address, before }: Arrival): Promise<BegunSession> {
-    if (before !== undefined) await this.sessions.end(tx, [before], 'replaced', user.id);
+  /** For a work by that plan that has read the account under its locks. */
+  async letIn(tx: Tx, user: UserPlace, method: SessionMethod, visit: Visit): Promise<BegunSession> {
+    const replaced = replacedBy(visit);
+    if (replaced !== undefined) await this.sessions.end(tx, [replaced], 'replaced', user.id);
+    const { agent, address } = visit;
     return this.sessions.begin(tx, user, { method, agent, address });
   }
 }

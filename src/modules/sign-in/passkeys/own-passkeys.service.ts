@@ -9,6 +9,8 @@ import { Problem } from '../../../platform/http/problem.js';
 import { invalid } from '../../../platform/http/read-members.js';
 import type { Reply } from '../../../platform/http/replies.js';
 import { UserStore } from '../../organizations/user.store.js';
+import { OwnPassword } from '../passwords/own-password.js';
+import { isFresh } from '../seams/fresh.js';
 import { deviceOf } from './device.js';
 import { PasskeyProofs } from './passkey-proofs.js';
 import { PasskeyStore } from './passkey.store.js';
@@ -25,6 +27,7 @@ export class OwnPasskeys {
     private readonly query: PasskeysQuery,
     private readonly passkeys: PasskeyStore,
     private readonly users: UserStore,
+    private readonly password: OwnPassword,
   ) {}
 
   async list(caller: Caller): Promise<PasskeyListReply> {
@@ -36,6 +39,11 @@ export class OwnPasskeys {
   async options(request: Request, response: Response, caller: Caller, { current }: PasskeyOptionsDto) {
     recordsNothing();
     const place = placeOf(caller);
+    this.proofs.assertOffered();
+    if (current !== undefined) await this.password.prove(place, current);
+    else if (!isFresh(personOf(caller).credential)) {
+      throw new Problem('FORBIDDEN', 'Send the present password as `current`, or sign in again first.');
+    }
     const user = await this.work.run({ chains: [organizationChain(place.organizationId)], leavesFacts: true }, async (tx) => ({
       ...(await this.users.readActive(tx, place)), there: await this.passkeys.credentialsOf(tx, place),
     }));

@@ -41,6 +41,11 @@ export class PasskeyProofs {
     private readonly spent: SpentOnceStore,
   ) {}
 
+  /** @throws Problem NOT_FOUND where there are no passkeys */
+  assertOffered(): void {
+    this.party.assertOffered();
+  }
+
   /** What somebody who comes is asked. @throws Problem NOT_FOUND where there are no passkeys */
   ask(request: Request, response: Response): Promise<PublicKeyCredentialRequestOptionsJSON> {
     this.party.assertOffered();

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { OrganizationsModule } from '../../organizations/organizations.module.js';
+import { PasswordsModule } from '../passwords/passwords.module.js';
 import { SignInSeamsModule } from '../seams/seams.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { Arrivals } from './arrivals.js';
@@ -15,7 +16,7 @@ import { SignInByPasskey } from './sign-in-by-passkey.service.js';
 
 /** Passkeys, for installations without a provider. */
 @Module({
-  imports: [OrganizationsModule, SignInSeamsModule, SessionsModule],
+  imports: [OrganizationsModule, SignInSeamsModule, SessionsModule, PasswordsModule],
   controllers: [PasskeySignInController, OwnPasskeysController],
   providers: [
     RelyingParty, Challenges, PasskeysQuery, PasskeyStore, PasskeyProofs, Arrivals, SignInByPasskey, OwnPasskeys,

@@ -20,6 +20,6 @@ import { Slowdowns } from './slowdowns.js';
   providers: [
     PasswordStore, SlowdownStore, Slowdowns, PasswordWork, LocalSignIn, PasswordJudge, OwnPassword, SignInByPassword, ChangePasswordService,
   ],
-  exports: [SignInByPassword, ChangePasswordService, PasswordStore, PasswordWork, LocalSignIn],
+  exports: [SignInByPassword, ChangePasswordService, OwnPassword, PasswordStore, PasswordWork, LocalSignIn],
 })
 export class PasswordsModule {}
