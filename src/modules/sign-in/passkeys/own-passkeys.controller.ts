@@ -1,4 +1,4 @@
-import { Controller, Delete, Get, Post, Req, Res } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Access, Caller } from '../../../platform/auth/access.decorator.js';
@@ -6,6 +6,7 @@ import type { Caller as VerifiedCaller } from '../../../platform/auth/principal.
 import { JsonBody } from '../../../platform/http/json-body.js';
 import { PathParam } from '../../../platform/http/path-param.js';
 import { Replies } from '../../../platform/http/replies.js';
+import { AddPasskey } from './add-passkey.service.js';
 import { OwnPasskeys } from './own-passkeys.service.js';
 import { AddPasskeyDto, PasskeyOptionsDto } from './passkeys.dto.js';
 import { PasskeyEnvelope, PasskeyListReply, PasskeyOptionsReply } from './passkeys.presenter.js';
@@ -13,7 +14,10 @@ import { PasskeyEnvelope, PasskeyListReply, PasskeyOptionsReply } from './passke
 @ApiTags('Sign-in')
 @Controller('api/v1/auth/passkeys')
 export class OwnPasskeysController {
-  constructor(private readonly passkeys: OwnPasskeys) {}
+  constructor(
+    private readonly passkeys: OwnPasskeys,
+    private readonly adding: AddPasskey,
+  ) {}
 
   @Get()
   @ApiOperation({ summary: 'List own passkeys', description: 'Newest first.' })
@@ -24,6 +28,7 @@ export class OwnPasskeysController {
   }
 
   @Post('options')
+  @HttpCode(200)
   @ApiOperation({
     summary: 'What an authenticator is asked for a new passkey',
     description: 'For `navigator.credentials.create`. From a session of at most ten minutes, or with the present password.',
@@ -34,7 +39,7 @@ export class OwnPasskeysController {
     @JsonBody(PasskeyOptionsDto) body: PasskeyOptionsDto, @Caller() caller: VerifiedCaller, @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ) {
-    return this.passkeys.options(request, response, caller, body);
+    return this.adding.options(request, response, caller, body);
   }
 
   @Post()
@@ -42,7 +47,7 @@ export class OwnPasskeysController {
   @Access('sign-in.write-self')
   @Replies(201, PasskeyEnvelope, 'CONFLICT')
   add(@JsonBody(AddPasskeyDto) body: AddPasskeyDto, @Caller() caller: VerifiedCaller, @Req() request: Request) {
-    return this.passkeys.add(request, caller, body);
+    return this.adding.add(request, caller, body);
   }
 
   @Delete(':id')

@@ -1,4 +1,4 @@
-import { Controller, Post, Req, Res } from '@nestjs/common';
+import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { Access } from '../../../platform/auth/access.decorator.js';
@@ -15,6 +15,7 @@ export class PasskeySignInController {
   constructor(private readonly signIn: SignInByPasskey) {}
 
   @Post('options')
+  @HttpCode(200)
   @ApiOperation({
     summary: 'What an authenticator is asked',
     description: 'For `navigator.credentials.get`, from a page of this service. It names no passkeys: nobody learns who has one.',
@@ -27,6 +28,7 @@ export class PasskeySignInController {
   }
 
   @Post()
+  @HttpCode(200)
   @ApiOperation({ summary: 'Sign in by a passkey', description: 'From a page of this service. Sets the cookie of a new session.' })
   @Access('public')
   @SameSiteRoute()

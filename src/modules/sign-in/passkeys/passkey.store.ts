@@ -50,11 +50,12 @@ export class PasskeyStore {
     if (removed.length === 0) throw new Problem('NOT_FOUND', 'There is no such passkey.');
   }
 
-  /** By how many ways somebody can come in on a page: passkeys, and a password. A personal key opens no page. */
+  /** By how many ways somebody can come in on a page. A personal key opens none. */
   async waysIn(tx: Tx, { organizationId, id }: UserPlace): Promise<number> {
     const [row] = await tx.query<{ ways: number }>(
       `select (select count(*) from passkeys where organization_id = $1 and user_id = $2)::integer
-            + (select count(*) from passwords where organization_id = $1 and user_id = $2)::integer as ways`,
+            + (select count(*) from passwords where organization_id = $1 and user_id = $2)::integer
+            + (select count(*) from user_identities where organization_id = $1 and user_id = $2)::integer as ways`,
       [organizationId, id],
     );
     return row!.ways;

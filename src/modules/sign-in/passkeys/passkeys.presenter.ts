@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { UserEntity } from '../../organizations/user.entity.js';
 import { presentUser, UserReply } from '../../organizations/users.presenter.js';
+import type { UserRow } from '../../organizations/users.query.js';
 import type { PasskeyRow } from './passkeys.query.js';
 
 export class PasskeySignInReply {
@@ -30,7 +30,7 @@ export class PasskeyOptionsReply {
   @ApiProperty({ description: 'Single use, for this browser, five minutes.' }) challenge!: string;
 }
 
-export const presentArrived = (user: UserEntity, returnTo: string): PasskeySignInReply => ({ user: presentUser(user), returnTo });
+export const presentArrived = (user: UserRow, returnTo: string): PasskeySignInReply => ({ user: presentUser(user), returnTo });
 
 export function presentPasskey({ id, name, backedUp, createdAt, lastUsedAt }: PasskeyRow): PasskeyReply {
   return { id, name, backedUp, createdAt: createdAt.toISOString(), lastUsedAt: lastUsedAt?.toISOString() ?? null };

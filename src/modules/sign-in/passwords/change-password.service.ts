@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { organizationChain } from '../../../domain/audit/chain.js';
 import type { Caller, UserPrincipal } from '../../../platform/auth/principal.js';
-import type { Tx } from '../../../platform/database/tx.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
 import type { Reply } from '../../../platform/http/replies.js';
 import { type UserPlace, UserStore } from '../../organizations/user.store.js';
 import { isFresh } from '../seams/fresh.js';
-import { Sessions } from '../seams/sessions.js';
+import { KeepPassword } from './keep-password.js';
 import type { ChangePasswordDto } from './passwords.dto.js';
 import { LocalSignIn } from './local-sign-in.js';
 import { notRight, OwnPassword } from './own-password.js';
@@ -22,7 +21,7 @@ export class ChangePasswordService {
     private readonly work: UnitOfWork,
     private readonly passwords: PasswordStore,
     private readonly accounts: UserStore,
-    private readonly sessions: Sessions,
+    private readonly keeping: KeepPassword,
   ) {}
 
   /** @throws Problem FORBIDDEN without a fresh session or the present password; VALIDATION_FAILED, RATE_LIMITED, UNAVAILABLE */
@@ -32,23 +31,15 @@ export class ChangePasswordService {
     const place = { organizationId: principal.organizationId, id: principal.userId };
     const proven = await this.prove(principal, place, current);
     const { email, name } = await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.accounts.read(tx, place));
-    const hash = await this.own.accept(password, { email, name });
+    const hash = await this.keeping.accept(password, { email, name });
     return this.work.run({ chains: [organizationChain(place.organizationId)], leavesFacts: true }, async (tx) => {
       await this.accounts.readActive(tx, place);
       // What was proven must still be so: somebody else may have set another one meanwhile.
       if (proven !== undefined && (await this.passwords.read(tx, place)) !== proven) throw notRight();
-      await this.put(tx, place, hash, principal);
+      const { credential } = principal;
+      await this.keeping.keep(tx, place, hash, credential.kind === 'session' ? credential.id : undefined);
       return tx.reply(204, undefined);
     });
-  }
-
-  private async put(tx: Tx, place: UserPlace, hash: string, { credential }: UserPrincipal): Promise<void> {
-    const wasThere = await this.passwords.put(tx, place, hash);
-    tx.record(organizationChain(place.organizationId), {
-      type: 'auth.credential_changed', metadata: { userId: place.id, method: 'password', change: wasThere ? 'replaced' : 'added' },
-    });
-    const others = await this.passwords.openSessions(tx, place, credential.kind === 'session' ? credential.id : undefined);
-    await this.sessions.end(tx, others, 'revoked', place.id);
   }
 
   /** @returns the hash of the present password, where it was shown */

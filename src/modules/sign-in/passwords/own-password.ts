@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { PasswordOwner } from '../../../domain/access/password-rules.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
 import type { UserPlace } from '../../organizations/user.store.js';
@@ -32,11 +31,6 @@ export class OwnPassword {
     if (!isRight || hash === null) throw notRight();
     await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.slowdowns.succeeded(tx, attempt));
     return hash;
-  }
-
-  /** @throws Problem VALIDATION_FAILED for one that is too easy to guess; UNAVAILABLE */
-  accept(password: string, owner: PasswordOwner): Promise<string> {
-    return this.dear.accept(password, owner, '/password');
   }
 }
 

@@ -3,6 +3,7 @@ import { OrganizationsModule } from '../../organizations/organizations.module.js
 import { SignInSeamsModule } from '../seams/seams.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { ChangePasswordService } from './change-password.service.js';
+import { KeepPassword } from './keep-password.js';
 import { LocalSignIn } from './local-sign-in.js';
 import { OwnPassword } from './own-password.js';
 import { PasswordJudge } from './password-judge.js';
@@ -18,8 +19,9 @@ import { Slowdowns } from './slowdowns.js';
   imports: [OrganizationsModule, SignInSeamsModule, SessionsModule],
   controllers: [PasswordsController],
   providers: [
-    PasswordStore, SlowdownStore, Slowdowns, PasswordWork, LocalSignIn, PasswordJudge, OwnPassword, SignInByPassword, ChangePasswordService,
+    PasswordStore, SlowdownStore, Slowdowns, PasswordWork, LocalSignIn, PasswordJudge, KeepPassword, OwnPassword, SignInByPassword,
+    ChangePasswordService,
   ],
-  exports: [SignInByPassword, ChangePasswordService, OwnPassword, PasswordStore, PasswordWork, LocalSignIn],
+  exports: [SignInByPassword, ChangePasswordService, KeepPassword, OwnPassword, PasswordStore, LocalSignIn],
 })
 export class PasswordsModule {}
