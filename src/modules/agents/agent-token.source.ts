@@ -3,13 +3,14 @@ import type { ShownCredentials } from '../../platform/auth/bearer.js';
 import {
   ABSENT, type CredentialSource, CredentialSources, type Presented, type PresentOptions, type RunStatement,
 } from '../../platform/auth/credential-source.js';
+import { isByPublicKey } from '../../platform/auth/jwt-parts.js';
 import type { Principal } from '../../platform/auth/principal.js';
 import { scopeOfAgent } from '../../platform/auth/scope.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import { Problem } from '../../platform/http/problem.js';
 import { AgentTokens } from './agent-tokens.js';
 
-/** Agents' tokens. Every bearer credential that is none of our keys is taken for one. */
+/** Agents' tokens. Every bearer credential that is none of our keys, nor the identity provider's to judge, is taken for one. */
 @Injectable()
 export class AgentTokenSource implements CredentialSource {
   readonly kind = 'agent';
@@ -24,6 +25,7 @@ export class AgentTokenSource implements CredentialSource {
 
   present({ bearer }: ShownCredentials, { late = false }: PresentOptions = {}): Presented {
     if (bearer === undefined || bearer.startsWith('svc_')) return ABSENT;
+    if (this.config.oidcIssuer !== undefined && isByPublicKey(bearer)) return ABSENT;
     const verdict = this.tokens.verify(bearer, late ? this.config.agentRefreshWindow : 0);
     if (!verdict.ok) return { kind: 'invalid', reason: verdict.reason };
     const { principal } = verdict;

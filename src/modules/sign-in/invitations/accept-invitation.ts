@@ -14,6 +14,8 @@ import { GONE, RedeemInvitation } from './redeem-invitation.js';
 /** What somebody will come in by from now on. */
 export interface WayIn {
   readonly method: 'password' | 'passkey';
+  /** What the account is to be called, if it is made: an authenticator has been told so. */
+  readonly userId?: string;
   /** Keeps it for the account, and records that (`auth.credential_changed`), in the unit of work that makes the account. */
   keep(tx: Tx, user: UserEntity): Promise<void>;
 }
@@ -62,7 +64,7 @@ export class AcceptInvitation {
     const plan = RedeemInvitation.plan(invitation, replaced ? [replaced.organizationId] : []);
     const { agent, address } = visit;
     const signedIn = await this.work.run(plan, async (tx): Promise<SignedIn | undefined> => {
-      const user = await this.redeeming.redeem(tx, invitation);
+      const user = await this.redeeming.redeem(tx, invitation, undefined, way.userId);
       if (!user) return undefined;
       await way.keep(tx, user);
       if (replaced) await this.sessions.end(tx, [replaced], 'replaced', user.id);

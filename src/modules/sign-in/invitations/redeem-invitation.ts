@@ -33,10 +33,11 @@ export class RedeemInvitation {
    * For a unit of work by `plan`. An invitation that lets nobody in any more is voided, which has to be committed.
    *
    * @param roleAtMost what the identity provider says of them, where it vouches for who they are
+   * @param newId of the account, if it is made: a passkey has been made for it already
    * @returns the account, made or found; undefined where the invitation holds no more
    * @throws Problem TIER_REQUIRED; CONFLICT where the address has got an account meanwhile
    */
-  async redeem(tx: Tx, place: InvitationPlace, roleAtMost?: Role): Promise<UserEntity | undefined> {
+  async redeem(tx: Tx, place: InvitationPlace, roleAtMost?: Role, newId?: string): Promise<UserEntity | undefined> {
     const { organizationId } = place;
     const invitation = await this.invitations.read(tx, place);
     if (invitation?.status !== 'open') return undefined;
@@ -54,7 +55,7 @@ export class RedeemInvitation {
     const role = roleAtMost === undefined ? invitation.role : lowerOf(invitation.role, roleAtMost);
     const user = account
       ? await this.vouched(tx, { organizationId, id: account.id }, vouchedBy)
-      : await this.accounts.insert(tx, { organizationId, email, name, role, vouchedBy, occasion: 'invitation' });
+      : await this.accounts.insert(tx, { organizationId, email, name, role, vouchedBy, occasion: 'invitation', id: newId });
     if (!(await this.invitations.accept(tx, place, user.id))) throw new Problem('NOT_FOUND', GONE);
     tx.record(organizationChain(organizationId), {
       type: 'admin.invitation_ended', metadata: { invitationId: place.id, change: 'accepted' },

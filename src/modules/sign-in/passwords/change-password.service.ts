@@ -5,14 +5,12 @@ import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
 import type { Reply } from '../../../platform/http/replies.js';
 import { type UserPlace, UserStore } from '../../organizations/user.store.js';
+import { isFresh } from '../seams/fresh.js';
 import { KeepPassword } from './keep-password.js';
 import type { ChangePasswordDto } from './passwords.dto.js';
 import { LocalSignIn } from './local-sign-in.js';
 import { notRight, OwnPassword } from './own-password.js';
 import { PasswordStore } from './password.store.js';
-
-/** Whoever has just come in is who they are; a browser that was left open is anybody's. */
-const FRESH_MS = 600_000;
 
 /** Setting one's own password. */
 @Injectable()
@@ -47,8 +45,7 @@ export class ChangePasswordService {
   /** @returns the hash of the present password, where it was shown */
   private async prove({ credential }: UserPrincipal, place: UserPlace, current: string | undefined): Promise<string | undefined> {
     if (current !== undefined) return this.own.prove(place, current);
-    // The session's time is the database's; what a clock is off by here is of no weight.
-    if (credential.kind === 'session' && Date.now() - credential.createdAt.getTime() <= FRESH_MS) return undefined;
+    if (isFresh(credential)) return undefined;
     throw new Problem('FORBIDDEN', 'Send the present password as `current`, or sign in again first.');
   }
 }

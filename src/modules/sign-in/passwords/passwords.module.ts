@@ -22,6 +22,6 @@ import { Slowdowns } from './slowdowns.js';
     PasswordStore, SlowdownStore, Slowdowns, PasswordWork, LocalSignIn, PasswordJudge, KeepPassword, OwnPassword, SignInByPassword,
     ChangePasswordService,
   ],
-  exports: [SignInByPassword, ChangePasswordService, KeepPassword, PasswordStore, LocalSignIn],
+  exports: [SignInByPassword, ChangePasswordService, KeepPassword, OwnPassword, PasswordStore, LocalSignIn],
 })
 export class PasswordsModule {}
