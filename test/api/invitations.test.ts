@@ -64,7 +64,8 @@ describe('a link in hand', () => {
       id: expect.stringMatching(/^inv_/), email, name: 'Ines', role: 'member', organizationId, status: 'open', delivery: 'hand',
       createdAt: expect.any(String), expiresAt: expect.any(String),
     });
-    const [row] = await server.sql<{ token_hash: string }>('select token_hash from invitations where id = $1', [made.text('invitation.id')]);
+    const [row] = await server.sql<{ token_hash: string }>(
+      'select token_hash from invitations where id = $1', [made.text('invitation.id')]);
     expect(row!.token_hash).toBe(createHash('sha256').update(tokenOf(link)).digest('hex'));
 
     const came = await visitor.accept(link);
