@@ -22,6 +22,6 @@ import { WhoAmIService } from './who-am-i.service.js';
     SessionStore, SessionTokens, EndSessions, SessionsWithAccount, SessionSource, { provide: Sessions, useClass: PeopleSessions },
     SessionsQuery, OwnSessionsService, WhoAmIService, SessionExpiry,
   ],
-  exports: [Sessions, SessionTokens],
+  exports: [Sessions, SessionTokens, OwnSessionsService, WhoAmIService],
 })
 export class SessionsModule {}
