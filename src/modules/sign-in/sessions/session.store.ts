@@ -1,5 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
+import { passBarriers } from '../../../platform/database/locks.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { UserPlace } from '../../organizations/user.store.js';
 import type { SessionEndReason, SessionMethod, SessionPlace } from '../seams/sessions.js';
@@ -35,6 +38,8 @@ const PLACES = 'select * from unnest($1::text[], $2::text[])';
 /** Rows of sessions. All times are the database's. */
 @Injectable()
 export class SessionStore {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
   /** @returns whether there is such an account to begin one for: a closed one has none any more */
   async insert(tx: Tx, session: NewSession): Promise<boolean> {
     const { organizationId, id, userId, tokenHash, method, idle, max, agent, address, issuer, providerSid } = session;
@@ -95,6 +100,11 @@ export class SessionStore {
       [places.map(({ organizationId }) => organizationId), places.map(({ id }) => id)],
     );
     return { idle: rows.filter((row) => !row.isExpired), expired: rows.filter((row) => row.isExpired) };
+  }
+
+  /** Returns when everything has ended that people of this organization had begun: a session that ended meanwhile among it. */
+  async passEnded(organizationId: string): Promise<void> {
+    await passBarriers(this.dataSource, [organizationId]);
   }
 
   /** Whether an account at the identity provider belongs to this one. */
