@@ -186,7 +186,9 @@ test('of one answer that comes twice at the same time one comes in', async () =>
 
 test('whatever host the request names, the provider is told ours', async () => {
   const redirect = `${originOf(world.server)}${CALLBACK}`;
-  const forged = [{ host: 'evil.example' }, { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' }];
+  const forged: Record<string, string>[] = [
+    { host: 'evil.example' }, { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' },
+  ];
   for (const headers of forged) {
     const page = await new AnyBrowser().visit(`${originOf(world.server)}${LOGIN}`, { follow: 0, headers });
     expect([page.status, new URL(page.headers.get('location')!).searchParams.get('redirect_uri')]).toEqual([302, redirect]);
