@@ -31,7 +31,7 @@ const boxes = {
 async function anAttempt(sub?: string): Promise<Attempt & { readonly sub: string; readonly address: string }> {
   const n = ++count;
   const who = sub ?? `negative-${n}`;
-  const address = `203.0.113.${n}`;
+  const address = `203.0.113.${100 + n}`;
   const headers = { 'x-forwarded-for': address };
   const browser = await aBrowserOf(world.provider, who);
   return { browser, headers, sub: who, address, back: await wayBack(world, browser, headers) };
@@ -72,7 +72,7 @@ async function tampered(attempt: Attempt, change: Tampering): Promise<Page> {
 /** The codes of the failures that the log tells of an address. */
 async function failuresFrom(address: string): Promise<string[]> {
   const rows = await world.server.sql<{ payload: string }>(
-    `select payload from audit_entries where event = 'auth.failed' and payload like $1`, [`%"${address}"%`]);
+    `select payload from audit_entries where event = 'auth.failed' and disclosures like $1`, [`%${address}%`]);
   return rows.map(({ payload }) => /"reason":"([a-z_0-9]+)"/.exec(payload)?.[1] ?? payload);
 }
 
