@@ -73,7 +73,7 @@ describe('who signs out at the provider', () => {
   test('is signed out here, by the provider’s own call', async () => {
     const [browser, other] = [await signedIn('bob'), await signedIn('bob')];
     await endAtProvider(browser, `${world.provider.issuer}/session/end`);
-    await eventually(async () => expect((await me(browser)).status).toBe(401));
+    await eventually(async () => expect((await me(browser)).status).toBe(401), { within: 20_000 });
     (await me(other)).expect(200);
     const ended = (await sessionsOf(world.server, 'bob')).find(({ end_reason: reason }) => reason === 'provider')!;
     const entries = (await asRoot(world.server).get('/api/v1/audit', { query: { event: 'auth.logout', limit: 5 } })).expect(200);

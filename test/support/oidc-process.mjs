@@ -46,6 +46,8 @@ function build() {
         backchannel_logout_uri: `${state.origins[0]}/api/v1/auth/backchannel-logout`, backchannel_logout_session_required: true,
       }),
     })),
+    // By itself it calls nobody at home, and there the application of the tests is.
+    fetch: (url, { dispatcher: _ofItsOwn, ...options }) => fetch(url, options),
     conformIdTokenClaims: false, scopes: SCOPE.split(' '),
     claims: { openid: ['sub', ...OURS], email: ['email', 'email_verified'], profile: ['preferred_username', 'name'] },
     findAccount: (_, sub) => (isAccount(sub) ? { accountId: sub, claims: () => ({ sub, ...state.accounts.get(sub) }) } : undefined),
@@ -67,6 +69,7 @@ function build() {
     },
   });
   made.on('server_error', (_, error) => console.error('provider', error));
+  made.on('backchannel.error', (_, error) => console.error('provider', error));
   return made;
 }
 
