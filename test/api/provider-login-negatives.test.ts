@@ -46,7 +46,7 @@ function changed({ back, ...rest }: Attempt, change: (query: URLSearchParams) =>
 }
 
 /** The login cookie of an attempt: its name, and what is sealed in it. */
-function loginCookie({ browser, back }: Attempt): { readonly name: string; readonly value: string; readonly login: Record<string, unknown> } {
+function loginCookie({ browser, back }: Attempt): { name: string; value: string; login: Record<string, unknown> } {
   const name = `countersign-login-${back.searchParams.get('state')!.slice(0, 8)}`;
   const value = browser.cookie('localhost', name)!;
   const login = JSON.parse(boxes.ours.open('sign-in', name, Buffer.from(value, 'base64url'))!.toString('utf8')) as Record<string, unknown>;

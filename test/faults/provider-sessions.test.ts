@@ -84,12 +84,13 @@ describe('a session that is used when its time has come', () => {
     await due('bob');
     await eventually(async () => {
       await me(browser);
-      expect(await world.server.sql(`select claimed_role from user_identities where subject = 'bob'`)).toEqual([{ claimed_role: 'viewer' }]);
+      expect(await world.server.sql(`select claimed_role as role from user_identities where subject = 'bob'`)).toEqual([{ role: 'viewer' }]);
     });
     expect((await anonymous(world.server).with({ cookie: cookieOf(browser), origin: originOf(world.server) })
       .post('/api/v1/users', { email: 'x@example.test' })).status).toBe(403);
     const [entry] = await entriesOf('auth.claims_changed');
-    expect(entry).toMatchObject({ actorId: 'system', metadata: { userId: (await the('bob')).user_id, role: 'viewer', hasSubscription: false } });
+    const { user_id: userId } = await the('bob');
+    expect(entry).toMatchObject({ actorId: 'system', metadata: { userId, role: 'viewer', hasSubscription: false } });
   });
 
   test('ends where the provider does not let its user in any more', async () => {
@@ -206,15 +207,15 @@ describe('a provider', () => {
     expect(await sessionsOf(world.server, 'karl')).toEqual([]);
   });
 
-  test('that was never reached is said to be away, and is not asked again by each who comes', async () => {
-    await world.provider.away(true);
+  test('that has never said what it can do is asked now and then, and not by each who comes', async () => {
+    await world.provider.status(500);
     await replica.restart();
     const pages = [];
     for (let i = 0; i < 10; i++) pages.push(await new Browser().visit(`${originOf(replica)}${LOGIN}`, { follow: 0 }));
     expect(pages.map(({ status }) => status)).toEqual(pages.map(() => 503));
     expect(Number(pages[0]!.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await world.provider.counts()).requests['/.well-known/openid-configuration']).toBeLessThan(5);
-    await world.provider.away(false);
+    await world.provider.status(undefined);
     await eventually(async () => {
       expect((await new Browser().visit(`${originOf(replica)}${LOGIN}`, { follow: 0 })).status).toBe(302);
     }, { within: 60_000 });

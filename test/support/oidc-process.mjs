@@ -24,13 +24,14 @@ const state = {
   origins: ['http://localhost:1'],
   keys: [newKey('rsa', 'RS256'), newKey('ed25519', 'EdDSA')],
   accounts: new Map(), disabled: new Set(), current: undefined,
-  slow: new Map(), status: new Map(), half: new Set(), isAway: false,
+  slow: new Map(), status: new Map(), half: new Set(),
   expiresIn: 600, givesJwt: false, tampering: undefined,
   requests: new Map(), refreshes: new Map(), inFlight: 0, mostInFlight: 0,
 };
 
 const server = http.createServer();
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+const listen = (port) => new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+await listen(0);
 const issuer = `http://127.0.0.1:${server.address().port}`;
 let provider = build();
 
@@ -123,7 +124,6 @@ async function answer(request, response) {
   const { pathname } = new URL(request.url, issuer);
   const counted = pathname.replace(/^(\/interaction|\/auth|\/admin\/users)\/.*/, '$1/…');
   state.requests.set(counted, (state.requests.get(counted) ?? 0) + 1);
-  if (state.isAway) return request.socket.destroy();
   if (pathname === '/token') countInFlight(response);
   const forThis = (map) => map.get(pathname) ?? map.get('*');
   const wait = forThis(state.slow);
@@ -191,9 +191,12 @@ const ACTS = {
   slow: (ms, path = '*') => void set(state.slow, path, ms === 0 ? undefined : ms),
   status: (code, path = '*') => void set(state.status, path, code),
   half: (on, path = '*') => void (on ? state.half.add(path) : state.half.delete(path)),
-  away: (on) => {
-    state.isAway = on;
-    if (on) server.closeAllConnections();
+  away: async (on) => {
+    if (on === !server.listening) return;
+    if (!on) return void (await listen(Number(new URL(issuer).port)));
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
   },
   disable: (sub, on = true) => void (on ? state.disabled.add(sub) : state.disabled.delete(sub)),
   expiresIn: (seconds) => void (state.expiresIn = seconds),
