@@ -14,7 +14,6 @@ const OF_NO_MODULE_YET: Readonly<Record<string, readonly string[]>> = {
     'auth.credential_changed', 'auth.claims_changed', 'admin.user_invited',
   ],
   'notifications and connectors’ secrets': ['admin.channel_configured', 'admin.secret_changed'],
-  'tenants': ['admin.tenant_changed'],
   'tasks': ['task.delegated', 'task.ended'],
   'language models': ['llm.request', 'llm.pii_detected', 'llm.provider_error'],
 };

@@ -172,7 +172,6 @@ export type VariableName = keyof Environment;
 
 /** Read and checked, and obeyed by nothing yet: the parts that they are for are not built. Said in `.env.example` and at start. */
 export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
-  'INTERNAL_API_KEY',
   ...(Object.keys(NOTIFICATIONS) as (keyof typeof NOTIFICATIONS)[]),
   ...(Object.keys(MODELS) as (keyof typeof MODELS)[]),
   ...(Object.keys(SIGN_IN) as (keyof typeof SIGN_IN)[]).filter((name) => !name.startsWith('SESSION_')),
