@@ -117,7 +117,8 @@ describe('changing one', () => {
   test('its subscription, whole', async () => {
     const id = (await internal.post(TENANTS, { name: 'Payer' })).expect(201).text('tenant.id');
     const put = (body: unknown) => internal.put(`${TENANTS}/${id}/subscription`, body);
-    expect((await put({ tier: 'enterprise', active: false })).expect(200).at('tenant')).toMatchObject({ tier: 'enterprise', active: false });
+    const unpaid = { tier: 'enterprise', active: false };
+    expect((await put(unpaid)).expect(200).at('tenant')).toMatchObject(unpaid);
     expect((await internal.get(`${TENANTS}/${id}`)).expect(200).at('tenant')).toMatchObject({ tier: 'enterprise', active: false });
     expect(await changesOf(id)).toEqual(expect.arrayContaining([expect.objectContaining({
       actorId: 'internal', metadata: { tenantId: id, change: 'subscription', tier: 'enterprise', subscriptionActive: false },

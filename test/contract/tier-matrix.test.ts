@@ -167,7 +167,8 @@ describe('every route', () => {
       tenantId, organizationId,
     ])) as [{ id: string }];
     const refused: string[] = [];
-    for (const route of (await routesOf(server)).filter((one) => !isPublic(one) && reachOf(one.access as AccessKey, 'owner') !== 'denied')) {
+    const isOwners = (route: Route) => !isPublic(route) && reachOf(route.access as AccessKey, 'owner') !== 'denied';
+    for (const route of (await routesOf(server)).filter(isOwners)) {
       const place: Place = {
         server, organizationId, sibling, person: owner!, agent: once(() => anAgentOf(server, organizationId, owner!)),
         account: once(() => aPerson(server, 'viewer', { organizationId })),

@@ -31,7 +31,9 @@ export class TenantListQuery extends PageQuery {
 }
 
 export class UsageQueryDto {
-  @Timestamp({ optional: true, date: 'start', doc: 'Executions not before; a bare date is the whole UTC day. Default: 30 days before `to`.' })
+  @Timestamp({
+    optional: true, date: 'start', doc: 'Executions not before; a bare date is the whole UTC day. Default: 30 days before `to`.',
+  })
   from?: Date;
 
   @Timestamp({ optional: true, date: 'end', doc: 'Executions not after; a bare date is the whole UTC day. Default: now.' })

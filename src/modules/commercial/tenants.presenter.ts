@@ -32,7 +32,7 @@ export class UsageReply {
   @ApiProperty({ type: 'integer', description: 'Agents now, but for removed ones.' }) agents!: number;
   @ApiProperty({ type: 'integer' }) organizations!: number;
   @ApiProperty({ type: 'integer' }) teams!: number;
-  @ApiProperty({ type: 'integer', description: 'Executions that began in the time asked for, by this service’s clock.' }) executions!: number;
+  @ApiProperty({ type: 'integer', description: 'Executions that were asked for in that time.' }) executions!: number;
   @ApiProperty({ format: 'date-time' }) from!: string;
   @ApiProperty({ format: 'date-time' }) to!: string;
 }

@@ -5,7 +5,8 @@ import { TIERS, type Tier } from '../../domain/access/tiers.js';
 /** The claims of the interface, section 5, under their own names; who the person is, and what they may, as our record says. */
 export class VerifiedClaims {
   @ApiProperty({ description: 'The provider’s id of the user.' }) sub!: string;
-  @ApiProperty({ type: String, nullable: true, example: 'usr_…', description: 'Null: nobody here knows this user yet.' }) user_id!: string | null;
+  @ApiProperty({ type: String, nullable: true, example: 'usr_…', description: 'Null: nobody here knows this user yet.' })
+  user_id!: string | null;
   @ApiProperty({ required: false }) email?: string;
   @ApiProperty({
     type: String, nullable: true, example: 'ten_…', description: 'The account’s tenant; its organization where that belongs to none.',

@@ -37,8 +37,8 @@ import { UsersQuery } from './users.query.js';
     TenantStore,
   ],
   exports: [
-    OrganizationsQuery, OrganizationStore, ActiveUsersQuery, UsersQuery, UserStore, ChangeUserService, MakeAccount, CloseAccount, MakeOrganization,
-    AccountEnds, TenantStore, StopStore, StopsQuery, EraseAccount,
+    OrganizationsQuery, OrganizationStore, ActiveUsersQuery, UsersQuery, UserStore, ChangeUserService, MakeAccount, CloseAccount,
+    MakeOrganization, AccountEnds, TenantStore, StopStore, StopsQuery, EraseAccount,
   ],
 })
 export class OrganizationsModule {}
