@@ -84,7 +84,8 @@ describe('a session that is used when its time has come', () => {
     await due('bob');
     await eventually(async () => {
       await me(browser);
-      expect(await world.server.sql(`select claimed_role as role from user_identities where subject = 'bob'`)).toEqual([{ role: 'viewer' }]);
+      const known = await world.server.sql(`select claimed_role as role from user_identities where subject = 'bob'`);
+      expect(known).toEqual([{ role: 'viewer' }]);
     });
     expect((await anonymous(world.server).with({ cookie: cookieOf(browser), origin: originOf(world.server) })
       .post('/api/v1/users', { email: 'x@example.test' })).status).toBe(403);
