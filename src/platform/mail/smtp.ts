@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { createTransport, type Transporter } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
 import type { Mail } from './mailer.js';
 
@@ -25,35 +25,25 @@ export class MailRefused extends Error {
 /** Sends mail by SMTP (RFC 5321), one connection for each: a server that is away holds nothing back that the next could need. */
 @Injectable()
 export class Smtp {
-  private readonly transport: Transporter;
-  private readonly from: string | undefined;
+  private transport: Promise<Transporter> | undefined;
 
-  constructor(@Inject(CONFIG) config: SmtpConfig) {
-    const { smtpHost: host, smtpPort: port, smtpUser: user, smtpPass: pass, smtpFrom, production } = config;
-    this.from = smtpFrom;
-    this.transport = createTransport({
-      host, port, secure: port === SUBMISSION_OVER_TLS,
-      // Where the server offers it the connection is encrypted; a password goes over no other one.
-      requireTLS: production && user !== undefined,
-      ...(user === undefined ? {} : { auth: { user, pass: pass ?? '' } }),
-      connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, socketTimeout: SILENCE_MS, dnsTimeout: CONNECT_MS,
-      disableFileAccess: true, disableUrlAccess: true,
-    });
-  }
+  constructor(@Inject(CONFIG) private readonly config: SmtpConfig) {}
 
   /**
    * @param id the same whenever the same mail is sent again, so that mail programs can tell
    * @throws MailRefused where to try again is of no use; else Error
    */
   async send({ to, subject, text }: Mail, id: string): Promise<void> {
-    const host = this.from?.split('@').pop()?.replace(/[^A-Za-z0-9.-]/g, '') ?? 'localhost';
+    const { smtpFrom: from } = this.config;
+    const host = from?.split('@').pop()?.replace(/[^A-Za-z0-9.-]/g, '') ?? 'localhost';
     const messageId = `<${id}@${host}>`;
     let timer: NodeJS.Timeout | undefined;
     const tooLong = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new Error('the mail server takes too long')), WHOLE_MS);
     });
     try {
-      await Promise.race([this.transport.sendMail({ from: this.from, to: { name: '', address: to }, subject, text, messageId }), tooLong]);
+      const transport = await (this.transport ??= this.open());
+      await Promise.race([transport.sendMail({ from, to: { name: '', address: to }, subject, text, messageId }), tooLong]);
     } catch (error) {
       const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
       if (OF_THE_MAIL.has(code) && typeof responseCode === 'number' && responseCode >= 500) throw new MailRefused(error);
@@ -61,5 +51,19 @@ export class Smtp {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Loaded at the first mail: it would cost each start a quarter of a second. */
+  private async open(): Promise<Transporter> {
+    const { createTransport } = await import('nodemailer');
+    const { smtpHost: host, smtpPort: port, smtpUser: user, smtpPass: pass, production } = this.config;
+    return createTransport({
+      host, port, secure: port === SUBMISSION_OVER_TLS,
+      // Where the server offers it the connection is encrypted; a password goes over no other one.
+      requireTLS: production && user !== undefined,
+      ...(user === undefined ? {} : { auth: { user, pass: pass ?? '' } }),
+      connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, socketTimeout: SILENCE_MS, dnsTimeout: CONNECT_MS,
+      disableFileAccess: true, disableUrlAccess: true,
+    });
   }
 }

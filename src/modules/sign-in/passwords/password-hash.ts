@@ -40,7 +40,9 @@ export function isOutdated(hash: string): boolean {
   return !hash.startsWith(prefix(COST));
 }
 
-const prefix = ({ N, r, p }: Cost): string => `scrypt$${N}$${r}$${p}$`;
+function prefix({ N, r, p }: Cost): string {
+  return `scrypt$${N}$${r}$${p}$`;
+}
 
 function written(cost: Cost, salt: Buffer, key: Buffer): string {
   return `${prefix(cost)}${salt.toString('base64url')}$${key.toString('base64url')}`;
