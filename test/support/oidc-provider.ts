@@ -100,7 +100,7 @@ interface Told {
 
 /** A real identity provider of the test's own, as a child process. Start the servers with its `env`, then say `serves(server)`. */
 export async function startProvider(): Promise<TestProvider> {
-  const child = fork(join(CHECKOUT, 'test/support/oidc-provider.mjs'), {
+  const child = fork(join(CHECKOUT, 'test/support/oidc-process.mjs'), {
     cwd: CHECKOUT, env: { PATH: process.env.PATH }, execArgv: ['--no-warnings'], stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   let output = '';

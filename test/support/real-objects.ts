@@ -5,6 +5,7 @@ import { anAgent, type BuiltAgent } from './builders.js';
 import { anErasure, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson } from './people.js';
 import { namedIn, pathOf, type Route } from './routes.js';
 import type { TestServer } from './server.js';
+import { asSession } from './signed-in.js';
 
 /** Where real things are made, and whose they are. What a call does not name is not made. */
 export interface Place {
@@ -45,6 +46,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   users: async ({ account }) => (await account()).id,
   userId: async ({ account }) => (await account()).id,
   keyId: async ({ server, organizationId, account }) => (await aPersonalKey(server, { organizationId, userId: (await account()).id })).id,
+  sessions: async ({ server, organizationId, account }) => (await asSession(server, { id: (await account()).id, organizationId })).id,
   teams: async ({ server, organizationId, account }) => aTeam(server, organizationId, [{ userId: (await account()).id }]),
   stops: async (place) => aStop(place.server, place.organizationId, { agentId: (await stopped(place)).id, by: place.person.id }),
   capability: async () => 'web.search',
