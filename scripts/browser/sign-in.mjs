@@ -28,7 +28,7 @@ export async function signInInBrowser(chromium, judge, pictures) {
     await byPassword(world, local);
     const DATABASE_URL = local.databaseUrl();
     const joined = await start({ DATABASE_URL, ROOT_API_KEY: local.key, ...provider.env });
-    await provider.tell('serves', joined.origin);
+    await provider.tell('serves', [joined.origin]);
     await throughProvider(world, joined, provider);
   } finally {
     for (const stop of stops.reverse()) await stop();
@@ -48,7 +48,7 @@ function taker(folder) {
 
 /** The tests' identity provider, a process of its own. */
 async function startProvider(stops) {
-  const child = fork(join(ROOT, 'test/support/oidc-provider.mjs'), {
+  const child = fork(join(ROOT, 'test/support/oidc-process.mjs'), {
     cwd: ROOT, env: { PATH: process.env.PATH }, execArgv: ['--no-warnings'], stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const gone = once(child, 'exit');
@@ -56,7 +56,9 @@ async function startProvider(stops) {
     child.kill();
     await gone;
   });
-  const [{ issuer, clients: [[id, secret]] }] = await once(child, 'message');
+  const lost = gone.then(() => Promise.reject(new Error('the provider of the tests did not start')));
+  lost.catch(() => undefined);
+  const [{ issuer, clients: [[id, secret]] }] = await Promise.race([once(child, 'message'), lost]);
   let asked = 0;
   const tell = (act, ...args) => new Promise((resolve, reject) => {
     const mine = ++asked;
