@@ -60,7 +60,7 @@ export class Chromium {
   async close() {
     this.process.kill();
     if (this.process.exitCode === null) await new Promise((resolve) => this.process.once('close', resolve));
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 
@@ -134,8 +134,11 @@ class Page {
   /** @param whole beyond what fits on the screen, as long as the page is */
   async picture(file, { width, scheme, height = 900, whole = false }) {
     await this.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
-    await this.send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: scheme }] });
-    const { data } = await this.send('Page.captureScreenshot', { format: 'png', captureBeyondViewport: whole, ...(whole ? await this.#clip(width) : {}) });
+    // What changes slowly would be caught half way.
+    const features = [{ name: 'prefers-color-scheme', value: scheme }, { name: 'prefers-reduced-motion', value: 'reduce' }];
+    await this.send('Emulation.setEmulatedMedia', { features });
+    const beyond = whole ? { captureBeyondViewport: true, ...(await this.#clip(width)) } : {};
+    const { data } = await this.send('Page.captureScreenshot', { format: 'png', ...beyond });
     writeFileSync(file, Buffer.from(data, 'base64'));
   }
 

@@ -28,7 +28,7 @@ ${noteOf(view.note)}${view.provider === undefined ? localWays(view) : providerWa
 }
 
 const providerWay = ({ returnTo }: SignInView, host: string): Markup => html`
-<a class="button" href="/api/v1/auth/login?returnTo=${encodeURIComponent(returnTo)}">Continue with your company account</a>
+<a class="button" href="/api/v1/auth/login?returnTo=${encodeURIComponent(returnTo)}">Use your company account</a>
 <p class="hint">You sign in at ${host} and come back here.</p>
 `;
 
@@ -46,7 +46,7 @@ ${tokenField(view.formToken)}<input type="hidden" name="returnTo" value="${retur
 <input id="email" name="email" type="email" autocomplete="username" inputmode="email" autocapitalize="none" spellcheck="false" required
 maxlength="254" value="${email}">
 </div>
-${passwordField(view)}<button class="button${hasPasskeys ? ' plain' : ''}" type="submit" data-main>Sign in</button>
+${passwordField(view)}<button class="button" type="submit" data-main>Sign in</button>
 </form>
 `;
 }
