@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { anonymous, asRoot, type Client, type Reply } from '../support/actors.js';
 import { Authenticator, type Falsehood } from '../support/authenticator.js';
-import { eventually } from '../support/eventually.js';
 import { aPerson, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { asSession, originOf } from '../support/signed-in.js';
@@ -45,8 +44,10 @@ async function withPasskey(role: BuiltPerson['role'] = 'member'): Promise<{ pers
 const signIn = async (browser: Client, key: Authenticator, lie: Falsehood = {}) =>
   browser.post(`${AUTH}/passkey`, { response: key.get(await challengeFor(browser), lie) });
 
-const failures = async () => (await server.sql<{ reason: string }>(
-  `select metadata->>'reason' as reason from audit_entries where event = 'auth.failed' order by seq`)).map(({ reason }) => reason);
+/** The metadata of the entries of an event, the newest first. */
+const told = async (event: string, query: Record<string, string> = {}) =>
+  (await asRoot(server).get<{ entries: { metadata: Record<string, unknown> }[] }>('/api/v1/audit', { query: { event_type: event, ...query } }))
+    .expect(200).body.entries.map(({ metadata }) => metadata);
 
 describe('signing in by a passkey', () => {
   test('gives a session, tells who it is, and leads to a path of ours alone', async () => {
@@ -157,7 +158,8 @@ describe('signing in by a passkey', () => {
 
     test('and a counter that goes back is told as such', async () => {
       await refused(() => signIn(browser, made.key, { counter: 1 }));
-      await eventually(async () => expect((await failures()).some((reason) => reason.startsWith('passkey'))).toBe(true), { within: 30_000 });
+      // The first of a minute and address is told at once, the others as one count.
+      expect((await told('auth.failed')).some(({ reason }) => String(reason).includes('passkey'))).toBe(true);
     });
   });
 
@@ -182,10 +184,8 @@ describe('own passkeys', () => {
     (await session.post(`${AUTH}/passkeys`, { response: key.create(options) })).expect(201);
     (await session.delete(`${AUTH}/passkeys/${id}`)).expect(204);
     (await session.delete(`${AUTH}/passkeys/${id}`)).expect(404);
-    const told = await server.sql<{ change: string }>(
-      `select metadata->>'change' as change from audit_entries where event = 'auth.credential_changed' and actor_id = $1 order by seq`,
-      [person.id]);
-    expect(told.map(({ change }) => change)).toEqual(['added', 'added', 'removed']);
+    const changes = (await told('auth.credential_changed', { user_id: person.id })).map(({ change }) => change);
+    expect(changes).toEqual(['removed', 'added', 'added']);
   });
 
   test('are added only by whoever has just come in, and to their own account', async () => {
@@ -237,13 +237,12 @@ describe('an invitation', () => {
   });
 
   test('is not taken with an answer to another, or by another browser', async () => {
-    const [one, two] = [await invited('one@example.test'), await invited('two@example.test')];
+    const one = await invited('one@example.test');
     const browser = await aBrowser();
     const options = (await browser.post<never>(`${AUTH}/invitations/${one}/passkey/options`)).expect(200).body;
     const response = new Authenticator(origin).create(options);
     (await (await aBrowser()).post(`${AUTH}/invitations/${one}/passkey`, { response })).expect(400);
     (await browser.post(`${AUTH}/invitations/${'0'.repeat(64)}/passkey`, { response })).expect(404);
-    expect(await server.sql(`select 1 from users where email in ('one@example.test', 'two@example.test')`)).toEqual([]);
-    void two;
+    expect(await server.sql(`select 1 from users where email = 'one@example.test'`)).toEqual([]);
   });
 });
