@@ -18,7 +18,8 @@ export async function byPassword(world, server) {
   };
 
   await page.go(await invited(server, email, { name: 'Grace Hopper' }));
-  judge('without scripts nothing is offered that needs them', !(await page.evaluate("document.querySelector('[data-passkey]').checkVisibility()")), 'it is');
+  const offered = await page.evaluate("document.querySelector('[data-passkey]').checkVisibility()");
+  judge('without scripts nothing is offered that needs them', !offered, 'it is');
   await page.type('#new-password', 'password1234');
   await page.click('[data-main]');
   await page.says('The password must not');
@@ -32,7 +33,8 @@ export async function byPassword(world, server) {
 
   await signIn('not the right one at all');
   await page.says('The address or the password is not right.');
-  judge('a wrong password is refused, and the address stays', (await page.evaluate("document.querySelector('#email').value")) === email, 'it is gone');
+  const kept = await page.evaluate("document.querySelector('#email').value");
+  judge('a wrong password is refused, and the address stays', kept === email, kept);
   await take(page, 'wrong-password');
   await signIn(PASSWORD);
   await page.says(SIGNED_IN);

@@ -16,10 +16,10 @@ export async function signInInBrowser(chromium, judge, pictures) {
   const { startOwnServer } = await import('../../dist/demo/own-server.js');
   const stops = [];
   const secret = (bytes) => randomBytes(bytes).toString('base64');
-  const secrets = { JWT_SECRET: secret(48), ENCRYPTION_KEY: secret(32), AUDIT_SIGNING_KEY: secret(32), NODE_ENV: 'test', LOG_LEVEL: 'error' };
+  const secrets = { JWT_SECRET: secret(48), ENCRYPTION_KEY: secret(32), AUDIT_SIGNING_KEY: secret(32), LOG_LEVEL: 'error' };
   const start = async (settings = {}) => {
     const server = await startOwnServer(new AbortController().signal, (stop) => stops.push(stop), { ...secrets, ...settings });
-    return { ...server, origin: `http://localhost:${new URL(server.url).port}`, databaseUrl: server.databaseUrl };
+    return { ...server, origin: `http://localhost:${new URL(server.url).port}` };
   };
   const world = { chromium, judge, take: taker(pictures) };
   try {

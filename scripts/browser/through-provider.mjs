@@ -28,7 +28,8 @@ export async function throughProvider(world, server, { issuer, tell }) {
     form.append(Object.assign(document.createElement('input'), { name: 'logout', value: 'yes' }));
     form.submit();
   })()`);
-  await page.until(`location.origin === ${JSON.stringify(server.origin)} && document.body.innerText.includes('Use your company account')`);
+  await page.until(`location.origin === ${JSON.stringify(server.origin)}`);
+  await page.says('Use your company account');
   const after = await page.evaluate("fetch('/api/v1/auth/me').then((answer) => answer.status)");
   judge('signing out ends it at both ends', after === 401, `still ${after}`);
   judgePage(world, 'through the provider', page, [server.origin, issuer]);

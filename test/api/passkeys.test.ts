@@ -44,9 +44,13 @@ async function withPasskey(role: BuiltPerson['role'] = 'member'): Promise<{ pers
 const signIn = async (browser: Client, key: Authenticator, lie: Falsehood = {}) =>
   browser.post(`${AUTH}/passkey`, { response: key.get(await challengeFor(browser), lie) });
 
+interface Entries {
+  readonly entries: readonly { readonly metadata: Readonly<Record<string, unknown>> }[];
+}
+
 /** The metadata of the entries of an event, the newest first. */
 const told = async (event: string, query: Record<string, string> = {}) =>
-  (await asRoot(server).get<{ entries: { metadata: Record<string, unknown> }[] }>('/api/v1/audit', { query: { event_type: event, ...query } }))
+  (await asRoot(server).get<Entries>('/api/v1/audit', { query: { event_type: event, ...query } }))
     .expect(200).body.entries.map(({ metadata }) => metadata);
 
 describe('signing in by a passkey', () => {
@@ -152,7 +156,8 @@ describe('signing in by a passkey', () => {
     test('garbage in place of what the authenticator signed', async () => {
       const response = made.key.get(await challengeFor(browser)) as { response: Record<string, string> };
       for (const part of ['clientDataJSON', 'authenticatorData', 'signature']) {
-        await refused(() => browser.post(`${AUTH}/passkey`, { response: { ...response, response: { ...response.response, [part]: 'AAAA' } } }));
+        const changed = { ...response, response: { ...response.response, [part]: 'AAAA' } };
+        await refused(() => browser.post(`${AUTH}/passkey`, { response: changed }));
       }
     });
 
@@ -166,7 +171,8 @@ describe('signing in by a passkey', () => {
   test('is for pages of ours: a page from elsewhere neither asks nor answers', async () => {
     for (const path of ['passkey/options', 'passkey']) {
       for (const headers of [{}, { origin: 'null' }, { origin: 'https://evil.example' }, { origin: 'http://localhost:1' }]) {
-        (await anonymous(server).with(headers as Record<string, string>).post(`${AUTH}/${path}`, { response: {} })).expect(403, 'FORBIDDEN');
+        const browser = anonymous(server).with(headers as Record<string, string>);
+        (await browser.post(`${AUTH}/${path}`, { response: {} })).expect(403, 'FORBIDDEN');
       }
     }
   });
@@ -207,7 +213,8 @@ describe('own passkeys', () => {
 
   test.each<[string, Falsehood]>([
     ['of another origin', { origin: 'https://evil.example' }], ['for another host', { rpId: 'evil.example' }],
-    ['of signing in', { type: 'webauthn.get' }], ['by nobody in particular', { verified: false }], ['to another challenge', { challenge: 'AAAA' }],
+    ['of signing in', { type: 'webauthn.get' }], ['by nobody in particular', { verified: false }],
+    ['to another challenge', { challenge: 'AAAA' }],
   ])('none is made by an answer %s', async (_, lie) => {
     const { client } = await asSession(server, await aPerson(server, 'member'));
     const options = (await client.post<never>(`${AUTH}/passkeys/options`)).expect(200).body;

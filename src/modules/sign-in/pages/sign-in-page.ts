@@ -35,7 +35,8 @@ const providerWay = ({ returnTo }: SignInView, host: string): Markup => html`
 function localWays(view: SignInView): Markup {
   const { hasPasskeys, returnTo, email = '' } = view;
   const passkey = html`<div data-needs-passkeys hidden>
-${SAID}<button class="button" type="button" data-passkey="sign-in" data-return-to="${returnTo}">${KEY_PICTURE}Sign in with a passkey</button>
+${SAID}<button class="button" type="button" data-passkey="sign-in" data-return-to="${returnTo}">${KEY_PICTURE}Sign in with a
+passkey</button>
 <p class="or">or with a password</p>
 </div>
 `;
