@@ -99,7 +99,8 @@ function tell(findings: Findings, { recoveredAt, ...counts }: Recovered, json: b
     '', ...findings.anchors.map(anchorLine), '', ...openLines(findings.open, 'was'), '',
     `  Recovered: ${counted(counts.agents, 'agent', 'agents')} in ${counted(counts.organizations, 'organization', 'organizations')}.`,
     '', '  The old root key is dead. Make a new one now: countersign key rotate',
-    '  Agents need new tokens, people sign in anew. Personal keys, grants and stops are those of this database, as old as it is: look them through.',
+    '  Agents need new tokens, people sign in anew.',
+    '  Personal keys, grants and stops are those of this database, as old as it is: look them through.',
     '  A witness does not forget: its operator has to let it begin anew.', '', '',
   ].join('\n');
   process.stdout.write(json ? `${JSON.stringify({ recovered: true, recoveredAt, ...findings, done: counts }, null, 2)}\n` : text);

@@ -3,6 +3,7 @@ import { anonymous, as, asRoot, type Client, type Reply } from '../support/actor
 import { anAgent } from '../support/builders.js';
 import { eventually } from '../support/eventually.js';
 import { aPerson } from '../support/people.js';
+import { asSession } from '../support/signed-in.js';
 import { closeRawConnections, sendRaw } from '../support/raw-http.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { withoutDatabase } from '../support/without-database.js';
@@ -141,12 +142,24 @@ describe('of an address', () => {
     }
     (await from(address, as(one, token)).get(CATALOGUE)).expect(200);
     (await from(address, asRoot(one)).get(CATALOGUE)).expect(200);
+    const { client } = await asSession(one, await aPerson(one, 'viewer'));
+    (await from(address, client).get(CATALOGUE)).expect(200);
+  });
+
+  test('a cookie counts too once its session has ended, and so does one that is not ours', async () => {
+    const { client } = await asSession(one, await aPerson(one, 'viewer'), { endedBecause: 'asked' });
+    for (const [address, caller] of [['198.51.100.60', client], ['198.51.100.61', anonymous(one).with({ cookie: 'other=1' })]] as const) {
+      const answers = await repeat(2 * ADDRESS, () => from(address, caller).get(CATALOGUE));
+      expect(statuses(answers)).toEqual({ 401: ADDRESS, 429: ADDRESS });
+      expectLimited(answers.at(-1)!, POLICY);
+    }
   });
 
   test.each([
     ['a wrong key', { authorization: `Bearer ${WRONG_KEY}` }],
     ['a header that is no credential', { authorization: 'Basic eDp5' }],
     ['a wrong x-api-key', { 'x-api-key': 'nothing' }],
+    ['the cookie of no session', { cookie: `countersign=${'A'.repeat(43)}` }],
   ].map(([name, headers], nth) => ({ name, headers, address: `198.51.100.${10 + nth}` })))(
     '$name counts, and is answered 429 in place of 401 then', async ({ headers, address }) => {
       const client = from(address, anonymous(one)).with(headers as Record<string, string>);

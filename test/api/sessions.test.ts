@@ -151,7 +151,9 @@ describe('beginning', () => {
     expect(await maker.end({ organizationId, id }, 'provider', 'system')).toBe(1);
     expect(await maker.end({ organizationId, id }, 'provider', 'system')).toBe(0);
     expect(await rowOf(id)).toMatchObject({ provider_tokens: null, end_reason: 'provider' });
-    expect(await told(id)).toMatchObject([{}, { event: 'auth.logout', actor: 'system', metadata: { reason: 'provider', userId: person.id } }]);
+    expect(await told(id)).toMatchObject([
+      {}, { event: 'auth.logout', actor: 'system', metadata: { reason: 'provider', userId: person.id } },
+    ]);
   });
 
   test('is refused for an account that is closed', async () => {
@@ -354,8 +356,8 @@ describe('what ends by itself', () => {
     await server.sql(
       `insert into sessions (organization_id, id, user_id, token_hash, method, created_at, last_used_at, idle_until, expires_at,
          issuer, provider_tokens)
-       select $1, 'sess_swept_' || n, $2, encode(sha256(('swept' || n)::bytea), 'hex'), 'provider', now(), now(), now() - interval '1 minute',
-         now() + (case when n % 2 = 0 then interval '1 hour' else - interval '1 second' end), 'https://id.example', '\\x00'
+       select $1, 'sess_swept_' || n, $2, encode(sha256(('swept' || n)::bytea), 'hex'), 'provider', now(), now(),
+         now() - interval '1 minute', now() + (case when n % 2 = 0 then interval '1 hour' else - interval '1 second' end), 'https://id.example', '\\x00'
        from generate_series(1, 250) n`,
       [home, person.id],
     );

@@ -5,7 +5,7 @@ import { anAgent, type BuiltAgent } from './builders.js';
 import { anErasure, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson } from './people.js';
 import { namedIn, pathOf, type Route } from './routes.js';
 import type { TestServer } from './server.js';
-import { asSession } from './signed-in.js';
+import { asSession, aTenant } from './signed-in.js';
 
 /** Where real things are made, and whose they are. What a call does not name is not made. */
 export interface Place {
@@ -59,6 +59,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     (await execute(server, 'web.search', await agent())).expect(200).text('executionId'),
   hitl: async ({ server, agent }) =>
     (await execute(server, 'email.send', await agent())).expect(202).text('hitlRequestId'),
+  tenants: async ({ server }) => (await aTenant(server, 'teams')).id,
   erasures: ({ server, organizationId }) => anErasure(server, organizationId),
   audit: ({ server, organizationId, person }) => anEntryAbout(server, organizationId, person.id),
 };

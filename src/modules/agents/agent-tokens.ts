@@ -106,8 +106,8 @@ export class AgentTokens {
     if (!isId('agt', agentId)) return wrong('agent_id');
     if (sub !== agentId) return wrong('sub');
     if (!isId('org', organizationId)) return wrong('org_id');
-    // No organization of this installation belongs to a tenant.
-    if (tenantId !== undefined) return wrong('tenant_id');
+    // That it is the organization's is compared with the record, as the epoch is.
+    if (tenantId !== undefined && !isId('ten', tenantId)) return wrong('tenant_id');
     if (!isTextList(capabilities)) return wrong('capabilities');
     if (!isTime(iat) || iat > Date.now() / 1000 + CLOCK_SKEW) return wrong('iat');
     if (!isTime(exp) || exp <= iat || exp - iat > this.config.agentJwtMax) return wrong('exp');
@@ -125,6 +125,7 @@ export class AgentTokens {
         authTime: (authTime as number | undefined) ?? iat,
         ...(typeof jti === 'string' ? { tokenId: jti } : {}),
         ...(typeof vch === 'string' ? { vouchedBy: vch } : {}),
+        ...(tenantId === undefined ? {} : { tenantId }),
       },
     };
   }

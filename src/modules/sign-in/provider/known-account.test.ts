@@ -66,10 +66,12 @@ describe('what is known after claims came', () => {
     expect(claimsAfter(known, claims({ role: 'admin' }), 'sign-in')).toEqual({ role: 'admin', hasSubscription: null, at: at(200) });
   });
 
-  it('is not changed by what is older, of two of one second by the sign-in', () => {
-    for (const issuedAt of [99, 100]) {
-      expect(claimsAfter(known, claims({ issuedAt, role: 'viewer' }), 'credential')).toBeUndefined();
-    }
+  it('is not changed by what is older, of two of one second by the sign-in or by what takes away', () => {
+    expect(claimsAfter(known, claims({ issuedAt: 99, role: 'viewer' }), 'credential')).toBeUndefined();
+    expect(claimsAfter(known, claims({ issuedAt: 100, role: 'owner' }), 'credential')).toBeUndefined();
+    expect(claimsAfter(known, claims({ issuedAt: 100, role: 'viewer' }), 'credential')).toMatchObject({ role: 'viewer' });
+    expect(claimsAfter(known, claims({ issuedAt: 100, hasSubscription: true }), 'credential')).toBeUndefined();
+    expect(claimsAfter(known, claims({ issuedAt: 100, hasSubscription: false }), 'credential')).toMatchObject({ hasSubscription: false });
     expect(claimsAfter(known, claims({ issuedAt: 99, role: 'viewer' }), 'sign-in')).toBeUndefined();
     expect(claimsAfter(known, claims({ issuedAt: 100, role: 'viewer' }), 'sign-in')).toMatchObject({ role: 'viewer' });
   });

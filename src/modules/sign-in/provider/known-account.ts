@@ -42,8 +42,13 @@ export function claimsAfter(known: KnownClaims, claims: Claims, from: ClaimsFrom
   const role = claims.role ?? (isWhole ? null : known.role);
   const hasSubscription = claims.hasSubscription ?? (isWhole ? null : known.hasSubscription);
   const changes = role !== known.role || hasSubscription !== known.hasSubscription;
-  // Two tokens of the same second may leave out different claims; a sign-in is the last word then.
-  const isNewer = isWhole ? at >= known.at : at > known.at;
+  // Of two tokens of the same second nobody knows which is newer: a sign-in is the last word then, and else what takes away.
+  const isNewer = at > known.at || (at.getTime() === known.at.getTime() && (isWhole || takesAway(known, role, hasSubscription)));
   if (!isNewer || (!changes && !isWhole)) return undefined;
   return { role, hasSubscription, at };
+}
+
+function takesAway(known: KnownClaims, role: Role | null, hasSubscription: boolean | null): boolean {
+  const isNoHigher = role === known.role || (role !== null && (known.role === null || lowerOf(role, known.role) === role));
+  return isNoHigher && (hasSubscription === known.hasSubscription || hasSubscription === false);
 }

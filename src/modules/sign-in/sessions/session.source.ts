@@ -29,8 +29,8 @@ const CLAIMS = `left join user_identities i
 const FIND = `
   select s.organization_id, s.id, s.user_id, s.created_at, u.role, i.claimed_role, i.claimed_role_since, i.has_subscription,
     case when u.status <> 'active' then 'the account is closed' when s.ended_at is not null then 'it has ended'
-         when s.expires_at <= clock_timestamp() then 'its time is over' when s.idle_until <= clock_timestamp() then 'it was not used for long'
-    end as over,
+         when s.expires_at <= clock_timestamp() then 'its time is over'
+         when s.idle_until <= clock_timestamp() then 'it was not used for long' end as over,
     s.last_used_at < clock_timestamp() - make_interval(secs => $2) as used_again,
     s.renew_at <= clock_timestamp() and (s.renewing_until is null or s.renewing_until <= clock_timestamp()) as to_renew,
     array(select o.id from organizations o join organizations home on home.tenant_id = o.tenant_id
@@ -75,7 +75,7 @@ export class SessionSource implements CredentialSource {
   private async find(token: string, isHeld: boolean): Promise<Presented> {
     const [row] = await this.pool.run(FIND, [hashSessionToken(token), this.usedAgainSeconds]);
     if (!row) return UNKNOWN;
-    if (row.over !== null) return { kind: 'ended', reason: String(row.over) };
+    if (row.over !== null) return { kind: 'ended', reason: row.over as string };
     const organizationId = String(row.organization_id);
     const id = String(row.id);
     if (!isHeld && row.used_again === true) void this.sayUsed(organizationId, id);
