@@ -45,6 +45,12 @@ async function entriesOf(organizationId: string, event: string): Promise<{ actor
   return reply.expect(200).list('entries') as { actorId: string; metadata: Record<string, unknown> }[];
 }
 
+/** A busy machine may not open so many connections at once, and says so; what is shown is what they come to. */
+async function patiently(call: () => Promise<Reply>, tries = 20): Promise<Reply> {
+  const reply = await call();
+  return reply.status === 503 && tries > 1 ? patiently(call, tries - 1) : reply;
+}
+
 /** An open invitation, past the API. */
 async function anInvitation(
   organizationId: string, email: string, role: string, { by = 'root', userId = null as string | null, hours = 1 } = {},
@@ -65,8 +71,8 @@ describe('first sight', () => {
   test('makes one account of a hundred first calls at two servers', async () => {
     const sub = NEW();
     const both = await startServer({ replicaOf: server, env: provider.env });
-    const replies: Reply[] = await Promise.all(Array.from({ length: 100 }, (_, i) => shows(sub, { role: 'member' }, i % 2 ? both : server)));
-    if (replies.some(({ status }) => status !== 200)) console.log(both.output().slice(-6000), server.output().slice(-6000));
+    const calls = Array.from({ length: 100 }, (_, i) => patiently(() => shows(sub, { role: 'member' }, i % 2 ? both : server)));
+    const replies = await Promise.all(calls);
     await both.stop();
     expect(new Set(replies.map((reply) => reply.expect(200).text('user.id'))).size).toBe(1);
     expect(await linksOf(sub)).toHaveLength(1);

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { anonymous, asRoot } from '../support/actors.js';
 import { Browser } from '../support/browser.js';
 import { aPerson, firstOrganization } from '../support/people.js';
-import { aBrowserOf, CALLBACK, cookieOf, LOGIN, sessionsOf, signIn, type SignInWorld, startSignIn, wayBack } from '../support/provider-login.js';
+import {
+  aBrowserOf, CALLBACK, cookieOf, LOGIN, sessionsOf, signIn, type SignInWorld, startSignIn, wayBack,
+} from '../support/provider-login.js';
 import { startServer } from '../support/server.js';
 import { asSession, originOf } from '../support/signed-in.js';
 

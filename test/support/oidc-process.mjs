@@ -24,13 +24,14 @@ const state = {
   origins: ['http://localhost:1'],
   keys: [newKey('rsa', 'RS256'), newKey('ed25519', 'EdDSA')],
   accounts: new Map(), disabled: new Set(), current: undefined,
-  slow: new Map(), status: new Map(), half: new Set(), isAway: false,
+  slow: new Map(), status: new Map(), half: new Set(),
   expiresIn: 600, givesJwt: false, tampering: undefined,
   requests: new Map(), refreshes: new Map(), inFlight: 0, mostInFlight: 0,
 };
 
 const server = http.createServer();
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+const listen = (port) => new Promise((resolve) => server.listen(port, '127.0.0.1', resolve));
+await listen(0);
 const issuer = `http://127.0.0.1:${server.address().port}`;
 let provider = build();
 
@@ -46,6 +47,8 @@ function build() {
         backchannel_logout_uri: `${state.origins[0]}/api/v1/auth/backchannel-logout`, backchannel_logout_session_required: true,
       }),
     })),
+    // By itself it calls nobody at home, and there the application of the tests is.
+    fetch: (url, { dispatcher: _ofItsOwn, ...options }) => fetch(url, options),
     conformIdTokenClaims: false, scopes: SCOPE.split(' '),
     claims: { openid: ['sub', ...OURS], email: ['email', 'email_verified'], profile: ['preferred_username', 'name'] },
     findAccount: (_, sub) => (isAccount(sub) ? { accountId: sub, claims: () => ({ sub, ...state.accounts.get(sub) }) } : undefined),
@@ -67,6 +70,7 @@ function build() {
     },
   });
   made.on('server_error', (_, error) => console.error('provider', error));
+  made.on('backchannel.error', (_, error) => console.error('provider', error));
   return made;
 }
 
@@ -120,7 +124,6 @@ async function answer(request, response) {
   const { pathname } = new URL(request.url, issuer);
   const counted = pathname.replace(/^(\/interaction|\/auth|\/admin\/users)\/.*/, '$1/…');
   state.requests.set(counted, (state.requests.get(counted) ?? 0) + 1);
-  if (state.isAway) return request.socket.destroy();
   if (pathname === '/token') countInFlight(response);
   const forThis = (map) => map.get(pathname) ?? map.get('*');
   const wait = forThis(state.slow);
@@ -188,9 +191,12 @@ const ACTS = {
   slow: (ms, path = '*') => void set(state.slow, path, ms === 0 ? undefined : ms),
   status: (code, path = '*') => void set(state.status, path, code),
   half: (on, path = '*') => void (on ? state.half.add(path) : state.half.delete(path)),
-  away: (on) => {
-    state.isAway = on;
-    if (on) server.closeAllConnections();
+  away: async (on) => {
+    if (on === !server.listening) return;
+    if (!on) return void (await listen(Number(new URL(issuer).port)));
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
   },
   disable: (sub, on = true) => void (on ? state.disabled.add(sub) : state.disabled.delete(sub)),
   expiresIn: (seconds) => void (state.expiresIn = seconds),

@@ -63,7 +63,7 @@ export interface TestProvider {
   status(code: number | undefined, path?: string): Promise<void>;
   /** Breaks off in the middle of each answer. */
   half(on: boolean, path?: string): Promise<void>;
-  /** Cuts each connection. */
+  /** Nobody listens there any more. */
   away(on: boolean): Promise<void>;
   /** Of a disabled account, nothing is renewed. */
   disable(sub: string, on?: boolean): Promise<void>;

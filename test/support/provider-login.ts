@@ -16,7 +16,10 @@ export interface SignInWorld {
 /** A server that signs people in at a provider of the test's own; calls may say by X-Forwarded-For from where they come. */
 export async function startSignIn(env: Environment = {}): Promise<SignInWorld> {
   const provider = await startProvider();
-  const server = await startServer({ env: { ...provider.env, TRUSTED_PROXIES: '127.0.0.1', ...env } });
+  const server = await startServer({ env: { ...provider.env, TRUSTED_PROXIES: '127.0.0.1', ...env } }).catch(async (error: unknown) => {
+    await provider.close();
+    throw error;
+  });
   await provider.serves(server);
   return {
     provider,

@@ -25,6 +25,7 @@ interface KnownKeys {
 export class ProviderKeys {
   private readonly known: Remembered<KnownKeys>;
   private readonly looks = new Looks(LOOKS.atOnce, LOOKS.everyMs);
+  private looking: Promise<void> | undefined;
   private changes = 0;
   private text: string | undefined;
 
@@ -58,11 +59,19 @@ export class ProviderKeys {
    * @throws JOSEError where there is none, or more than one; Problem UNAVAILABLE
    */
   readonly find = async (header: CompactJWSHeaderParameters): Promise<CryptoKey> => {
+    const before = await this.known.get();
     try {
-      return await (await this.known.get()).find(header);
+      return await before.find(header);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || !this.looks.take()) throw error;
-      await this.known.renew();
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      // Of many who miss the same new key one looks; the others have it by that look, also those who come a moment behind it.
+      if (this.looking === undefined && (await this.known.get()) === before) {
+        if (!this.looks.take()) throw error;
+        this.looking = this.known.renew().finally(() => {
+          this.looking = undefined;
+        });
+      }
+      await this.looking;
       return (await this.known.get()).find(header);
     }
   };

@@ -4,7 +4,9 @@ import { Problem } from '../../../platform/http/problem.js';
 import { ProviderAway } from './provider-fetch.js';
 
 /** Codes of the library for a whole answer that is not what a provider answers. */
-const OF_ANSWERS = new Set(['OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_PARSE_ERROR', 'OAUTH_UNSUPPORTED_OPERATION']);
+const OF_ANSWERS = new Set([
+  'OAUTH_RESPONSE_IS_NOT_JSON', 'OAUTH_RESPONSE_IS_NOT_CONFORM', 'OAUTH_PARSE_ERROR', 'OAUTH_UNSUPPORTED_OPERATION',
+]);
 /** For what the provider is set up without. */
 const OF_METADATA = /SERVER_METADATA|REQUEST_(?:PROTOCOL_)?FORBIDDEN/;
 
