@@ -85,7 +85,8 @@ class Page {
 
   /** What it complains of in its console. */
   errors() {
-    return this.events('Log.entryAdded').filter(({ entry }) => entry.level === 'error').map(({ entry }) => `${entry.text} ${entry.url ?? ''}`);
+    const entries = this.events('Log.entryAdded').map(({ entry }) => entry);
+    return entries.filter(({ level }) => level === 'error').map(({ text, url = '' }) => `${text} ${url}`);
   }
 
   async go(url, ready = 'true') {

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { OrganizationsModule } from '../../organizations/organizations.module.js';
+import { UserRoutesModule } from '../../organizations/user-routes.module.js';
 import { PasswordsModule } from '../passwords/passwords.module.js';
 import { SignInSeamsModule } from '../seams/seams.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
@@ -14,7 +15,8 @@ import { RedeemInvitation } from './redeem-invitation.js';
 
 /** Invitations: how somebody comes to an account without a provider. */
 @Module({
-  imports: [OrganizationsModule, SignInSeamsModule, SessionsModule, PasswordsModule],
+  // Routes stand in the order in which their modules are found, and a module is found before what it imports.
+  imports: [OrganizationsModule, SignInSeamsModule, SessionsModule, PasswordsModule, UserRoutesModule],
   controllers: [InvitationsController],
   providers: [InvitationStore, InvitedStore, InvitationsQuery, InvitationTerms, InvitePersonService, RedeemInvitation, AcceptInvitation],
   exports: [InvitationStore, RedeemInvitation, AcceptInvitation],

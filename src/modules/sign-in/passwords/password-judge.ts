@@ -5,8 +5,9 @@ import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
 import { addressSubject } from '../../../platform/rate-limit/subjects.js';
 import { foldedEmail } from '../../organizations/make-account.js';
+import { Lane, LaneFull } from './lane.js';
 import { isOutdated } from './password-hash.js';
-import { PasswordWork } from './password-work.js';
+import { busy, PasswordWork } from './password-work.js';
 import { type Candidate, PasswordStore } from './password.store.js';
 import { type CountedAttempt, Slowdowns } from './slowdowns.js';
 
@@ -31,9 +32,14 @@ export interface Judgement {
   readonly fitting: readonly Candidate[];
 }
 
+/** Counting takes a connection of the database for a moment: strangers must not take all of them from the gate. */
+const COUNTED = { atOnce: 2, waiting: 256 };
+
 /** Judges attempts to sign in by password: each is counted first, and refused at once where it comes too early. */
 @Injectable()
 export class PasswordJudge {
+  private readonly counting = new Lane(COUNTED);
+
   constructor(
     private readonly work: UnitOfWork,
     private readonly passwords: PasswordStore,
@@ -49,7 +55,7 @@ export class PasswordJudge {
     try {
       return { attempt: counted.attempt, fitting: await this.fitting(counted, wanted.password) };
     } catch (error) {
-      await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.slowdowns.undone(tx, counted.attempt));
+      await this.atTheDesk((tx) => this.slowdowns.undone(tx, counted.attempt));
       throw error;
     }
   }
@@ -72,7 +78,7 @@ export class PasswordJudge {
   private async count({ email, organizationId }: PasswordAttempt, address: string | undefined): Promise<Counted> {
     const folded = foldedEmail(email.trim());
     try {
-      return await this.work.run({ chains: [], leavesFacts: true }, async (tx) => {
+      return await this.atTheDesk(async (tx) => {
         const candidates = await this.passwords.candidates(tx, folded, organizationId);
         const here = addressSubject(address);
         const isKnown = candidates.some(({ addresses }) => addresses.some((one) => addressSubject(one) === here));
@@ -82,6 +88,14 @@ export class PasswordJudge {
     } catch (error) {
       if (error instanceof Problem && error.code === 'RATE_LIMITED') await this.journal.failedFrom(address, 'too many guesses', 'POST');
       throw error;
+    }
+  }
+
+  private async atTheDesk<Result>(story: (tx: Tx) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.counting.run('stranger', () => this.work.run({ chains: [], leavesFacts: true }, story));
+    } catch (error) {
+      throw error instanceof LaneFull ? busy() : error;
     }
   }
 

@@ -63,7 +63,8 @@ export class PasswordWork {
   }
 }
 
-function busy(): Problem {
+/** Whoever comes when too many wait is told so at once. */
+export function busy(): Problem {
   return new Problem('UNAVAILABLE', 'Too many people sign in by password at this moment. Try again in a few seconds.', {
     headers: { 'Retry-After': String(COME_AGAIN_SECONDS) },
   });
