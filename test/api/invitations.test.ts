@@ -5,7 +5,7 @@ import type { AuditEntry } from '../support/audit.js';
 import { aVisitor, PASSWORD, type Visitor } from '../support/passwords.js';
 import { anOrganization, aPerson, type BuiltPerson, closeAccount, firstOrganization } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { asSession, originOf } from '../support/signed-in.js';
+import { asSession, aTenant, originOf } from '../support/signed-in.js';
 
 jest.setTimeout(120_000);
 
@@ -64,7 +64,8 @@ describe('a link in hand', () => {
       id: expect.stringMatching(/^inv_/), email, name: 'Ines', role: 'member', organizationId, status: 'open', delivery: 'hand',
       createdAt: expect.any(String), expiresAt: expect.any(String),
     });
-    const [row] = await server.sql<{ token_hash: string }>('select token_hash from invitations where id = $1', [made.text('invitation.id')]);
+    const [row] = await server.sql<{ token_hash: string }>(
+      'select token_hash from invitations where id = $1', [made.text('invitation.id')]);
     expect(row!.token_hash).toBe(createHash('sha256').update(tokenOf(link)).digest('hex'));
 
     const came = await visitor.accept(link);
@@ -285,4 +286,17 @@ describe('an account that is there already', () => {
     expect((await visitor.accept(link)).status).toBe(303);
     (await withoutOrigin.get('/api/v1/users/me')).expect(401);
   });
+});
+
+test('a subscription without another place invites nobody, and lets nobody in who was invited before it', async () => {
+  const tenant = await aTenant(server, 'teams');
+  const [organizationId] = tenant.organizationIds;
+  const owner = await aPerson(server, 'owner', { organizationId: organizationId! });
+  const before = await invited(owner.client);
+  await server.sql(`update tenants set tier = 'personal' where id = $1`, [tenant.id]);
+  (await owner.client.post(INVITATIONS, { email: anAddress(), role: 'viewer' })).expect(403, 'TIER_REQUIRED');
+  expect((await visitor.accept(before.link)).status).toBe(403);
+  expect(await usersOf(before.email)).toEqual([]);
+  await server.sql(`update tenants set tier = 'teams' where id = $1`, [tenant.id]);
+  expect((await visitor.accept(before.link)).status).toBe(303);
 });

@@ -68,7 +68,7 @@ test('guesses at as many accounts as there are leave the gate alive, and let in 
   expect((await home.signIn(person.email, PASSWORD)).status).toBe(303);
 
   let isOver = false;
-  const attack = flood(400, 60, (i) => guess(`nobody.${i}@example.test`, i)).finally(() => (isOver = true));
+  const attack = flood(200, 60, (i) => guess(`nobody.${i}@example.test`, i)).finally(() => (isOver = true));
   const executed: string[] = [];
   const signedIn: number[] = [];
   while (!isOver) {
@@ -83,7 +83,7 @@ test('guesses at as many accounts as there are leave the gate alive, and let in 
   expect(counts.get(503)).toBeGreaterThan(0);
   expect([...counts.keys()].filter((status) => ![401, 503].includes(status))).toEqual([]);
   // It is not counted either.
-  const [{ rows }] = await servers[0]!.sql<{ rows: number }>(
-    `select count(*)::integer as rows from sign_in_slowdowns where failures > 0 and until > clock_timestamp() + interval '1 hour'`) as [{ rows: number }];
-  expect(rows).toBeLessThanOrEqual(counts.get(401)!);
+  const [counted] = await servers[0]!.sql<{ rows: number }>(
+    `select count(*)::integer as rows from sign_in_slowdowns where failures > 0 and until > clock_timestamp() + interval '1 hour'`);
+  expect(counted!.rows).toBeLessThanOrEqual(counts.get(401)!);
 });

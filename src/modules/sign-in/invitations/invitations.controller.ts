@@ -38,7 +38,9 @@ export class InvitationsController {
   }
 
   @Get()
-  @ApiOperation({ summary: 'List invitations', description: 'Newest first, with those that ended within the last 30 days. Never with links.' })
+  @ApiOperation({
+    summary: 'List invitations', description: 'Newest first, with those that ended within the last 30 days. Never with links.',
+  })
   @Access('invitations.read')
   @Replies(200, InvitationListReply)
   async list(

@@ -13,7 +13,9 @@ export class InviteDto {
   @OneOf(ROLES, { doc: 'None above your own. Of an account that is there already: its own.' })
   role!: Role;
 
-  @Text({ min: 1, max: 200, singleLine: true, optional: true, nullable: true, doc: 'Of the account that is made.', example: 'Ada Lovelace' })
+  @Text({
+    min: 1, max: 200, singleLine: true, optional: true, nullable: true, doc: 'Of the account that is made.', example: 'Ada Lovelace',
+  })
   name?: string;
 
   @Text({ max: 100, optional: true, doc: 'One of those that you reach. Default: your own; for root the first one.' })

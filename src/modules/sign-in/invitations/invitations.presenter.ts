@@ -20,7 +20,8 @@ export class NewInvitationReply {
   @ApiProperty({ type: InvitationReply }) invitation!: InvitationReply;
   @ApiProperty({
     type: String, required: false, nullable: true,
-    description: 'Where no mail is sent: good once, and shown once (null when an Idempotency-Key is used again). Hand it to its owner alone.',
+    description: 'Where no mail is sent: good once, and shown once (null when an Idempotency-Key is used again). Hand it to its owner '
+      + 'alone.',
   })
   link?: string | null;
 }
