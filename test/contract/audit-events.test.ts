@@ -10,14 +10,6 @@ import { CHECKOUT } from '../support/test-run.js';
  * is what this test is for.
  */
 const OF_NO_MODULE_YET: Readonly<Record<string, readonly string[]>> = {
-<<<<<<< HEAD
-=======
-<<<<<<< HEAD
-  'people who sign in': ['auth.claims_changed'],
-=======
-  'people who sign in': ['admin.user_invited'],
->>>>>>> main
->>>>>>> p4-passwords
   'notifications and connectors’ secrets': ['admin.channel_configured', 'admin.secret_changed'],
   'tasks': ['task.delegated', 'task.ended'],
   'language models': ['llm.request', 'llm.pii_detected', 'llm.provider_error'],
