@@ -19,7 +19,6 @@ export const WITHOUT_SCOPE = {
   'SetupTokenStore.find': 'a credential is looked up before there is a scope; it answers one row at most',
   'ProviderSessionsQuery.of': 'whose sessions a verified logout token of the provider ends is looked up before there is a scope',
   'ProviderPeopleQuery.find': 'who a verified token is of is looked up before there is a scope',
-  'ProviderPeopleQuery.invitation': 'an open invitation is looked up by a verified address before there is a scope',
   'ProviderPeopleQuery.home': 'where somebody new belongs, by the tenant that a verified token names',
   'HitlEventsQuery.now': 'tells how far the log of events reaches, and nothing of anybody',
   'HitlEventsQuery.reach': 'tells how far the log of events reaches, and nothing of anybody',
