@@ -29,11 +29,13 @@ const judge = (name, fits, said) => {
 if (values.pictures) mkdirSync(values.pictures, { recursive: true });
 const chromium = new Chromium();
 try {
-  for (const name of wanted) {
+  // One reads while the other's servers start.
+  await Promise.all(wanted.map(async (name) => {
     const began = performance.now();
-    await PARTS[name](chromium, judge, values.pictures).catch((error) => judge(name, false, error.message));
+    const judgePart = (what, ...rest) => judge(`${name}: ${what}`, ...rest);
+    await PARTS[name](chromium, judgePart, values.pictures).catch((error) => judge(name, false, error.message));
     process.stdout.write(`${name}: ${((performance.now() - began) / 1_000).toFixed(1)} s\n`);
-  }
+  }));
 } finally {
   await chromium.close();
 }
