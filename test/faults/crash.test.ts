@@ -5,7 +5,7 @@ import { anAgent } from '../support/builders.js';
 import { verification } from '../support/erasures.js';
 import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../support/gate.js';
-import { aDoor, pause } from '../support/races.js';
+import { aDoor, made, pause } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { back, startServer, type TestServer } from '../support/server.js';
 
@@ -54,7 +54,7 @@ async function verifies(): Promise<void> {
 
 test('killed again and again under load: every key has one execution, every start one end, every call one receipt', async () => {
   receiver.standing({ delayMs: 15, body: {} });
-  const agents = await Promise.all([1, 2, 3].map(() => anAgent(server).granted('web.search').granted(push).create()));
+  const agents = await Promise.all([1, 2, 3].map(() => made(() => anAgent(server).granted('web.search').granted(push).create())));
   let stop = false;
   const answered = new Map<string, string>();
   const worker = async (n: number) => {
