@@ -46,10 +46,13 @@ export interface Outcome {
 /** Tampers, looks, and undoes it. Undefined where there was nothing of the kind to be done. */
 export async function instance(client: pg.Client, log: LoggedLog, deed: Deed): Promise<Outcome | undefined> {
   const { seed, index, tampering, scale } = deed;
+  const start = new Random(`${seed} ${index} ${tampering.name}`, scale).below(log.organizations.length);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const random = new Random(`${seed} ${index} ${tampering.name} ${attempt}`, scale);
-    const place = new Place(client, log, random, tampering.judged ? log.storied : random.of(log.organizations.filter((id) =>
-      log.entriesOf(id).length < LARGE || random.chance(0.2))));
+    // One after the other from any on: so each has its turns.
+    const open = log.organizations.filter((id) => log.entriesOf(id).length < LARGE || random.chance(0.2));
+    const organizationId = tampering.judged ? log.storied : open[(start + attempt) % open.length]!;
+    const place = new Place(client, log, random, organizationId);
     await client.query('begin');
     try {
       await client.query('set local session_replication_role = replica');
