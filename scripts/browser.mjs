@@ -1,5 +1,6 @@
-// npm run browser [-- --pictures <folder>]: opens the packed verifier in a headless Chromium, drops every vector on it and requires
-// the verdict and breaks that Node finds. Ends with 0 when all agree, 1 when not, 2 without a Chromium.
+// npm run browser [-- --files <folder>] [--pictures <folder>]: opens the packed verifier in a headless Chromium, drops every vector on
+// it and requires the verdict and breaks that Node finds; --files tries the exports of tampered logs in that folder as well, which
+// the proof `tamper` writes where TAMPERED_FILES names it. Ends with 0 when all agree, 1 when not, 2 without a Chromium.
 import { spawn, spawnSync } from 'node:child_process';
 import { createReadStream, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +13,9 @@ import { linesOf, verify } from '../verifier/verify.mjs';
 
 const VECTORS = join(import.meta.dirname, '..', 'verifier', 'vectors');
 const SECONDS = 60;
-const { values } = parseArgs({ options: { pictures: { type: 'string' } } });
+/** Of so many sorts of tampering there must be files at least. */
+const SORTS = 50;
+const { values } = parseArgs({ options: { files: { type: 'string' }, pictures: { type: 'string' } } });
 
 const browser = ['chromium', 'chromium-browser', 'google-chrome'].find((name) => spawnSync(name, ['--version']).status === 0);
 if (browser === undefined) {
@@ -100,12 +103,16 @@ try {
   await chromium.open(pathToFileURL(page).href);
   const zipped = join(folder, 'valid.jsonl.gz');
   writeFileSync(zipped, gzipSync(readFileSync(join(VECTORS, 'valid.jsonl'))));
-  const vectors = readdirSync(VECTORS).filter((name) => name.endsWith('.jsonl')).map((name) => join(VECTORS, name));
-  for (const file of [...vectors, zipped]) {
-    const wanted = JSON.stringify(await verify(linesOf(createReadStream(file === zipped ? join(VECTORS, 'valid.jsonl') : file))));
+  const filesIn = (where) => readdirSync(where).filter((name) => name.endsWith('.jsonl')).map((name) => join(where, name));
+  const tampered = values.files ? filesIn(values.files) : [];
+  let found = 0;
+  for (const file of [...filesIn(VECTORS), zipped, ...tampered]) {
+    const wanted = await verify(linesOf(createReadStream(file === zipped ? join(VECTORS, 'valid.jsonl') : file)));
     const said = await chromium.choose(file);
-    judge(basename(file), said === wanted, said);
+    judge(basename(file), said === JSON.stringify(wanted), said);
+    if (tampered.includes(file) && wanted.verdict === 'tampered') found++;
   }
+  if (values.files) judge(`finds ${found} of ${tampered.length} sorts of tampering, as Node does`, found >= SORTS, `fewer than ${SORTS}`);
   const asked = chromium.events.filter(({ method }) => method === 'Network.requestWillBeSent').map(({ params }) => params.request.url);
   const abroad = asked.filter((url) => !/^(file|blob|data):/.test(url));
   judge('asks the network for nothing', abroad.length === 0, abroad.join(' '));

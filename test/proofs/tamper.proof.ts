@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { rotateSigningKey } from '../../src/modules/audit/trees/rotate-signing-key.js';
 import { aged, archiveFolder, swept } from '../support/retention.js';
@@ -150,7 +152,8 @@ async function tampered(
     const tampering = deeds[at % deeds.length]!;
     const standAlone = (at + Math.floor(at / deeds.length)) % STAND_ALONE_EACH === 0;
     const deed = { seed, index, tampering, scale: 1, standAlone };
-    const outcome = await instance(client, log, deed);
+    const keep = tried.coverage[tampering.name] ? undefined : keeper(tampering.name);
+    const outcome = await instance(client, log, keep ? { ...deed, keep } : deed);
     tried.coverage[tampering.name] ??= 0;
     if (!outcome) continue;
     (tried as { checked: number }).checked++;
@@ -163,6 +166,17 @@ async function tampered(
     return `${name}: ${line}`;
   }
   return undefined;
+}
+
+/** Where TAMPERED_FILES names a folder, it gets a file of each sort: the verifier's page is tried on them. */
+function keeper(name: string): ((texts: readonly string[]) => void) | undefined {
+  const folder = process.env['TAMPERED_FILES'];
+  if (folder === undefined || folder === '') return undefined;
+  const file = join(folder, `${name.replaceAll(/[^a-z0-9]+/gi, '-')}.jsonl`);
+  return (texts) => {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, texts.map((text) => `${text}\n`).join(''));
+  };
 }
 
 /** The same nearer to the beginning of everything, as long as it is still missed. */

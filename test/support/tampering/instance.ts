@@ -35,6 +35,8 @@ export interface Deed {
   readonly scale: number;
   /** Whether the file that an export makes of it is looked at, too. */
   readonly standAlone: boolean;
+  /** Gets the lines of that file, where there is something to be seen in it. */
+  readonly keep?: (texts: readonly string[]) => void;
 }
 
 export interface Outcome {
@@ -77,7 +79,7 @@ async function done({ deed, name }: Tampering, place: Place): Promise<Mark | und
   }
 }
 
-async function looked(place: Place, mark: Mark, { index, tampering, standAlone }: Deed): Promise<Outcome> {
+async function looked(place: Place, mark: Mark, { index, tampering, standAlone, keep }: Deed): Promise<Outcome> {
   const { log, organizationId, run } = place;
   const [chain = ''] = mark.at;
   const view = tampering.whole !== undefined || index % 16 === 0 ? 'whole'
@@ -93,15 +95,17 @@ async function looked(place: Place, mark: Mark, { index, tampering, standAlone }
     const unanchored = await look([]);
     if (unanchored.breaksFound > 0) return { view, file: 'not asked', missed: `${where}: no perfect forgery: ${told(unanchored)}` };
   }
-  if (!standAlone) return { view, file: 'not asked' };
-  if (tampering.unseen !== undefined) return { view, file: 'unseen' };
+  if (tampering.unseen !== undefined) return { view, file: standAlone ? 'unseen' : 'not asked' };
+  if (!standAlone && !keep) return { view, file: 'not asked' };
   // A file of everything takes the stand-alone verifier as long as ten of one organization.
   const shown = tampering.whole !== undefined || index % FILE_OF_ALL_EACH === 0 ? log.organizations : [organizationId];
   // A log of which no file can be made cannot pass for a whole one: the export breaks off, and half a file is refused.
-  const inFile = await fileOf(run, log, shown).catch((error: unknown) => ({ verdict: error instanceof RangeError
-    ? 'tampered' : String(error) }));
-  if (inFile.verdict === 'tampered') return { view, file: 'found' };
-  return { view, file: 'not asked', missed: `${where}: the file of it is ${inFile.verdict}; the engine says ${told(found)}` };
+  const texts = await textsOf(run, log, shown).catch((error: unknown) => String(error));
+  if (typeof texts !== 'string') keep?.(texts);
+  if (!standAlone) return { view, file: 'not asked' };
+  const verdict = typeof texts === 'string' ? texts : (await verify(texts, { keys: [log.verifierKeys.at(-1)!] })).verdict;
+  if (verdict === 'tampered' || verdict.startsWith('RangeError')) return { view, file: 'found' };
+  return { view, file: 'not asked', missed: `${where}: the file of it is ${verdict}; the engine says ${told(found)}` };
 }
 
 const told = ({ breaks, breaksFound }: Pick<LogFound, 'breaks' | 'breaksFound'>) =>
@@ -121,11 +125,15 @@ export async function verified(
 export async function fileOf(
   run: Place['run'], log: LoggedLog, organizations: readonly string[],
 ): Promise<{ verdict: string; breaks: readonly { kind: string; detail: string }[] }> {
+  return verify(await textsOf(run, log, organizations), { keys: [log.verifierKeys.at(-1)!] });
+}
+
+async function textsOf(run: Place['run'], log: LoggedLog, organizations: readonly string[]): Promise<string[]> {
   const source = await sqlExportSource(run, log.seed);
   const texts: string[] = [];
   const lines = logLines(source, { organizations }, new Date().toISOString());
   for await (const text of sealed(lines, signingKey(log.instance, log.seed))) texts.push(text.slice(0, -1));
-  return verify(texts, { keys: [log.verifierKeys.at(-1)!] });
+  return texts;
 }
 
 /** How much is looked at: a file takes the stand-alone verifier long, so briefly it is two of small organizations, another each time. */
