@@ -94,7 +94,10 @@ export class NewProviderAccounts {
     try {
       await asServiceOnArrival(() => this.work.run(sharedChange(organizationId), async (tx) => {
         await this.identities.lockSubject(tx, issuer, claims.sub);
-        if (!(await this.identities.isBound(tx, issuer, claims.sub))) await story(tx);
+        if (await this.identities.isBound(tx, issuer, claims.sub)) return;
+        const forgottenAt = await this.identities.forgottenAt(tx, issuer, claims.sub);
+        if (forgottenAt !== undefined && !isSince(claims, forgottenAt)) throw new Refused({ refused: 'closed' });
+        await story(tx);
       }));
       return undefined;
     } catch (error) {
@@ -103,6 +106,11 @@ export class NewProviderAccounts {
       throw error;
     }
   }
+}
+
+/** A token from before the erasure tells of somebody who is to be known no more. */
+function isSince({ issuedAt }: Claims, moment: Date): boolean {
+  return issuedAt !== undefined && issuedAt * 1_000 > moment.getTime();
 }
 
 /** Whoever invited must still be able to: root always, others by the role they have now. */

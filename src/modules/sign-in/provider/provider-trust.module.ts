@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { OrganizationsModule } from '../../organizations/organizations.module.js';
+import { SignInSeamsModule } from '../seams/seams.module.js';
 import { ProviderAccounts } from '../seams/provider-accounts.js';
 import { ProviderClient } from '../seams/provider-client.js';
 import { AccountInvitationStore } from './account-invitation.store.js';
@@ -15,7 +16,7 @@ import { ProviderTokens } from './provider-tokens.js';
 
 /** What is believed of the identity provider, and whose account its users have. */
 @Module({
-  imports: [OrganizationsModule],
+  imports: [OrganizationsModule, SignInSeamsModule],
   providers: [
     ProviderFetch, ProviderMetadata, ProviderKeys, ProviderTokens, IdentityStore, AccountInvitationStore, ProviderPeopleQuery,
     NewProviderAccounts, { provide: ProviderClient, useClass: OpenidProviderClient },
