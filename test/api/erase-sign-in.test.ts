@@ -151,7 +151,9 @@ describe('the account at the provider', () => {
   test('that is gone already is deleted', async () => {
     const { person, path } = await aLinkedPerson();
     await answers(path, 404);
+    await provider.forgetCounts();
     expect((await erase(person.id)).expect(200).body).toMatchObject({ identityProvider: 'deleted' });
+    expect((await provider.counts()).requests['/admin/users/…']).toBe(1);
   });
 
   test('is deleted later by itself, also when no token is to be had at first', async () => {
