@@ -139,7 +139,8 @@ describe('the account at the provider', () => {
     const [effect] = await effectsOf(person.id);
     expect(Buffer.from(effect!.payload.sealed, 'base64').includes(sub)).toBe(false);
     expect(await columnsWith(server, sub)).toEqual([]);
-    expect((await erase(person.id)).expect(200).body).toMatchObject({ profile: 0, sessions: 0, identityProvider: 'left_to_do', erasures: [] });
+    expect((await erase(person.id)).expect(200).body)
+      .toMatchObject({ profile: 0, sessions: 0, identityProvider: 'left_to_do', erasures: [] });
     expect(await isThere(sub)).toBe(true);
     await answers(path, undefined);
     await eventually(async () => expect((await erase(person.id)).expect(200).body).toMatchObject({ identityProvider: 'deleted' }),

@@ -84,8 +84,8 @@ export class OutboxStore {
   }
 
   /**
-   * How many effects wait for a handler that is none of these, or were given up; 10,000 stands for more, for anybody may ask and often. For readiness,
-   * hence on the reserve.
+   * How many effects wait for a handler that is none of these, or were given up; 10,000 stands for more, for anybody may ask and
+   * often. For readiness, hence on the reserve.
    */
   async parked(handled: EffectKind[]): Promise<number> {
     const [row] = await this.reserve.run(

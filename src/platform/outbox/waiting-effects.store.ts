@@ -19,7 +19,9 @@ export class WaitingEffects {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   async isWaiting({ organizationId, kind, userId }: EffectsAbout): Promise<boolean> {
-    const rows = await this.dataSource.query<unknown[]>(`select 1 as one from outbox where ${THEIRS} limit 1`, [organizationId, kind, userId]);
+    const rows = await this.dataSource.query<unknown[]>(
+      `select 1 as one from outbox where ${THEIRS} limit 1`, [organizationId, kind, userId],
+    );
     return rows.length > 0;
   }
 
