@@ -15,6 +15,7 @@ export const WITHOUT_SCOPE = {
   'RootKeyStore.isSetUp': 'the root key belongs to the installation; asked by the command line alone',
   'RootKeyStore.passOldKey': 'the root key reaches every organization, so its end is awaited in each',
   'SessionStore.passEnded': 'waits for what is under way, and reads nothing',
+  'PasskeysQuery.shown': 'a credential is looked up before there is a scope; it answers one row at most',
   'SetupTokenStore.find': 'a credential is looked up before there is a scope; it answers one row at most',
   'ProviderPeopleQuery.find': 'who a verified token is of is looked up before there is a scope',
   'ProviderPeopleQuery.invitation': 'an open invitation is looked up by a verified address before there is a scope',

@@ -142,3 +142,17 @@ export async function aPersonalKey(
   );
   return { id, key };
 }
+
+/** A passkey of somebody that nobody can use, past the API. */
+export async function aPasskey(
+  server: TestServer, { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
+): Promise<string> {
+  const id = newId('pky');
+  await server.sql(
+    `insert into passkeys (organization_id, id, user_id, credential_id, public_key, counter, transports, device_type, backed_up, name,
+       created_at)
+     values ($1, $2, $3, $2, '', 0, '{}', 'singleDevice', false, 'test', clock_timestamp())`,
+    [organizationId, id, userId],
+  );
+  return id;
+}

@@ -75,6 +75,8 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   userId: 'usr_00000000000000000000000000absent0000',
   keyId: 'key_00000000000000000000000000absent0000',
   sessions: 'sess_00000000000000000000000000absent0000',
+  passkeys: 'pky_00000000000000000000000000absent0000',
+  token: '0'.repeat(64),
   teams: 'team_00000000000000000000000000absent0000',
   tenants: 'ten_00000000000000000000000000absent0000',
   stops: 'stp_00000000000000000000000000absent0000',

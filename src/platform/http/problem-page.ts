@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { PROBLEMS } from '../../domain/problems.js';
+import { type ProblemCode, PROBLEMS } from '../../domain/problems.js';
 import { html } from './markup.js';
 import { pageFrame } from './page-frame.js';
 import type { Problem } from './problem.js';
@@ -16,9 +16,14 @@ export function isForPeople(problem: Problem, request: Request): boolean {
   return isPage && HTML.test(request.headers.accept ?? '');
 }
 
+/** Titles are for programs' logs; to people some of them say little. */
+const HEADINGS: Partial<Record<ProblemCode, string>> = {
+  VALIDATION_FAILED: 'That did not work', UNAUTHENTICATED: 'Please sign in', FORBIDDEN: 'That is not possible', NOT_FOUND: 'Nothing here',
+};
+
 /** The refusal as a page: what it says, and the way on. It needs no script, and loads nothing but the style. */
 export function problemPage(problem: Problem, request: Request): string {
-  const { title } = PROBLEMS[problem.code];
+  const title = HEADINGS[problem.code] ?? PROBLEMS[problem.code].title;
   const requestId = contextOf(request)?.requestId;
   const detail = problem.detail ?? (problem.code === 'INTERNAL' ? 'Please report it with the number below.' : title);
   return pageFrame({

@@ -51,7 +51,9 @@ export class AccountForms {
 
   setPassword(request: Request, response: Response, caller: Caller): Promise<Reply<string | undefined>> {
     const { password = '', current } = this.fields(request);
-    const wanted = { password: password.slice(0, PASSWORD_MAX), ...(current === undefined ? {} : { current: current.slice(0, PASSWORD_MAX) }) };
+    const wanted = {
+      password: password.slice(0, PASSWORD_MAX), ...(current === undefined ? {} : { current: current.slice(0, PASSWORD_MAX) }),
+    };
     return this.orShown(request, response, caller, 'password-set', async () => {
       if (current === undefined && !isFresh(personOf(caller).credential)) throw new Problem('FORBIDDEN', NOT_FRESH);
       await this.passwords.change(wanted, caller);

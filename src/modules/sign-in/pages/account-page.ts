@@ -132,7 +132,7 @@ ${tokenField(formToken)}${!isFresh && html`<div class="field">
 <label for="current">Present password</label>
 <input id="current" name="current" type="password" autocomplete="current-password" required maxlength="1024">
 </div>
-`}${newPasswordField(undefined)}<button class="button plain" type="submit">${hasPassword ? 'Change the password' : 'Set the password'}</button>
+`}${newPasswordField(undefined)}<button class="button plain" type="submit">${hasPassword ? 'Change' : 'Set'} the password</button>
 </form>
 ` : html`<p class="hint">To set one, sign out and in again first.</p>
 `}</details>

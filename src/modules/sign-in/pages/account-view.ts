@@ -35,7 +35,9 @@ export class AccountView {
     private readonly offers: Offers,
   ) {}
 
-  async show(request: Request, response: Response, caller: Caller, { note, refusal, returnTo }: AccountExtras = {}): Promise<Reply<string>> {
+  async show(
+    request: Request, response: Response, caller: Caller, { note, refusal, returnTo }: AccountExtras = {},
+  ): Promise<Reply<string>> {
     const [{ user, role, organization }, sessions, local] = await Promise.all([
       this.who.read(caller), this.sessionsOf(caller), this.localWays(caller),
     ]);

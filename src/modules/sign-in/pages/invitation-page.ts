@@ -32,7 +32,7 @@ ${noteOf(view.note)}<dl class="facts">
 <dt>Role</dt><dd>${role}</dd>
 <dt>Until</dt><dd>${momentOf(expiresAt)}</dd>
 </dl>
-${provider === undefined ? localWays(view) : html`<a class="button" href="/api/v1/auth/login">Continue with your company account</a>
+${provider === undefined ? localWays(view) : html`<a class="button" href="/api/v1/auth/login">Use your company account</a>
 <p class="hint">You sign in at ${provider} with this address, and come back here.</p>
 `}</section>
 <p class="foot">The link works once. If you did not expect it, close this page.</p>`;
@@ -47,7 +47,7 @@ ${SAID}<button class="button" type="button" data-passkey="invitation" data-token
 `;
   return html`${hasPasskeys && passkey}<form method="post" action="/invitations/${token}">
 ${tokenField(formToken)}<input type="email" name="username" autocomplete="username" value="${email}" readonly hidden>
-${newPasswordField(note?.tone === 'bad' ? note.text : undefined)}<button class="button${hasPasskeys ? ' plain' : ''}" type="submit"
+${newPasswordField(note?.tone === 'bad' ? note.text : undefined)}<button class="button" type="submit"
 data-main>Accept with a password</button>
 </form>
 `;

@@ -18,8 +18,8 @@ export const SAID = html`<p class="note bad" role="alert" data-said hidden></p>
 export const tokenField = (token: string): Markup => html`<input type="hidden" name="${FORM_TOKEN}" value="${token}">
 `;
 
-export const KEY_PICTURE = html`<svg viewBox="0 0 24 24" aria-hidden="true"><circle cx="8" cy="12" r="4.5" />
-<path d="M12.5 12H21m-3.5 0v3.5M8 12h.01" /></svg>`;
+export const KEY_PICTURE = html`<svg viewBox="0 0 24 24" aria-hidden="true"><circle cx="7" cy="12" r="5" />
+<path d="M12 12h10m-2 0v4.5M16.5 12v3M7 12h.01" /></svg>`;
 
 const MOMENT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 

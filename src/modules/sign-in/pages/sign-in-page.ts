@@ -28,14 +28,15 @@ ${noteOf(view.note)}${view.provider === undefined ? localWays(view) : providerWa
 }
 
 const providerWay = ({ returnTo }: SignInView, host: string): Markup => html`
-<a class="button" href="/api/v1/auth/login?returnTo=${encodeURIComponent(returnTo)}">Continue with your company account</a>
+<a class="button" href="/api/v1/auth/login?returnTo=${encodeURIComponent(returnTo)}">Use your company account</a>
 <p class="hint">You sign in at ${host} and come back here.</p>
 `;
 
 function localWays(view: SignInView): Markup {
   const { hasPasskeys, returnTo, email = '' } = view;
   const passkey = html`<div data-needs-passkeys hidden>
-${SAID}<button class="button" type="button" data-passkey="sign-in" data-return-to="${returnTo}">${KEY_PICTURE}Sign in with a passkey</button>
+${SAID}<button class="button" type="button" data-passkey="sign-in" data-return-to="${returnTo}">${KEY_PICTURE}Sign in with a
+passkey</button>
 <p class="or">or with a password</p>
 </div>
 `;
@@ -46,7 +47,7 @@ ${tokenField(view.formToken)}<input type="hidden" name="returnTo" value="${retur
 <input id="email" name="email" type="email" autocomplete="username" inputmode="email" autocapitalize="none" spellcheck="false" required
 maxlength="254" value="${email}">
 </div>
-${passwordField(view)}<button class="button${hasPasskeys ? ' plain' : ''}" type="submit" data-main>Sign in</button>
+${passwordField(view)}<button class="button" type="submit" data-main>Sign in</button>
 </form>
 `;
 }

@@ -14,7 +14,8 @@ export class SignInPagesController {
   @Get()
   @ApiOperation({
     summary: 'The sign-in page',
-    description: 'For browsers. Whoever is signed in sees who they are, and how they sign in. `returnTo`: a path of this service to go on to.',
+    description: 'For browsers. Whoever is signed in sees who they are, and how they sign in. `returnTo`: a path of this service to go '
+      + 'on to.',
   })
   @Access('public')
   @PageRoute()

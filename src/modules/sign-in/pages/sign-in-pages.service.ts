@@ -62,7 +62,8 @@ export class SignInPages {
     const isAddress = email.length <= EMAIL_ADDRESS_MAX && EMAIL_ADDRESS.test(email);
     const isChoice = organization === undefined || isId('org', organization);
     const wanted = {
-      email: isAddress && isChoice ? email : 'nobody@invalid', password: password.slice(0, PASSWORD_MAX), organizationId: organization,
+      email: isAddress && isChoice ? email : 'nobody@invalid', password: password.slice(0, PASSWORD_MAX),
+      organizationId: isChoice ? organization : undefined,
     };
     return this.passwords.signIn(wanted, await this.arrivals.of(request));
   }

@@ -6,11 +6,12 @@ export const SIGN_IN_SCRIPT = `
   for (const time of document.querySelectorAll('time')) time.textContent = clock.format(new Date(time.dateTime));
 
   const webAuthn = window.SimpleWebAuthnBrowser;
-  if (!webAuthn || !webAuthn.browserSupportsWebAuthn()) {
-    for (const button of document.querySelectorAll('[data-main]')) button.classList.remove('plain');
-    return;
-  }
+  if (!webAuthn || !webAuthn.browserSupportsWebAuthn()) return;
   for (const part of document.querySelectorAll('[data-needs-passkeys]')) part.hidden = false;
+  // Of two ways the passkey is the better one.
+  for (const button of document.querySelectorAll('[data-needs-passkeys] ~ form [data-main]')) {
+    button.classList.add('plain');
+  }
 
   const call = async (path, body) => {
     const answer = await fetch('/api/v1/auth/' + path, {
@@ -48,6 +49,7 @@ export const SIGN_IN_SCRIPT = `
   };
 
   const run = async (button, deed, given) => {
+    for (const done of document.querySelectorAll('.note.good')) done.hidden = true;
     const said = button.closest('.card').querySelector('[data-said]');
     said.hidden = true;
     button.disabled = true;

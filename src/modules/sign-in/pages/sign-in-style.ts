@@ -85,7 +85,8 @@ input[aria-invalid=true] { border-color: var(--bad); }
 .facts dt { color: var(--soft); }
 .facts dd { margin: 0; min-width: 0; font-weight: 500; }
 .more { margin-top: 1rem; }
-details > summary { display: inline-flex; align-items: center; min-height: 2.75rem; color: var(--accent); font-weight: 600; cursor: pointer; }
+details > summary { display: inline-flex; align-items: center; min-height: 2.75rem; color: var(--accent); font-weight: 600;
+  cursor: pointer; }
 details[open] > summary { margin-bottom: .5rem; }
 @media (min-width: 34rem) {
   .card { padding: 2rem; }

@@ -1,4 +1,5 @@
 import type { AuthenticationResponseJSON, AuthenticatorTransport, RegistrationResponseJSON } from '@simplewebauthn/server';
+import { isId } from '../../../domain/ids.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json.js';
 
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
@@ -16,10 +17,12 @@ export function assertionIn(value: JsonObject): (AuthenticationResponseJSON & { 
   const known = partsIn(value, ['clientDataJSON', 'authenticatorData', 'signature', 'userHandle']);
   if (known === undefined) return undefined;
   const { clientDataJSON, authenticatorData, signature, userHandle } = known.parts;
+  const userId = Buffer.from(userHandle, 'base64url').toString('latin1');
+  if (!isId('usr', userId)) return undefined;
   return {
     id: known.id, rawId: known.id, type: 'public-key', clientExtensionResults: {},
     response: { clientDataJSON, authenticatorData, signature, userHandle },
-    userId: Buffer.from(userHandle, 'base64url').toString('latin1'),
+    userId,
   };
 }
 
