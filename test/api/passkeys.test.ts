@@ -199,7 +199,7 @@ describe('own passkeys', () => {
     const { client: old } = await asSession(server, person, { age: 700 });
     (await old.post(`${AUTH}/passkeys/options`)).expect(403, 'FORBIDDEN');
     (await old.post(`${AUTH}/passkeys/options`, { current: 'no such password' })).expect(403, 'FORBIDDEN');
-    (await person.client.post(`${AUTH}/passkeys/options`)).expect(403, 'FORBIDDEN');
+    (await person.client.post(`${AUTH}/passkeys/options`)).expect(400, 'VALIDATION_FAILED');
     const { client: fresh } = await asSession(server, person);
     const { client: another } = await asSession(server, await aPerson(server, 'member'));
     const key = new Authenticator(origin);

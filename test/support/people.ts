@@ -156,3 +156,15 @@ export async function aPasskey(
   );
   return id;
 }
+
+/** An open invitation whose link nobody has, past the API. */
+export async function anInvitation(server: TestServer, organizationId: string): Promise<string> {
+  const id = newId('inv');
+  await server.sql(
+    `insert into invitations (organization_id, id, email, email_folded, role, token_hash, delivery, invited_by, created_at, expires_at)
+     values ($1, $2, $2 || '@example.test', $2 || '@example.test', 'viewer', $3, 'hand', 'root', clock_timestamp(),
+       clock_timestamp() + interval '1 hour')`,
+    [organizationId, id, randomBytes(32).toString('hex')],
+  );
+  return id;
+}

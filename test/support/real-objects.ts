@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { asRoot } from './actors.js';
 import { goodBody } from './bad-bodies.js';
 import { anAgent, type BuiltAgent } from './builders.js';
-import { anErasure, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson } from './people.js';
+import { anErasure, anInvitation, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson } from './people.js';
 import { namedIn, pathOf, type Route } from './routes.js';
 import type { TestServer } from './server.js';
 import { asSession, aTenant } from './signed-in.js';
@@ -48,6 +48,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   keyId: async ({ server, organizationId, account }) => (await aPersonalKey(server, { organizationId, userId: (await account()).id })).id,
   sessions: async ({ server, organizationId, account }) => (await asSession(server, { id: (await account()).id, organizationId })).id,
   passkeys: async ({ server, organizationId, account }) => aPasskey(server, { organizationId, userId: (await account()).id }),
+  invitations: ({ server, organizationId }) => anInvitation(server, organizationId),
   // A link is good for whoever has it: there is nobody whose it is.
   token: async () => '0'.repeat(64),
   teams: async ({ server, organizationId, account }) => aTeam(server, organizationId, [{ userId: (await account()).id }]),

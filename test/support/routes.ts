@@ -77,6 +77,7 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   sessions: 'sess_00000000000000000000000000absent0000',
   passkeys: 'pky_00000000000000000000000000absent0000',
   token: '0'.repeat(64),
+  invitations: 'inv_00000000000000000000000000absent0000',
   teams: 'team_00000000000000000000000000absent0000',
   tenants: 'ten_00000000000000000000000000absent0000',
   stops: 'stp_00000000000000000000000000absent0000',

@@ -4,6 +4,7 @@ import { recordsNothing } from '../../../platform/auth/call-context.js';
 import type { Caller } from '../../../platform/auth/principal.js';
 import { formFields } from '../../../platform/http/form-fields.js';
 import { Problem } from '../../../platform/http/problem.js';
+import { invalid } from '../../../platform/http/read-members.js';
 import type { Reply } from '../../../platform/http/replies.js';
 import { OwnPasskeys } from '../passkeys/own-passkeys.service.js';
 import { personOf } from '../passkeys/owner.js';
@@ -32,25 +33,26 @@ export class AccountForms {
 
   /** Where the provider has a page that ends its own session too, the browser goes there by a page of ours: no form leads abroad. */
   async signOut(request: Request, caller: Caller): Promise<Reply<string | undefined>> {
-    this.fields(request);
+    this.fields(request, caller);
     const { body: { endSessionUrl }, headers } = await this.sessions.signOut(caller);
     if (endSessionUrl === null) return seeOther('/sign-in?done=signed-out', headers);
     return pageReply(200, { title: 'Signed out', main: leavePage(endSessionUrl) }, { ...headers, Refresh: `0; url=${endSessionUrl}` });
   }
 
   async endSession(request: Request, id: string, caller: Caller): Promise<Reply<undefined>> {
-    this.fields(request);
+    this.fields(request, caller);
     const { headers } = await this.sessions.revoke(id, caller);
     return seeOther(doneAt('session-ended'), headers);
   }
 
   removePasskey(request: Request, response: Response, id: string, caller: Caller): Promise<Reply<string | undefined>> {
-    this.fields(request);
+    this.fields(request, caller);
     return this.orShown(request, response, caller, 'passkey-removed', () => this.passkeys.remove(id, caller));
   }
 
   setPassword(request: Request, response: Response, caller: Caller): Promise<Reply<string | undefined>> {
-    const { password = '', current } = this.fields(request);
+    const { password, current } = this.fields(request, caller);
+    if (password === undefined) throw invalid([{ pointer: '/password', message: 'must be given' }]);
     const wanted = {
       password: password.slice(0, PASSWORD_MAX), ...(current === undefined ? {} : { current: current.slice(0, PASSWORD_MAX) }),
     };
@@ -60,10 +62,14 @@ export class AccountForms {
     });
   }
 
-  /** @throws Problem FORBIDDEN for a form that was not shown in this session */
-  private fields(request: Request): Readonly<Record<string, string>> {
+  /**
+   * A browser sends its cookie along with anybody's form; whoever shows a key in a header has meant to.
+   *
+   * @throws Problem FORBIDDEN for a form that was not shown in this session
+   */
+  private fields(request: Request, caller: Caller): Readonly<Record<string, string>> {
     const fields = formFields(request);
-    this.form.assertOurs(request, fields);
+    if (personOf(caller).credential.kind === 'session') this.form.assertOurs(request, fields);
     return fields;
   }
 

@@ -5,6 +5,7 @@ import { recordsNothing } from '../../../platform/auth/call-context.js';
 import type { Caller } from '../../../platform/auth/principal.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
+import { invalid } from '../../../platform/http/read-members.js';
 import type { Reply } from '../../../platform/http/replies.js';
 import { UserStore } from '../../organizations/user.store.js';
 import { OwnPassword } from '../passwords/own-password.js';
@@ -33,10 +34,7 @@ export class AddPasskey {
     recordsNothing();
     const place = placeOf(caller);
     this.proofs.assertOffered();
-    if (current !== undefined) await this.password.prove(place, current);
-    else if (!isFresh(personOf(caller).credential)) {
-      throw new Problem('FORBIDDEN', 'Send the present password as `current`, or sign in again first.');
-    }
+    await this.prove(caller, current);
     const user = await this.work.run({ chains: [organizationChain(place.organizationId)], leavesFacts: true }, async (tx) => ({
       ...(await this.users.readActive(tx, place)), there: await this.passkeys.credentialsOf(tx, place),
     }));
@@ -52,5 +50,12 @@ export class AddPasskey {
       const passkey = await this.keeping.keep(tx, place, made, request.headers['user-agent'], name);
       return tx.reply(201, { passkey: presentPasskey({ ...passkey, lastUsedAt: null }) });
     });
+  }
+
+  private async prove(caller: Caller, current: string | undefined): Promise<void> {
+    const { credential } = personOf(caller);
+    if (current !== undefined) await this.password.prove(placeOf(caller), current);
+    else if (credential.kind !== 'session') throw invalid([{ pointer: '/current', message: 'must be the present password' }]);
+    else if (!isFresh(credential)) throw new Problem('FORBIDDEN', 'Send the present password as `current`, or sign in again first.');
   }
 }
