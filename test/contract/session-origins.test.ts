@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { ACCESS, type AccessKey, type Permission } from '../../src/domain/access/access.js';
-import type { Client, Reply } from '../support/actors.js';
+import { anonymous, type Client, type Reply } from '../support/actors.js';
 import { goodBody } from '../support/bad-bodies.js';
 import { aPerson, type BuiltPerson } from '../support/people.js';
-import { isPublic, pathOf, type Route, routesOf } from '../support/routes.js';
+import { changesSomething, FORM_TYPE as FORM, isPublic, pathOf, type Route, routesOf } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { asSession, originOf } from '../support/signed-in.js';
+import { asSession, formTokenOf, originOf, submits } from '../support/signed-in.js';
 import { storedState } from '../support/stored-state.js';
 
 jest.setTimeout(120_000);
@@ -14,7 +13,6 @@ jest.setTimeout(120_000);
 // Which those are the running server says itself.
 
 const CONSOLE = 'https://console.example';
-const FORM = 'application/x-www-form-urlencoded';
 
 let server: TestServer;
 let routes: Route[];
@@ -29,15 +27,9 @@ beforeAll(async () => {
   owner = await aPerson(server, 'owner');
   // Fresh, so that not even its use is written down.
   ({ withoutOrigin: browser } = await asSession(server, owner, { age: 1 }));
-  routes = (await routesOf(server)).filter(changes);
+  routes = (await routesOf(server)).filter((route) => !isPublic(route) && changesSomething(route));
 });
 afterAll(() => server.stop());
-
-const changesByGet = (route: Route): boolean => {
-  const permission: Permission | undefined = ACCESS[route.access as AccessKey];
-  return permission?.changes === true;
-};
-const changes = (route: Route): boolean => !isPublic(route) && (route.method !== 'GET' || changesByGet(route));
 
 interface Attempt {
   readonly headers: (ours: string) => Readonly<Record<string, string>>;
@@ -115,6 +107,9 @@ describe('a call by a session that changes something', () => {
     expect(routes.map(named)).toEqual(expect.arrayContaining([
       'POST /api/v1/auth/logout', 'DELETE /api/v1/auth/sessions/{id}', 'POST /api/v1/stops', 'POST /api/v1/hitl/{id}/approve',
     ]));
+    expect(routes.filter(({ takesForm }) => takesForm).map(named)).toEqual(expect.arrayContaining([
+      'POST /sign-in/sign-out', 'POST /sign-in/sessions/{id}/end', 'POST /sign-in/passkeys/{id}/remove', 'POST /sign-in/password',
+    ]));
     expect(routes.some(({ method }) => method === 'GET')).toBe(true);
   });
 
@@ -132,15 +127,50 @@ describe('a call by a session that changes something', () => {
     for (const route of routes) {
       // Some of it takes effect, signing out among it.
       const { withoutOrigin } = await asSession(server, viewer, { age: 1 });
-      const answer = await send(withoutOrigin, route, attempt);
+      const answer = route.takesForm
+        ? await submits(withoutOrigin.with(attempt.headers(ours)), pathOf(route))
+        : await send(withoutOrigin, route, attempt);
       expect([named(route), answer.status === 401 || REFUSAL.test(detail(answer)), answer.status < 500]).toEqual([named(route), false, true]);
     }
+  });
+
+  test('by a form has the token of that very session, whatever page it says it comes from', async () => {
+    const other = await asSession(server, owner, { age: 1 });
+    const forms = routes.filter(({ takesForm }) => takesForm);
+    const before = await storedState(server);
+    for (const [said, token] of [['another session', await formTokenOf(other.withoutOrigin)], ['none', ''], ['no session', await formTokenOf(anonymous(server))]]) {
+      const raw = new URLSearchParams({ formToken: token! }).toString();
+      const answers = await Promise.all(forms.map((route) =>
+        browser.post(pathOf(route), undefined, { raw, headers: { origin: ours, 'content-type': FORM } })));
+      expect([said, answers.map((answer) => [answer.status, REFUSAL.test(detail(answer))])]).toEqual([said, forms.map(() => [403, true])]);
+    }
+    expect(await storedState(server)).toEqual(before);
   });
 
   test('by a key comes from wherever it likes: no page can make a browser send one', async () => {
     const client = owner.client.with({ origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' });
     (await client.post('/api/v1/users', { email: 'from@evil.example' })).expect(201);
   });
+});
+
+describe('a call that lets somebody in', () => {
+  // These are no browser's: a node shows its setup token, the provider a logout token that it has signed.
+  const OF_MACHINES = ['POST /api/v1/node/activate', 'POST /api/v1/auth/backchannel-logout'];
+
+  test.each(['no origin', 'the origin null', 'the origin of another site', 'a sibling port on our host', 'a page of the same site'])(
+    'comes from a page of ours too: not with %s', async (attempt) => {
+      const open = (await routesOf(server)).filter((route) => isPublic(route) && changesSomething(route));
+      const asked = open.filter((route) => !OF_MACHINES.includes(named(route)));
+      expect(asked.map(named)).toEqual(expect.arrayContaining([
+        'POST /sign-in', 'POST /invitations/{token}', 'POST /api/v1/auth/passkey', 'POST /api/v1/auth/invitations/{token}/passkey',
+      ]));
+      expect(open.length - asked.length).toBe(OF_MACHINES.length);
+      const before = await storedState(server);
+      const answers = await Promise.all(asked.map(async (route) => [named(route), await send(anonymous(server), route, REFUSED[attempt]!)] as const));
+      expect(answers.filter(([, answer]) => answer.status !== 403 || !REFUSAL.test(detail(answer))).map(([route]) => route)).toEqual([]);
+      expect(await storedState(server)).toEqual(before);
+    },
+  );
 });
 
 test('a call by a session that only reads comes from anywhere, and no page of another site sees the answer', async () => {

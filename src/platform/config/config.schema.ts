@@ -174,5 +174,4 @@ export type VariableName = keyof Environment;
 export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
   'SLACK_WEBHOOK_URL', 'SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'TEAMS_WEBHOOK_URL', 'HITL_WEBHOOK_URL',
   ...(Object.keys(MODELS) as (keyof typeof MODELS)[]),
-  ...(Object.keys(SIGN_IN) as (keyof typeof SIGN_IN)[]).filter((name) => !name.startsWith('SESSION_')),
 ]);
