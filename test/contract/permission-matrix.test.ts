@@ -6,6 +6,7 @@ import { inLanes } from '../support/lanes.js';
 import { callersByKey, callersByProvider, callersBySession, type MatrixCaller } from '../support/matrix-callers.js';
 import { startProvider, type TestProvider } from '../support/oidc-provider.js';
 import { aPerson, anOrganization, firstOrganization, type BuiltPerson } from '../support/people.js';
+import { done } from '../support/races.js';
 import { anAgentOf, once, targetOf, type Place, type Target } from '../support/real-objects.js';
 import { changesSomething, isPublic, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -127,7 +128,8 @@ function wanted(call: Call, answer: Reply): [string, boolean] {
 
 /** @returns what is wrong with the answer, if anything is */
 async function wrongWith(call: Call): Promise<string[]> {
-  const answer = await ask(call);
+  // A server does only so many exports at once.
+  const answer = await done(() => ask(call));
   const [what, is] = wanted(call, answer);
   if (is) return [];
   const { route, principal, target, whose } = call;

@@ -5,11 +5,11 @@ import { anAgent } from '../support/builders.js';
 import { verification } from '../support/erasures.js';
 import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../support/gate.js';
-import { aDoor } from '../support/races.js';
+import { aDoor, made, pause } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
-import { startServer, type TestServer } from '../support/server.js';
+import { back, startServer, type TestServer } from '../support/server.js';
 
-jest.setTimeout(120_000);
+jest.setTimeout(240_000);
 
 const EXECUTE = '/api/v1/execute';
 
@@ -54,7 +54,7 @@ async function verifies(): Promise<void> {
 
 test('killed again and again under load: every key has one execution, every start one end, every call one receipt', async () => {
   receiver.standing({ delayMs: 15, body: {} });
-  const agents = await Promise.all([1, 2, 3].map(() => anAgent(server).granted('web.search').granted(push).create()));
+  const agents = await Promise.all([1, 2, 3].map(() => made(() => anAgent(server).granted('web.search').granted(push).create())));
   let stop = false;
   const answered = new Map<string, string>();
   const worker = async (n: number) => {
@@ -73,12 +73,17 @@ test('killed again and again under load: every key has one execution, every star
     }
   };
   const workers = Array.from({ length: 12 }, (_, n) => worker(n));
+  const goesOn = async () => {
+    const before = answered.size;
+    await eventually(() => expect(answered.size).toBeGreaterThan(before + 15), { within: 60_000, every: 10 });
+  };
   for (let kill = 0; kill < 4; kill++) {
-    await new Promise((resolve) => setTimeout(resolve, 300 + 137 * kill));
+    await goesOn();
+    await pause(37 * kill);
     await server.kill();
-    await server.restart();
+    await back(server);
   }
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await goesOn();
   stop = true;
   await Promise.all(workers);
   await leaseEnds();
