@@ -44,7 +44,8 @@ const nobody = (name: string, client: Client): MatrixCaller => ({ name, is: 'nob
 export async function callersByKey({ server, organizationId, elsewhere }: MatrixWorld): Promise<MatrixCaller[]> {
   const person = async (role: Role, from: MatrixCaller['from'] = 'here'): Promise<MatrixCaller> => {
     const made = await aPerson(server, role, from === 'here' ? {} : { organizationId: elsewhere });
-    return { name: `${WORDS[role]}${from === 'here' ? '' : ' of another organization'}`, is: role, from, client: made.client, person: made };
+    const name = `${WORDS[role]}${from === 'here' ? '' : ' of another organization'}`;
+    return { name, is: role, from, client: made.client, person: made };
   };
   const dead = await aPerson(server, 'owner');
   const revoked = await aPersonalKey(server, { organizationId, userId: dead.id });
@@ -88,7 +89,9 @@ async function rotatedAway(server: TestServer): Promise<string> {
 
 /** People who have signed in. */
 export async function callersBySession({ server, elsewhere }: MatrixWorld): Promise<MatrixCaller[]> {
-  const signedIn = async (name: string, role: Role, { from = 'here' as MatrixCaller['from'], onPage = true } = {}): Promise<MatrixCaller> => {
+  const signedIn = async (
+    name: string, role: Role, { from = 'here', onPage = true }: { from?: MatrixCaller['from']; onPage?: boolean } = {},
+  ): Promise<MatrixCaller> => {
     const person = await aPerson(server, role, from === 'here' ? {} : { organizationId: elsewhere });
     const signsIn = async () => {
       const session = await asSession(server, person);
