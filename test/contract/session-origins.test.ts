@@ -170,7 +170,8 @@ describe('a call that lets somebody in', () => {
       ]));
       expect(open.length - asked.length).toBe(OF_MACHINES.length);
       const before = await storedState(server);
-      const answers = await Promise.all(asked.map(async (route) => ({ route, answer: await send(anonymous(server), route, REFUSED[attempt]!) })));
+      const visitor = anonymous(server);
+      const answers = await Promise.all(asked.map(async (route) => ({ route, answer: await send(visitor, route, REFUSED[attempt]!) })));
       const letIn = answers.filter(({ answer }) => answer.status !== 403 || !REFUSAL.test(detail(answer)));
       expect(letIn.map(({ route, answer }) => [named(route), answer.status])).toEqual([]);
       expect(await storedState(server)).toEqual(before);
