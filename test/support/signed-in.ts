@@ -57,7 +57,7 @@ export async function asSession(
 }
 
 /** The token of the forms that this browser is shown. */
-export async function formTokenOf(client: Client): Promise<string> {
+async function formTokenOf(client: Client): Promise<string> {
   const page = (await client.get<string>('/sign-in')).expect(200);
   const token = /name="formToken" value="([^"]+)"/.exec(page.body)?.[1];
   if (token === undefined) throw new Error(`GET /sign-in shows no form:\n${page.body.slice(0, 2_000)}`);
