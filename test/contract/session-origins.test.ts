@@ -108,7 +108,7 @@ async function send(client: Client, route: Route, { headers, body }: Attempt): P
 
 /** A form is sent as the page shows it, with its token. */
 async function shown(client: Client, route: Route, attempt: Attempt): Promise<Attempt> {
-  if (route.template.startsWith('/api/')) return attempt;
+  if (!route.template.startsWith('/sign-in/')) return attempt;
   const page = (await client.get<string>('/sign-in')).expect(200).body;
   const token = /name="formToken" value="([^"]+)"/.exec(page)![1]!;
   return { headers: (origin) => ({ ...attempt.headers(origin), 'content-type': FORM }), body: `formToken=${token}&password=short` };
