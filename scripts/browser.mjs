@@ -1,13 +1,14 @@
-// npm run browser [-- verifier|sign-in] [--pictures <folder>]: what is for people's browsers, in a headless Chromium. The packed
-// verifier must find in every vector what Node finds; people must come in by passkey, by password without scripts, and through an
-// identity provider. Ends with 0 when all is as it should be, 1 when not, 2 without a Chromium.
+// npm run browser [-- verifier|sign-in] [--files <folder>] [--pictures <folder>]: what is for people's browsers, in a headless Chromium.
+// The packed verifier must find in every vector what Node finds, and with --files in the exports of tampered logs in that folder, which
+// the proof `tamper` writes where TAMPERED_FILES names it; people must come in by passkey, by password without scripts, and through
+// an identity provider. Ends with 0 when all is as it should be, 1 when not, 2 without a Chromium.
 import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { Chromium, installed } from './browser/chromium.mjs';
 import { signInInBrowser } from './browser/sign-in.mjs';
 import { verifierInBrowser } from './browser/verifier.mjs';
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { pictures: { type: 'string' } } });
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { files: { type: 'string' }, pictures: { type: 'string' } } });
 const PARTS = { verifier: verifierInBrowser, 'sign-in': signInInBrowser };
 const wanted = positionals[0] === undefined ? Object.keys(PARTS) : positionals;
 const unknown = wanted.find((name) => !Object.hasOwn(PARTS, name));
@@ -33,7 +34,7 @@ try {
   await Promise.all(wanted.map(async (name) => {
     const began = performance.now();
     const judgePart = (what, ...rest) => judge(`${name}: ${what}`, ...rest);
-    await PARTS[name](chromium, judgePart, values.pictures).catch((error) => judge(name, false, error.message));
+    await PARTS[name](chromium, judgePart, values).catch((error) => judge(name, false, error.message));
     process.stdout.write(`${name}: ${((performance.now() - began) / 1_000).toFixed(1)} s\n`);
   }));
 } finally {

@@ -435,10 +435,9 @@ class Check {
   }
   section({ organizationId: id, size, chains: declared }) {
     this.closeSection();
-    const own = this.checkpoints.get(id);
-    const lists = { chains: new Map(), seams: new Map(), blanks: new Map(), gaps: { swept: 0, range: 0, hidden: 0 } };
-    this.open = { id, size, own, declared, ...lists, heads: 0, tree: new CompactRange(), next: 0, isSound: true };
-    this.open.recall = this.recallOf(id);
+    const [own, recall] = [this.checkpoints.get(id), this.recallOf(id)];
+    const lists = { chains: new Map(), seams: new Map(), ends: new Map(), blanks: new Map(), gaps: { swept: 0, range: 0, hidden: 0 } };
+    this.open = { id, size, own, declared, ...lists, heads: 0, tree: new CompactRange(), next: 0, cutTo: 0, isSound: true, recall };
     if (this.header.organizations[this.counts.organizations++] !== id) this.inTree('chain_removed', 0, 'is not the one announced here');
     if (size !== (own?.size ?? 0)) this.inTree('checkpoint_invalid', size, 'is shown without a signed checkpoint of its size');
     else if (own && this.mapped?.id !== id) this.inTree('checkpoint_invalid', size, 'is not shown to be under a platform checkpoint');
@@ -468,13 +467,14 @@ class Check {
     if (goesOn === false) this.found(tree, size, null, 'checkpoint_invalid', `the tree of ${tree} ${what}`);
   }
   seam(line, s) {
-    if (s.seams.has(line.chain)) return this.inFile('deleted', 'is a second cut of the same chain');
-    s.seams.set(line.chain, line); this.cutChains.add(line.chain);
+    const { chain, seq, hash, count, checkpoint: { size, root } } = line;
+    if (s.seams.has(chain)) return this.inFile('deleted', 'is a second cut of the same chain');
+    s.seams.set(chain, line); s.ends.set(base64(leafHash(jcs({ chain, hash, seq }))), line); this.cutChains.add(chain);
     // One sweep cuts thousands of chains at the same checkpoint.
-    const { size, root } = line.checkpoint;
     if (s.cutAt !== `${size} ${root}`) Object.assign(s, { cutAt: `${size} ${root}`, isCutProven: this.continues(s.id, line.checkpoint) });
-    if (s.isCutProven && line.count <= line.seq) return;
-    this.inRun(line.chain, 1, line.seq, 'deleted', 'were cut off at a checkpoint that the tree does not go on from');
+    s.cutTo = Math.max(s.cutTo, size);
+    if (s.isCutProven && count <= seq) return;
+    this.inRun(chain, 1, seq, 'deleted', 'were cut off at a checkpoint that the tree does not go on from');
   }
   entry(line, s) {
     this.counts.entries++;
@@ -499,9 +499,9 @@ class Check {
     s.isSound &&= index === s.next; s.next = Math.max(s.next, index + 1);
     this.push(leaf, 1);
   }
-  push(node, leaves) {
+  push(node, leaves, seam = {}) {
     const { tree, recall } = this.open;
-    tree.push(node, leaves);
+    seam.index = tree.size; tree.push(node, leaves);
     if (recall?.size === tree.size) recall.goesOn = tree.root() === recall.root;
   }
   inclusion({ index, size, hashes }, s) {
@@ -514,10 +514,10 @@ class Check {
   gap({ from, to, because, nodes }, s) {
     const fits = this.isLog && from === s.next && to > from && to <= s.size && subtreesOf(from, to).length === nodes.length;
     if (!fits) return this.inFile('tree_mismatch', 'is a gap that does not fit its tree');
-    const reasons = { swept: s.seams.size > 0, hidden: this.agent !== undefined, range: this.isRange && (from === 0 || to === s.size) };
+    const reasons = { swept: to <= s.cutTo, hidden: this.agent !== undefined, range: this.isRange && (from === 0 || to === s.size) };
     if (!reasons[because]) this.inTree('deleted', from, `has leaves ${from} to ${to - 1}, hidden for no reason that the file gives`);
-    subtreesOf(from, to).forEach((leaves, n) => this.push(unbase64(nodes[n]), leaves));
-    Object.assign(s, { next: to, sweptTo: because === 'swept' ? to : s.sweptTo }).gaps[because] += to - from;
+    subtreesOf(from, to).forEach((leaves, n) => this.push(unbase64(nodes[n]), leaves, s.ends.get(nodes[n])));
+    s.next = to; s.gaps[because] += to - from;
   }
   chainOf(name) {
     const { chains, seams } = this.open;
@@ -584,7 +584,7 @@ class Check {
     if (!s) return;
     const seams = [...s.seams.values()];
     const swept = seams.reduce((sum, { count }) => sum + count, 0);
-    const provenTo = seams.reduce((most, { checkpoint: { size } }) => Math.max(most, size), 0);
+    const late = seams.filter(({ index, checkpoint: { size } }) => isLog && (index === undefined ? !this.isRange : index >= size));
     const endless = isLog ? [...s.chains].filter(([name, { hasHead }]) => !hasHead && (this.agent ?? name) === name) : [];
     for (const [chain, { seq }] of endless) this.inEntry({ chain, seq }, 'truncated', 'is the last one, but no head says so');
     const unsaid = seams.filter(({ isConfirmed }) => !isConfirmed);
@@ -592,7 +592,8 @@ class Check {
     for (const blank of s.blanks.values()) this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no erasure entry accounts for');
     if (s.heads !== s.declared) this.inTree('chain_removed', s.size, `should have ${s.declared} chains; the heads of ${s.heads} are there`);
     if (this.isWhole && s.gaps.swept !== swept) this.inTree('deleted', 0, `lacks ${s.gaps.swept} leaves as swept; sweeps say ${swept}`);
-    if (s.sweptTo > provenTo) this.inTree('deleted', provenTo, 'lacks leaves as swept that no checkpoint held when they were');
+    // In the window of a part, the last leaf of a cut chain may lie in what the file does not show.
+    for (const { chain, seq } of late) this.inRun(chain, 1, seq, 'deleted', 'were cut off, but are not shown to lie under its checkpoint');
     if (isLog && s.next < s.size) this.inTree('truncated', s.next, `has ${s.size} leaves; the file ends before leaf ${s.next}`);
     const isOther = isLog && s.next === s.size && s.isSound && s.own && s.tree.root() !== s.own.root;
     if (isOther) this.inTree('tree_mismatch', s.size, 'does not come to the root that was signed: what is shown is not what was appended');

@@ -11,7 +11,7 @@ import { throughProvider } from './through-provider.mjs';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-export async function signInInBrowser(chromium, judge, pictures) {
+export async function signInInBrowser(chromium, judge, { pictures }) {
   prepareOrExit();
   const { startOwnServer } = await import('../../dist/demo/own-server.js');
   const stops = [];

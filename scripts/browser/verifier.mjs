@@ -1,4 +1,4 @@
-// The packed verifier in a browser: every vector is dropped on it, and it must find what Node finds.
+// The packed verifier in a browser: every vector is dropped on it, and every export of a tampered log; it must find what Node finds.
 import { createReadStream, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -7,9 +7,11 @@ import { gzipSync } from 'node:zlib';
 import { pack } from '../../verifier/pack.mjs';
 import { linesOf, verify } from '../../verifier/verify.mjs';
 
+/** Of so many sorts of tampering there must be files at least. */
+const SORTS = 50;
 const VECTORS = join(import.meta.dirname, '..', '..', 'verifier', 'vectors');
 
-export async function verifierInBrowser(chromium, judge, pictures) {
+export async function verifierInBrowser(chromium, judge, { files, pictures }) {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-vectors-'));
   try {
     const file = join(folder, 'verifier.html');
@@ -18,12 +20,15 @@ export async function verifierInBrowser(chromium, judge, pictures) {
     await page.go(pathToFileURL(file).href, "document.getElementById('file')");
     const zipped = join(folder, 'valid.jsonl.gz');
     writeFileSync(zipped, gzipSync(readFileSync(join(VECTORS, 'valid.jsonl'))));
-    const vectors = readdirSync(VECTORS).filter((name) => name.endsWith('.jsonl')).map((name) => join(VECTORS, name));
-    for (const vector of [...vectors, zipped]) {
-      const wanted = JSON.stringify(await verify(linesOf(createReadStream(vector === zipped ? join(VECTORS, 'valid.jsonl') : vector))));
-      const said = await choose(page, vector);
-      judge(basename(vector), said === wanted, said);
+    const tampered = files ? filesIn(files) : [];
+    let found = 0;
+    for (const dropped of [...filesIn(VECTORS), zipped, ...tampered]) {
+      const wanted = await verify(linesOf(createReadStream(dropped === zipped ? join(VECTORS, 'valid.jsonl') : dropped)));
+      const said = await choose(page, dropped);
+      judge(basename(dropped), said === JSON.stringify(wanted), said);
+      if (tampered.includes(dropped) && wanted.verdict === 'tampered') found++;
     }
+    if (files) judge(`finds ${found} of ${tampered.length} sorts of tampering, as Node does`, found >= SORTS, `fewer than ${SORTS}`);
     const abroad = page.asked().filter((url) => !/^(file|blob|data):/.test(url));
     judge('asks the network for nothing', abroad.length === 0, abroad.join(' '));
     judge('has no error in the console', page.errors().length === 0, page.errors().join(' '));
@@ -32,6 +37,8 @@ export async function verifierInBrowser(chromium, judge, pictures) {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+const filesIn = (folder) => readdirSync(folder).filter((name) => name.endsWith('.jsonl')).map((name) => join(folder, name));
 
 async function choose(page, file) {
   const { root } = await page.send('DOM.getDocument');

@@ -27,8 +27,6 @@ beforeAll(async () => {
   const env = { ...LIMITS, TRUSTED_PROXIES: '127.0.0.1' };
   one = await startServer({ env });
   two = await startServer({ replicaOf: one, env });
-  // For the last test: the janitor comes once a minute.
-  await one.sql(`insert into rate_quotas values ('${FORGOTTEN}', clock_timestamp() - interval '1 hour', 7)`);
 }, 60_000);
 
 afterAll(async () => {
@@ -231,19 +229,19 @@ describe('of an address', () => {
 });
 
 describe('an attack', () => {
-  test('a thousand forged addresses are one, leave few entries, and lock nobody out', async () => {
+  test('hundreds of forged addresses are one, leave few entries, and lock nobody out', async () => {
     const server = await startServer({ env: LIMITS });
     try {
       const { token } = await anAgent(server).create();
       const began = Date.now();
       const guess = (nth: number) => as(server, `${WRONG_KEY.slice(0, -4)}${String(nth).padStart(4, '0')}`);
-      const answers = await repeat(1_000, (nth) => from(`10.${nth >> 8}.${nth & 255}.1`, guess(nth)).get(CATALOGUE));
+      const answers = await repeat(400, (nth) => from(`10.${nth >> 8}.${nth & 255}.1`, guess(nth)).get(CATALOGUE));
       // A slow machine sees further minutes begin.
       const windows = Math.floor((Date.now() - began) / 60_000) + 1;
       const refused = statuses(answers)[401]!;
       expect(refused).toBeGreaterThanOrEqual(ADDRESS);
       expect(refused).toBeLessThanOrEqual(windows * ADDRESS);
-      expect(statuses(answers)).toEqual({ 401: refused, 429: 1_000 - refused });
+      expect(statuses(answers)).toEqual({ 401: refused, 429: 400 - refused });
       (await as(server, token).get(CATALOGUE)).expect(200);
       (await asRoot(server).get(CATALOGUE)).expect(200);
 
@@ -303,9 +301,11 @@ describe('the shared counts', () => {
   }, 60_000);
 
   test('the row of whoever has not called for long is deleted', async () => {
+    await one.sql(`insert into rate_quotas values ('${FORGOTTEN}', clock_timestamp() - interval '1 hour', 7)`);
+    // The janitor comes once a minute, and with each start.
+    await two.restart();
     await eventually(async () => expect(await one.sql('select 1 from rate_quotas where subject = $1', [FORGOTTEN])).toEqual([]), {
       within: 120_000,
-      every: 500,
     });
     expect((await one.sql('select 1 from rate_quotas')).length).toBeGreaterThan(0);
   }, 150_000);

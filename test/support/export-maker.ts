@@ -166,7 +166,9 @@ function entryLines(entries: readonly StoredEntry[], leaves: readonly Buffer[], 
       continue;
     }
     const from = index;
-    while (index < size && because(entries[index]!, index) === reason) index++;
+    // The last one that was cut off a chain is shown by itself.
+    const isEnd = (n: number) => reason === 'swept' && cutHere.get(entries[n]!.chain)?.seq === entries[n]!.seq;
+    do index++; while (index < size && because(entries[index]!, index) === reason && !isEnd(index - 1) && !isEnd(index));
     const nodes = subtreeRoots(leaves, from, index).map((one) => one.toString('base64'));
     lines.push({ kind: 'gap', from, to: index, because: reason, nodes });
   }

@@ -19,7 +19,10 @@ export const within = (organizationId, story) =>
 /** Does what it is asked to, until its test is gone. */
 export function obey(deeds) {
   process.on('message', ({ n, deed, args }) => {
-    deeds[deed](...args).then((answer) => process.send({ n, answer }), (error) => process.send({ n, error: String(error?.stack ?? error) }));
+    deeds[deed](...args).then(
+      (answer) => process.send({ n, answer }),
+      (error) => process.send({ n, error: String(error?.stack ?? error) }),
+    );
   });
   process.on('disconnect', () => process.exit(0));
   process.send('ready');

@@ -124,6 +124,9 @@ export function verifierCases(): VerifierCase[] {
     one.kind === 'seam' && one['chain'] === 'agt_1' ? { ...one, seq: 3, count: 3 } : one), { cuts }, sweptLog);
   bad('sweep-beyond-its-checkpoint', ['deleted'], (lines) => lines.map((one) =>
     one.kind === 'seam' ? { ...one, checkpoint: { ...(one['checkpoint'] as object), size: 5 } } : one), { cuts }, sweptLog);
+  const twice = world();
+  const both = new Map([...twice.sweep('org_a', 14, { agt_1: 4, sys_org_a: 2 }), ...twice.sweep('org_a', 5, { agt_2: 4 })]);
+  bad('swept-beyond-an-older-checkpoint', ['deleted'], (lines) => lines, { cuts: both }, twice.log);
   bad('gap-without-reason', ['deleted'], (lines) => {
     const entry = lines.findIndex((one) => one.kind === 'entry' && one['chain'] === 'agt_2');
     const index = lines[entry]!['index'] as number;

@@ -24,6 +24,12 @@ export class CheckpointJudge {
     });
   }
 
+  /** Once a key was replaced: those that were not, in their text form. */
+  get present(): string[] {
+    const present = this.known.filter(({ retiredAtSize }) => retiredAtSize === undefined);
+    return present.length === this.known.length ? [] : present.map(({ key }) => key.text);
+  }
+
   /** What is wrong with a stored checkpoint by itself; whether its tree had that root is for whoever has the tree. */
   judge({ organizationId: tree, size, root, note, platformSize }: StoredCheckpoint): Break | undefined {
     const wrong = this.wrongWith(note, tree, platformSize, { size, root });

@@ -68,16 +68,20 @@ export function* againstSignature({ tree, size, newest }: PlatformFound): Genera
   yield inTree(tree, size, 'checkpoint_invalid', `has ${size} leaves, and ${what}: its newest checkpoint is missing`);
 }
 
-/** The key that the log announced last, as far as it is under the checkpoint, must have signed the newest checkpoints. */
+/**
+ * The key that the log announced last, as far as it is under the checkpoint, must have signed the newest checkpoints; where the
+ * installation's own chain is not looked at, the key that is said to sign now: a rotation signs all of them by both.
+ */
 export function* againstAnnouncedKey(
   trees: readonly TreeFound[], ownTree: OrganizationTreeFound | undefined, rotations: readonly Notable[], judge: CheckpointJudge,
 ): Generator<Break> {
   const announced = rotations.filter(({ seq }) => seq <= (ownTree?.ownSeqCovered ?? 0)).sort((a, b) => a.seq - b.seq).at(-1);
   const key = announced?.metadata['keyId'];
-  if (typeof key !== 'string') return;
+  const [wanted, which] = typeof key === 'string' ? [[key], 'announced last'] : [judge.present, 'that signs now'];
+  if (wanted.length === 0) return;
   for (const { tree, newest } of trees) {
-    if (!newest || judge.isSignedBy(newest.note, tree, key)) continue;
-    yield inTree(tree, newest.size, 'checkpoint_invalid', 'has a newest checkpoint that the key announced last has not signed');
+    if (!newest || wanted.some((one) => judge.isSignedBy(newest.note, tree, one))) continue;
+    yield inTree(tree, newest.size, 'checkpoint_invalid', `has a newest checkpoint that the key ${which} has not signed`);
   }
 }
 

@@ -40,17 +40,25 @@ interface Chain {
   hidden: number;
 }
 
+type Seam = LineOf<'seam'> & {
+  isConfirmed?: boolean;
+  /** Where in the tree the last leaf stands that was cut off. */
+  index?: number;
+};
+
 /** Entries of one organization of an export, in the order of its tree. */
 export class SectionCheck {
   readonly id: string;
   private readonly chains = new Map<string, Chain>();
-  private readonly seams = new Map<string, LineOf<'seam'> & { isConfirmed?: boolean }>();
+  private readonly seams = new Map<string, Seam>();
+  /** Of each seam, by the hash of the last leaf that was cut off. */
+  private readonly ends = new Map<string, Seam>();
   private readonly blanks = new Map<string, { chain: string; seq: number; id: string }>();
   private readonly erased = new Set<string>();
   private readonly gaps = { swept: 0, range: 0, hidden: 0 };
   private readonly tree = new CompactRange();
   private next = 0;
-  private sweptTo = 0;
+  private cutTo = 0;
   private heads = 0;
   private isSound = true;
   private goesOn: boolean | undefined;
@@ -73,7 +81,10 @@ export class SectionCheck {
 
   seam(line: LineOf<'seam'>): void {
     if (this.seams.has(line.chain)) return this.frame.inFile('deleted', 'is a second cut of the same chain');
-    this.seams.set(line.chain, line);
+    const seam: Seam = { ...line };
+    this.seams.set(line.chain, seam);
+    this.ends.set(hashText(leafHash(entryLeaf(line))), seam);
+    this.cutTo = Math.max(this.cutTo, line.checkpoint.size);
     this.frame.cutChains.add(line.chain);
     if (this.frame.continues(this.id, line.checkpoint) && line.count <= line.seq) return;
     this.inRun(line.chain, 1, line.seq, 'deleted', 'were cut off at a checkpoint that the tree does not go on from');
@@ -124,15 +135,16 @@ export class SectionCheck {
     const fits = this.frame.isLog && from === this.next && to > from && to <= size && alignedSubtrees(from, to).length === nodes.length;
     if (!fits) return this.frame.inFile('tree_mismatch', 'is a gap that does not fit its tree');
     const allowed = {
-      swept: this.seams.size > 0, hidden: this.agent !== undefined, range: this.frame.isRange && (from === 0 || to === size),
+      swept: to <= this.cutTo, hidden: this.agent !== undefined, range: this.frame.isRange && (from === 0 || to === size),
     }[because];
     if (!allowed) this.inTree('deleted', from, `has leaves ${from} to ${to - 1}, hidden for no reason that the file gives`);
     for (const [n, { level }] of alignedSubtrees(from, to).entries()) {
+      const seam = this.ends.get(nodes[n]!);
+      if (seam) seam.index = this.tree.size;
       this.tree.appendSubtree(level, readHash(nodes[n]!)!);
       this.look();
     }
     this.next = to;
-    if (because === 'swept') this.sweptTo = to;
     this.gaps[because] += to - from;
   }
 
@@ -171,8 +183,10 @@ export class SectionCheck {
     if (frame.isWhole && this.gaps.swept !== swept) {
       this.inTree('deleted', 0, `lacks ${this.gaps.swept} leaves as swept; sweeps speak of ${swept}`);
     }
-    if (this.sweptTo > seams.reduce((most, { checkpoint }) => Math.max(most, checkpoint.size), 0)) {
-      this.inTree('deleted', this.sweptTo, 'lacks leaves as swept that no checkpoint held when they were');
+    for (const { chain, seq, index, checkpoint } of frame.isLog ? seams : []) {
+      // In the window of a part, the last leaf of a cut chain may lie in what the file does not show.
+      const isLate = index === undefined ? !frame.isRange : index >= checkpoint.size;
+      if (isLate) this.inRun(chain, 1, seq, 'deleted', 'were cut off, and are not shown to lie under its checkpoint');
     }
     if (frame.isLog && this.next < size) this.inTree('truncated', this.next, `has ${size} leaves; the file ends before leaf ${this.next}`);
     const isOther = frame.isLog && this.next === size && this.isSound && own && hashText(rootOf(this.tree)) !== own.root;

@@ -5,7 +5,7 @@ import { agentChain, organizationChain, platformChain } from './chain.js';
 import { checkpointText, originOf, PLATFORM_TREE, type StoredCheckpoint } from './checkpoint.js';
 import type { Stamp } from './entry.js';
 import type { ShownSeam } from './entry-source.js';
-import { signingKey, signNote, verifierKey } from './note.js';
+import { signingKey, signNote, verifierKey, type SigningKey } from './note.js';
 import { verifyLog, type VerifyOptions } from './verify.js';
 
 const NAME = 'countersign-test';
@@ -52,6 +52,23 @@ const replaceNewest = (log: MemoryLog, tree: string, change: (one: StoredCheckpo
 };
 const FINE = { breaks: [], uncovered: 0 };
 
+/** The key was replaced; `by` signs for organization b, which has not grown since. */
+async function rotated(by: readonly SigningKey[]): Promise<MemoryLog> {
+  const log = await signed();
+  const size = newest(log, PLATFORM_TREE).size;
+  append(log, { chain: platformChain(), type: 'admin.signing_key_rotated', metadata: { keyId: keyText(2) } }, stamp());
+  log.keys = [{ key: keyText(1), fromSize: 0, retiredAtSize: size }, { key: keyText(2), fromSize: size }];
+  // All that were newest are signed by both, as the rotation does it.
+  for (const tree of [PLATFORM_TREE, 'org_platform', 'org_a', 'org_b']) {
+    replaceNewest(log, tree, (one) => [{
+      ...one, platformSize: size, note: signNote(checkpointText({ origin: originOf(NAME, tree), size: one.size, root: one.root }),
+        tree === 'org_b' ? by : [KEY, OTHER]),
+    }]);
+  }
+  await checkpoint(log, OTHER);
+  return log;
+}
+
 it('two trees for one organization in the map are named, and do not end the verification', async () => {
   const log = await signed();
   const { nodes } = log.trees!.map;
@@ -84,19 +101,9 @@ describe('no false alarm', () => {
   });
 
   it('the key is rotated', async () => {
-    const log = await signed();
-    const size = newest(log, PLATFORM_TREE).size;
-    append(log, { chain: platformChain(), type: 'admin.signing_key_rotated', metadata: { keyId: keyText(2) } }, stamp());
-    log.keys = [{ key: keyText(1), fromSize: 0, retiredAtSize: size }, { key: keyText(2), fromSize: size }];
-    // All that were newest are signed by both, as the rotation does it.
-    for (const tree of [PLATFORM_TREE, 'org_platform', 'org_a', 'org_b']) {
-      replaceNewest(log, tree, (one) => [{
-        ...one, platformSize: size,
-        note: signNote(checkpointText({ origin: originOf(NAME, tree), size: one.size, root: one.root }), [KEY, OTHER]),
-      }]);
-    }
-    await checkpoint(log, OTHER);
+    const log = await rotated([KEY, OTHER]);
     expect(await found(log)).toEqual(FINE);
+    expect(await found(log, { agentId: 'agt_2' })).toEqual(FINE);
   });
 
   it('a clock was set back', async () => {
@@ -146,6 +153,12 @@ describe('a history that is not the one that was signed', () => {
       replaceNewest(log, tree, change);
       expect((await found(log)).breaks).toContain(`${tree} checkpoint_invalid`);
     }
+  });
+
+  it('the newest of a tree is signed by the retired key alone, also where the rotation is not looked at', async () => {
+    const log = await rotated([KEY]);
+    expect((await found(log)).breaks).toEqual(['org_b checkpoint_invalid']);
+    expect((await found(log, { agentId: 'agt_2' })).breaks).toEqual(['org_b checkpoint_invalid']);
   });
 
   it('a key signs that was retired, or that the log has not announced', async () => {

@@ -1,8 +1,10 @@
 import type pg from 'pg';
 import { DirectoryArchive } from '../../../src/modules/audit/sweeps/archive.directory.js';
 import { verifyArchives } from '../../../src/modules/audit/sweeps/verify-archives.js';
-import { AlteredArchive, ALTERINGS } from './archives.js';
+import { AlteredArchive, ALTERINGS, type Altering } from './archives.js';
 import { Random } from './random.js';
+
+const ATTEMPTS = 50;
 
 /** Alters archives of sweeps, each time another one, and holds each against the log; first of all as they are. */
 export async function alteredArchives(
@@ -22,9 +24,10 @@ export async function alteredArchives(
     // The large ones take long, and are of the same kind.
     const sized = await Promise.all(names.filter((one) => altering.object.isOf(one)).map(async (name) => ({ name,
       lines: await linesOf(archive, name) })));
-    const { name, lines } = random.of(sized.sort((a, b) => a.lines.length - b.lines.length).slice(0, 4));
-    const altered = altering.deed(lines, random);
-    if (!altered || altered.join('\n') === lines.join('\n')) continue;
+    const small = sized.sort((a, b) => a.lines.length - b.lines.length).slice(0, 4);
+    const done = alteredOnce(small, altering, random);
+    if (!done) continue;
+    const { name, altered } = done;
     const { breaks } = await verifyArchives(run, new AlteredArchive(archive, name, altered));
     checked++;
     if (!breaks.some(({ kind }) => kind === 'archive_altered' || kind === 'unauthorised_erasure')) {
@@ -32,6 +35,18 @@ export async function alteredArchives(
     }
   }
   return { checked };
+}
+
+/** Not every line has what is to be altered, and not every object two lines. */
+function alteredOnce(
+  objects: readonly { readonly name: string; readonly lines: readonly string[] }[], { deed }: Altering, random: Random,
+): { name: string; altered: readonly string[] } | undefined {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const { name, lines } = random.of(objects);
+    const altered = deed(lines, random);
+    if (altered && altered.join('\n') !== lines.join('\n')) return { name, altered };
+  }
+  return undefined;
 }
 
 async function linesOf(archive: DirectoryArchive, name: string): Promise<string[]> {

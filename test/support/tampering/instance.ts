@@ -24,6 +24,7 @@ const { verify } = (await import(pathToFileURL(join(CHECKOUT, 'verifier', 'verif
 const ATTEMPTS = 60;
 /** Entries from which an organization's turn comes seldom: each look at it takes long. */
 const LARGE = 5_000;
+const FILE_OF_ALL_EACH = 64;
 
 /** One instance, in full: with these it is the same again, on a log that was built from the same seed. */
 export interface Deed {
@@ -34,6 +35,8 @@ export interface Deed {
   readonly scale: number;
   /** Whether the file that an export makes of it is looked at, too. */
   readonly standAlone: boolean;
+  /** Gets the lines of that file, where there is something to be seen in it. */
+  readonly keep?: (texts: readonly string[]) => void;
 }
 
 export interface Outcome {
@@ -46,10 +49,13 @@ export interface Outcome {
 /** Tampers, looks, and undoes it. Undefined where there was nothing of the kind to be done. */
 export async function instance(client: pg.Client, log: LoggedLog, deed: Deed): Promise<Outcome | undefined> {
   const { seed, index, tampering, scale } = deed;
+  const start = new Random(`${seed} ${index} ${tampering.name}`, scale).below(log.organizations.length);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const random = new Random(`${seed} ${index} ${tampering.name} ${attempt}`, scale);
-    const place = new Place(client, log, random, tampering.judged ? log.storied : random.of(log.organizations.filter((id) =>
-      log.entriesOf(id).length < LARGE || random.chance(0.2))));
+    // One after the other from any on: so each has its turns.
+    const open = log.organizations.filter((id) => log.entriesOf(id).length < LARGE || random.chance(0.2));
+    const organizationId = tampering.judged ? log.storied : open[(start + attempt) % open.length]!;
+    const place = new Place(client, log, random, organizationId);
     await client.query('begin');
     try {
       await client.query('set local session_replication_role = replica');
@@ -73,7 +79,7 @@ async function done({ deed, name }: Tampering, place: Place): Promise<Mark | und
   }
 }
 
-async function looked(place: Place, mark: Mark, { index, tampering, standAlone }: Deed): Promise<Outcome> {
+async function looked(place: Place, mark: Mark, { index, tampering, standAlone, keep }: Deed): Promise<Outcome> {
   const { log, organizationId, run } = place;
   const [chain = ''] = mark.at;
   const view = tampering.whole !== undefined || index % 16 === 0 ? 'whole'
@@ -89,14 +95,17 @@ async function looked(place: Place, mark: Mark, { index, tampering, standAlone }
     const unanchored = await look([]);
     if (unanchored.breaksFound > 0) return { view, file: 'not asked', missed: `${where}: no perfect forgery: ${told(unanchored)}` };
   }
-  if (!standAlone) return { view, file: 'not asked' };
-  if (tampering.unseen !== undefined) return { view, file: 'unseen' };
-  const shown = organizations === 'all' ? log.organizations : organizations;
+  if (tampering.unseen !== undefined) return { view, file: standAlone ? 'unseen' : 'not asked' };
+  if (!standAlone && !keep) return { view, file: 'not asked' };
+  // A file of everything takes the stand-alone verifier as long as ten of one organization.
+  const shown = tampering.whole !== undefined || index % FILE_OF_ALL_EACH === 0 ? log.organizations : [organizationId];
   // A log of which no file can be made cannot pass for a whole one: the export breaks off, and half a file is refused.
-  const inFile = await fileOf(run, log, shown).catch((error: unknown) => ({ verdict: error instanceof RangeError
-    ? 'tampered' : String(error) }));
-  if (inFile.verdict === 'tampered') return { view, file: 'found' };
-  return { view, file: 'not asked', missed: `${where}: the file of it is ${inFile.verdict}; the engine says ${told(found)}` };
+  const texts = await textsOf(run, log, shown).catch((error: unknown) => String(error));
+  if (typeof texts !== 'string') keep?.(texts);
+  if (!standAlone) return { view, file: 'not asked' };
+  const verdict = typeof texts === 'string' ? texts : (await verify(texts, { keys: [log.verifierKeys.at(-1)!] })).verdict;
+  if (verdict === 'tampered' || verdict.startsWith('RangeError')) return { view, file: 'found' };
+  return { view, file: 'not asked', missed: `${where}: the file of it is ${verdict}; the engine says ${told(found)}` };
 }
 
 const told = ({ breaks, breaksFound }: Pick<LogFound, 'breaks' | 'breaksFound'>) =>
@@ -116,19 +125,22 @@ export async function verified(
 export async function fileOf(
   run: Place['run'], log: LoggedLog, organizations: readonly string[],
 ): Promise<{ verdict: string; breaks: readonly { kind: string; detail: string }[] }> {
+  return verify(await textsOf(run, log, organizations), { keys: [log.verifierKeys.at(-1)!] });
+}
+
+async function textsOf(run: Place['run'], log: LoggedLog, organizations: readonly string[]): Promise<string[]> {
   const source = await sqlExportSource(run, log.seed);
   const texts: string[] = [];
   const lines = logLines(source, { organizations }, new Date().toISOString());
   for await (const text of sealed(lines, signingKey(log.instance, log.seed))) texts.push(text.slice(0, -1));
-  return verify(texts, { keys: [log.verifierKeys.at(-1)!] });
+  return texts;
 }
 
-/**
- * What is wrong with a log that nobody touched: nothing. Otherwise what is said of it.
- *
- * @param thorough looks at every organization and some agents by themselves, too, and at files of all of them
- */
-export async function falseAlarm(client: pg.Client, log: LoggedLog, thorough = true): Promise<string | undefined> {
+/** How much is looked at: a file takes the stand-alone verifier long, so briefly it is two of small organizations, another each time. */
+export type Thoroughness = 'briefly' | 'each small one' | 'all of it';
+
+/** What is wrong with a log that nobody touched: nothing. Otherwise what is said of it. */
+export async function falseAlarm(client: pg.Client, log: LoggedLog, how: Thoroughness, turn = 0): Promise<string | undefined> {
   const run = async (sql: string, parameters: readonly unknown[] = []) =>
     (await client.query<Record<string, unknown>>(sql, [...parameters])).rows;
   const whole = (id: string) => log.entriesOf(id).length;
@@ -136,7 +148,10 @@ export async function falseAlarm(client: pg.Client, log: LoggedLog, thorough = t
     ['all', async () => alarm(await verified(run, 'all', log.anchors, { judged: false }))],
     ['story, judged', async () => alarm(await verified(run, [log.storied], log.anchors, { judged: true }))],
   ];
-  for (const id of [...log.organizations].sort((a, b) => whole(a) - whole(b)).slice(0, thorough ? undefined : -1)) {
+  const thorough = how === 'all of it';
+  const small = [...log.organizations].sort((a, b) => whole(a) - whole(b)).slice(0, -1);
+  const two = [turn, turn + 1].map((n) => small[n % small.length]!);
+  for (const id of thorough ? log.organizations : how === 'briefly' ? two : small) {
     looks.push([`file of ${id}`, async () => inFile(await fileOf(run, log, [id]))]);
     const agentId = [...log.chainsOf(id).keys()].find((chain) => chain.startsWith('agt_'));
     if (agentId) looks.push([`agent ${agentId}`, async () => alarm(await verified(run, [id], log.anchors, { judged: false, agentId }))]);

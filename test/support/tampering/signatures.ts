@@ -122,7 +122,9 @@ export const SIGNATURES: readonly Tampering[] = [
       Promise.resolve(place.log.retiredSeed === undefined ? undefined : signed(place, one, place.log.retiredSeed))),
     in: 'swept',
   },
-  taken("the organization's newest gone", `delete from audit_checkpoints where organization_id = $1 and ${NEWEST}`, 'own'),
+  // The only one gone is the same as all of them gone, below.
+  taken("the organization's newest gone", `delete from audit_checkpoints where organization_id = $1 and ${NEWEST}
+    and (select count(*) from audit_checkpoints x where x.organization_id = $1) > 1`, 'own'),
   taken("the platform's newest gone", `delete from audit_checkpoints where organization_id = $1 and ${NEWEST}`, 'platform'),
   taken("all of the organization's gone", 'delete from audit_checkpoints where organization_id = $1', 'own',
     { kinds: ['checkpoint_invalid', 'tree_mismatch', 'deleted'],

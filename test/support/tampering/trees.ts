@@ -10,6 +10,8 @@ import type { Place, Tampering } from './place.js';
 const OTHER_ROOT = hashText(EMPTY_ROOT);
 /** Why a file says nothing of a row: it shows what was signed, and what leads there. */
 const SIGNED_ALONE = 'a file shows what was signed, not what the rows say of a tree';
+/** Why a hash in a row may be another, and the file is right: what stands is hashed as the file shows it, only gaps rest on the rows. */
+const HASHED_ANEW = 'a file shows the entries, whose hashes are right, and not what the rows of the tree say of them';
 const TREE = ['tree_mismatch', 'inserted', 'truncated', 'chain_removed', 'deleted', 'forked', 'reordered'] as const;
 
 function head(name: string, kinds: Tampering['kinds'], sql: string, suits = 'true'): Tampering {
@@ -69,10 +71,10 @@ export const TREES: readonly Tampering[] = [
   head('closed', ['edited'], 'update audit_heads set closed_at = now() where organization_id = $1 and chain = $2', 'closed_at is null'),
   head('opened again', ['edited'], 'update audit_heads set closed_at = null where organization_id = $1 and chain = $2',
     'closed_at is not null'),
-  leaves('another hash in a leaf', (all, { random }) => {
+  { ...leaves('another hash in a leaf', (all, { random }) => {
     const at = random.below(all.length);
     return all.map((leaf, n) => (n === at ? { ...leaf, hash: spoilt(leaf.hash, random) } : leaf));
-  }),
+  }), unseen: HASHED_ANEW },
   leaves('another position in a leaf', (all, { random }) => {
     const at = random.below(all.length);
     return all.map((leaf, n) => (n === at ? { ...leaf, seq: leaf.seq + 1 + random.below(5) } : leaf));
@@ -101,13 +103,13 @@ export const TREES: readonly Tampering[] = [
     ({ random }) => [1 + random.below(3)]), unseen: SIGNED_ALONE },
   { ...stored('another root', 'update audit_trees set root = $2 where organization_id = $1', () => [OTHER_ROOT]), unseen: SIGNED_ALONE },
   stored('its row is gone', 'delete from audit_trees where organization_id = $1'),
-  stored('a hash in the tail', `update audit_trees set tail_hashes[1 + $2] = repeat('0', 64)
-    where organization_id = $1 and cardinality(tail_hashes) > $2::integer`, ({ random }) => [random.below(40)]),
+  { ...stored('a hash in the tail', `update audit_trees set tail_hashes[1 + $2] = repeat('0', 64)
+    where organization_id = $1 and cardinality(tail_hashes) > $2::integer`, ({ random }) => [random.below(40)]), unseen: HASHED_ANEW },
   stored('a chain in the tail', `update audit_trees set tail_chains[1 + $2] = 'agt_nobody'
     where organization_id = $1 and cardinality(tail_hashes) > $2::integer`, ({ random }) => [random.below(40)]),
-  stored('a byte of a tile', `update audit_tree_leaves set hashes = set_byte(hashes, $2::integer, 255 - get_byte(hashes, $2::integer))
+  { ...stored('a byte of a tile', `update audit_tree_leaves set hashes = set_byte(hashes, $2::integer, 255 - get_byte(hashes, $2::integer))
     where organization_id = $1 and tile = (select $3::integer % count(*) from audit_tree_leaves where organization_id = $1)`,
-  ({ random }) => [random.below(8_192), random.below(1_000)]),
+  ({ random }) => [random.below(8_192), random.below(1_000)]), unseen: HASHED_ANEW },
   stored('a position in a tile', `update audit_tree_leaves set seqs[1 + $2] = seqs[1 + $2] + 1
     where organization_id = $1 and tile = (select $3::integer % count(*) from audit_tree_leaves where organization_id = $1)`,
   ({ random }) => [random.below(256), random.below(1_000)]),

@@ -167,8 +167,11 @@ class Section {
     let n = 0;
     for (const leaf of leaves) {
       const because = this.reasonFor(leaf);
-      const ended = because ? gap.add(leaf, because) : gap.end();
-      if (ended) yield ended;
+      // The last leaf that a sweep cut off a chain stands alone: so it is seen where it stood.
+      const seam = this.seams.lines.get(leaf.chain);
+      const isEnd = seam?.seq === leaf.seq && because === 'swept';
+      const ended = [isEnd || !because ? gap.end() : undefined, because && gap.add(leaf, because), isEnd ? gap.end() : undefined];
+      for (const one of ended) if (one) yield one;
       if (because) continue;
       const entry = entries[n++];
       if (entry) yield this.show(entry, leaf.index);

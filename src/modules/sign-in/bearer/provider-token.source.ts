@@ -53,13 +53,17 @@ export class ProviderTokenSource implements CredentialSource {
     return (claimedRole === undefined ? recorded : lowerOf(recorded, claimedRole)) === role ? undefined : 'the role has changed meanwhile';
   }
 
-  /** @throws Problem FORBIDDEN, TIER_REQUIRED for a genuine token of somebody who may not come in; UNAVAILABLE without the provider's keys */
+  /**
+   * @throws Problem FORBIDDEN, TIER_REQUIRED for a genuine token of somebody who may not come in; UNAVAILABLE while the provider's keys
+   *   are not to be had
+   */
   private async judge(bearer: string, held: boolean): Promise<Presented> {
     const verdict = await this.provider.verify(bearer);
     if (!verdict.ok) return { kind: 'invalid', reason: verdict.reason };
     const issuer = this.provider.issuer!;
     // Whoever holds a stream open has an account, or had one.
-    const account = held ? await this.accounts.find(issuer, verdict.claims) : await this.accounts.orMake(issuer, verdict.claims, 'credential');
+    const { claims } = verdict;
+    const account = await (held ? this.accounts.find(issuer, claims) : this.accounts.orMake(issuer, claims, 'credential'));
     if (account === undefined) return { kind: 'invalid', reason: UNKNOWN };
     return 'refused' in account ? this.refuse(account, held) : verified(account);
   }

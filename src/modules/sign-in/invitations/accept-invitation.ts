@@ -64,7 +64,7 @@ export class AcceptInvitation {
     const plan = RedeemInvitation.plan(invitation, replaced ? [replaced.organizationId] : []);
     const { agent, address } = visit;
     const signedIn = await this.work.run(plan, async (tx): Promise<SignedIn | undefined> => {
-      const user = await this.redeeming.redeem(tx, invitation, undefined, way.userId);
+      const user = await this.redeeming.redeem(tx, invitation, { newId: way.userId });
       if (!user) return undefined;
       await way.keep(tx, user);
       if (replaced) await this.sessions.end(tx, [replaced], 'replaced', user.id);

@@ -54,9 +54,18 @@ export class InvitationStore {
     return (await tx.query<FoundInvitation>(`${FOUND} where i.token_hash = $1 and ${OPEN}`, [tokenHash]))[0];
   }
 
-  /** Those of an address that may still be accepted, in all organizations, the oldest first. */
-  openOfAddress(tx: Tx, emailFolded: string): Promise<FoundInvitation[]> {
-    return tx.query<FoundInvitation>(`${FOUND} where i.email_folded = $1 and ${OPEN} order by i.id limit 100`, [emailFolded]);
+  /**
+   * The one of an address that may still be accepted; of several the newest, for whoever invited last knows best.
+   *
+   * @param within a tenant, or one of its organizations; everywhere where there is none
+   */
+  async openOfAddress(tx: Tx, emailFolded: string, within: string | undefined): Promise<FoundInvitation | undefined> {
+    const [found] = await tx.query<FoundInvitation>(
+      `${FOUND} where i.email_folded = $1 and ${OPEN} and ($2::text is null or $2 = o.id or $2 = o.tenant_id)
+       order by i.created_at desc, i.id desc limit 1`,
+      [emailFolded, within ?? null],
+    );
+    return found;
   }
 
   /** Whether an address is invited to an organization already. */

@@ -6,19 +6,17 @@ import { SignInSeamsModule } from '../seams/seams.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AcceptInvitation } from './accept-invitation.js';
 import { InvitationTerms } from './invitation-terms.js';
-import { InvitationStore } from './invitation.store.js';
 import { InvitationsController } from './invitations.controller.js';
 import { InvitationsQuery } from './invitations.query.js';
 import { InvitePersonService } from './invite-person.service.js';
-import { InvitedStore } from './invited.store.js';
-import { RedeemInvitation } from './redeem-invitation.js';
+import { RedeemingModule } from './redeeming.module.js';
 
 /** Invitations: how somebody comes to an account without a provider. */
 @Module({
   // Routes stand in the order in which their modules are found, and a module is found before what it imports.
-  imports: [OrganizationsModule, SignInSeamsModule, SessionsModule, PasswordsModule, UserRoutesModule],
+  imports: [OrganizationsModule, SignInSeamsModule, SessionsModule, PasswordsModule, RedeemingModule, UserRoutesModule],
   controllers: [InvitationsController],
-  providers: [InvitationStore, InvitedStore, InvitationsQuery, InvitationTerms, InvitePersonService, RedeemInvitation, AcceptInvitation],
-  exports: [InvitationStore, RedeemInvitation, AcceptInvitation],
+  providers: [InvitationsQuery, InvitationTerms, InvitePersonService, AcceptInvitation],
+  exports: [AcceptInvitation],
 })
 export class InvitationsModule {}

@@ -13,6 +13,14 @@ import { UserStore } from '../../organizations/user.store.js';
 import { type FoundInvitation, type InvitationPlace, InvitationStore } from './invitation.store.js';
 import { InvitedStore } from './invited.store.js';
 
+/** Who comes by an invitation. */
+export interface Redeemer {
+  /** Of the account, if it is made: a passkey has been made for it already. */
+  readonly newId?: string | undefined;
+  /** What the identity provider says of them. It vouches for who they are; the role is at most the one that it names. */
+  readonly provider?: { readonly role?: Role | undefined; readonly name?: string | undefined };
+}
+
 /** From an invitation to the account that it is for, by whichever way somebody then comes in. */
 @Injectable()
 export class RedeemInvitation {
@@ -32,12 +40,10 @@ export class RedeemInvitation {
   /**
    * For a unit of work by `plan`. An invitation that lets nobody in any more is voided, which has to be committed.
    *
-   * @param roleAtMost what the identity provider says of them, where it vouches for who they are
-   * @param newId of the account, if it is made: a passkey has been made for it already
    * @returns the account, made or found; undefined where the invitation holds no more
    * @throws Problem TIER_REQUIRED; CONFLICT where the address has got an account meanwhile
    */
-  async redeem(tx: Tx, place: InvitationPlace, roleAtMost?: Role, newId?: string): Promise<UserEntity | undefined> {
+  async redeem(tx: Tx, place: InvitationPlace, { newId, provider }: Redeemer = {}): Promise<UserEntity | undefined> {
     const { organizationId } = place;
     const invitation = await this.invitations.read(tx, place);
     if (invitation?.status !== 'open') return undefined;
@@ -51,11 +57,13 @@ export class RedeemInvitation {
       }, { actorId: 'system' });
       return undefined;
     }
-    const vouchedBy = delivery === 'hand' && inviter.kind === 'person' ? invitedBy : null;
-    const role = roleAtMost === undefined ? invitation.role : lowerOf(invitation.role, roleAtMost);
+    const vouchedBy = delivery === 'hand' && inviter.kind === 'person' && !provider ? invitedBy : null;
+    const role = lowerOf(invitation.role, provider?.role ?? invitation.role);
     const user = account
       ? await this.vouched(tx, { organizationId, id: account.id }, vouchedBy)
-      : await this.accounts.insert(tx, { organizationId, email, name, role, vouchedBy, occasion: 'invitation', id: newId });
+      : await this.accounts.insert(tx, {
+          organizationId, email, name: name ?? provider?.name ?? null, role, vouchedBy, occasion: 'invitation', id: newId,
+        });
     if (!(await this.invitations.accept(tx, place, user.id))) throw new Problem('NOT_FOUND', GONE);
     tx.record(organizationChain(organizationId), {
       type: 'admin.invitation_ended', metadata: { invitationId: place.id, change: 'accepted' },

@@ -31,6 +31,12 @@ export class IdentityStore {
     return rows.length > 0;
   }
 
+  async isAddressTaken(tx: Tx, organizationId: string, emailFolded: string): Promise<boolean> {
+    const rows = await tx.query(
+      `select 1 from users where organization_id = $1 and email_folded = $2 and status = 'active'`, [organizationId, emailFolded]);
+    return rows.length > 0;
+  }
+
   /**
    * Lets the user in by this account.
    *

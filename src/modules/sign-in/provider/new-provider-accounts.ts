@@ -1,42 +1,38 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Claims } from '../../../domain/access/claims.js';
-import { lowerOf, refusalToMake } from '../../../domain/access/rank.js';
-import { organizationChain } from '../../../domain/audit/chain.js';
 import { asServiceOnArrival } from '../../../platform/auth/call-context.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import type { Plan } from '../../../platform/database/plan.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
 import { foldedEmail, MakeAccount } from '../../organizations/make-account.js';
 import { sharedChange } from '../../organizations/shared-change.js';
-import type { RefusedAccount } from '../seams/provider-accounts.js';
-import { AccountInvitationStore, type OpenInvitation } from './account-invitation.store.js';
+import { RedeemInvitation } from '../invitations/redeem-invitation.js';
+import type { AccountRefusal, RefusedAccount } from '../seams/provider-accounts.js';
 import { IdentityStore } from './identity.store.js';
-import { type InvitationPlace, ProviderPeopleQuery } from './provider-people.query.js';
-
-/** Ends a unit of work that must leave nothing behind. */
-class Refused extends Error {
-  constructor(readonly account: RefusedAccount) {
-    super(account.refused);
-  }
-}
+import { InvitedByAddress } from './invited-by-address.js';
+import { ProviderPeopleQuery } from './provider-people.query.js';
 
 /** How users of the provider come to an account who have none: by an invitation to their verified address, or at first sight. */
 @Injectable()
 export class NewProviderAccounts {
   constructor(
-    @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'oidcJit' | 'oidcDefaultRole'>,
     private readonly people: ProviderPeopleQuery,
     private readonly identities: IdentityStore,
-    private readonly invitations: AccountInvitationStore,
+    private readonly invited: InvitedByAddress,
     private readonly accounts: MakeAccount,
+    @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'oidcJit' | 'oidcDefaultRole'>,
     @Inject(UnitOfWork) private readonly work: UnitOfWork,
   ) {}
 
   /** @returns why not; nothing where the user has an account now, whoever gave it to them */
   async make(issuer: string, claims: Claims): Promise<RefusedAccount | undefined> {
-    const invitation = claims.email && (await this.people.invitation(foldedEmail(claims.email), claims.tenantId));
-    if (invitation) return claims.emailVerified ? this.accept(issuer, claims, invitation) : { refused: 'unverified' };
+    const invitation = await this.invited.find(claims);
+    if (invitation) {
+      if (!claims.emailVerified) return { refused: 'unverified' };
+      return this.inOne(issuer, claims, RedeemInvitation.plan(invitation), (tx) => this.invited.accept(tx, invitation, issuer, claims));
+    }
     // An account at first sight is nobody's whom the provider could already know by our name.
     if (claims.userId !== undefined) return { refused: 'another_user' };
     if (!this.config.oidcJit) return { refused: 'not_invited' };
@@ -44,69 +40,35 @@ export class NewProviderAccounts {
     return home === undefined ? { refused: 'unknown_tenant' } : this.atFirstSight(issuer, claims, home);
   }
 
-  private accept(issuer: string, claims: Claims, place: InvitationPlace): Promise<RefusedAccount | undefined> {
-    const { organizationId } = place;
-    return this.inOne(issuer, claims, organizationId, async (tx) => {
-      const invitation = await this.invitations.lockOpen(tx, place);
-      if (invitation === undefined || !stillCovers(invitation)) throw new Refused({ refused: 'not_invited' });
-      const userId = await this.accountFor(tx, organizationId, invitation, claims);
-      await this.invitations.accept(tx, place, userId);
-      const isReplaced = await this.identities.bind(tx, { organizationId, id: userId }, issuer, claims);
-      const chain = organizationChain(organizationId);
-      tx.record(chain, { type: 'admin.invitation_ended', metadata: { invitationId: place.id, change: 'accepted' } });
-      if (invitation.userId === null) return;
-      const change = isReplaced ? 'replaced' : 'added';
-      tx.record(chain, { type: 'auth.credential_changed', metadata: { userId, method: 'provider', change } });
-    });
-  }
-
-  private async accountFor(tx: Tx, organizationId: string, invitation: OpenInvitation, claims: Claims): Promise<string> {
-    const { userId, role, name } = invitation;
-    if (claims.userId !== undefined && claims.userId !== userId) throw new Refused({ refused: 'another_user' });
-    if (userId !== null) return userId;
-    if (await this.invitations.isTaken(tx, organizationId, invitation.emailFolded)) throw new Refused({ refused: 'taken' });
-    const { id } = await this.accounts.insert(tx, {
-      organizationId, email: invitation.email, name: name ?? claims.name ?? null,
-      role: claims.role === undefined ? role : lowerOf(role, claims.role), occasion: 'invitation',
-    });
-    return id;
-  }
-
   /** An address that nobody has verified is left out: by it somebody could be taken for another. */
   private atFirstSight(issuer: string, claims: Claims, organizationId: string): Promise<RefusedAccount | undefined> {
-    return this.inOne(issuer, claims, organizationId, async (tx) => {
+    return this.inOne(issuer, claims, sharedChange(organizationId), async (tx) => {
       const { email, emailVerified, name, role } = claims;
-      if (email !== undefined && (await this.invitations.isTaken(tx, organizationId, foldedEmail(email)))) {
-        throw new Refused({ refused: 'taken' });
-      }
+      if (email !== undefined && (await this.identities.isAddressTaken(tx, organizationId, foldedEmail(email)))) return 'taken';
       const { id } = await this.accounts.insert(tx, {
         organizationId, email: email !== undefined && emailVerified ? email : null, name: name ?? null,
         role: role ?? this.config.oidcDefaultRole, occasion: 'provider',
       });
       await this.identities.bind(tx, { organizationId, id }, issuer, claims);
+      return undefined;
     });
   }
 
-  /** Under the lock of the user, behind the head: whom somebody else has given an account meanwhile needs no second one. */
+  /** Under the lock of the user, behind the heads: whom somebody else has given an account meanwhile needs no second one. */
   private async inOne(
-    issuer: string, claims: Claims, organizationId: string, story: (tx: Tx) => Promise<void>,
+    issuer: string, claims: Claims, plan: Plan, story: (tx: Tx) => Promise<AccountRefusal | undefined>,
   ): Promise<RefusedAccount | undefined> {
     try {
-      await asServiceOnArrival(() => this.work.run(sharedChange(organizationId), async (tx) => {
+      const refused = await asServiceOnArrival(() => this.work.run(plan, async (tx) => {
         await this.identities.lockSubject(tx, issuer, claims.sub);
-        if (!(await this.identities.isBound(tx, issuer, claims.sub))) await story(tx);
+        return (await this.identities.isBound(tx, issuer, claims.sub)) ? undefined : story(tx);
       }));
-      return undefined;
+      return refused && { refused };
     } catch (error) {
-      if (error instanceof Refused) return error.account;
-      if (error instanceof Problem && error.code === 'TIER_REQUIRED') return { refused: 'tier', problem: error };
+      if (!(error instanceof Problem)) throw error;
+      if (error.code === 'TIER_REQUIRED') return { refused: 'tier', problem: error };
+      if (error.code === 'CONFLICT') return { refused: 'taken' };
       throw error;
     }
   }
-}
-
-/** Whoever invited must still be able to: root always, others by the role they have now. */
-function stillCovers({ invitedBy, inviterRole, role }: OpenInvitation): boolean {
-  if (invitedBy === 'root') return true;
-  return inviterRole !== null && refusalToMake({ kind: 'user', userId: invitedBy, role: inviterRole }, role) === undefined;
 }

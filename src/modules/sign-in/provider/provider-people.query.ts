@@ -28,14 +28,6 @@ const FIND = `
   join organizations o on o.id = i.organization_id
   where i.subject = $1 and i.issuer = $2`;
 
-// The newest one, should there be several: whoever invited last knows best.
-const INVITED = `
-  select i.organization_id as "organizationId", i.id
-  from invitations i join organizations o on o.id = i.organization_id
-  where i.email_folded = $1 and i.accepted_at is null and i.voided_at is null and i.expires_at > clock_timestamp()
-    and ($2::text is null or $2 = o.id or $2 = o.tenant_id)
-  order by i.created_at desc, i.id desc limit 1`;
-
 const HOME_OF_TENANT = `
   select coalesce(t.first_organization_id,
     (select o.id from organizations o where o.tenant_id = t.id order by o.created_at, o.id limit 1)) as id
@@ -47,11 +39,6 @@ const HOME_NAMED = `
 const HOME_OF_ALL = `
   select first_organization_id as id from instance where not exists (select 1 from tenants)`;
 
-export interface InvitationPlace {
-  readonly organizationId: string;
-  readonly id: string;
-}
-
 /** Who somebody is, looked up by what the provider says: before there is a scope. */
 @Injectable()
 export class ProviderPeopleQuery {
@@ -60,12 +47,6 @@ export class ProviderPeopleQuery {
   async find(issuer: string, subject: string): Promise<IdentityRow | undefined> {
     const [row] = await this.pool.run(FIND, [subject, issuer]);
     return row as IdentityRow | undefined;
-  }
-
-  /** @param tenantId the claim: a tenant, or one of its organizations */
-  async invitation(emailFolded: string, tenantId: string | undefined): Promise<InvitationPlace | undefined> {
-    const [row] = await this.pool.run(INVITED, [emailFolded, tenantId ?? null]);
-    return row as InvitationPlace | undefined;
   }
 
   /** Where somebody new belongs of whom the provider says this tenant, or none. */
