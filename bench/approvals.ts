@@ -1,8 +1,9 @@
 // How soon an approved action is at its runtime: from sending the approval to the receiver's receipt of the call.
 import { createHash, randomBytes } from 'node:crypto';
-import { Agent, createServer, request } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'undici';
 import { newId } from '../src/domain/ids.js';
 import { post } from './callers.js';
 import { bodyOf } from './figures.js';
@@ -46,7 +47,6 @@ export interface ApprovalTimes {
 /** Everything that the figure needs besides the stage: agents that ask, people who approve, and a receiver in this process. */
 export class ApprovalDesk {
   private readonly receipts = new Map<string, number[]>();
-  private agent = new Agent();
   private tokens: string[] = [];
   private keys: string[] = [];
   private asked = 0;
@@ -83,20 +83,20 @@ export class ApprovalDesk {
         })
       : undefined;
     // New for each stretch: the server closes connections that nobody has used for a while.
-    this.agent = new Agent({ keepAlive: true, maxSockets: Infinity });
+    const pool = new Pool(this.stage.governed.url);
     await load?.steady;
     const spentBefore = [cpuSeconds(this.stage.governed.pid), cpuSeconds(this.stage.databasePid, true)] as const;
     const sentAt: number[] = [];
     const answers: number[] = [];
     await atFixedMoments(perSecond, seconds, async (n) => {
       const begin = (sentAt[n] = performance.now());
-      await this.approve(asked[n]!.hitlRequestId, this.keys[n % this.keys.length]!);
+      await approve(pool, asked[n]!.hitlRequestId, this.keys[n % this.keys.length]!);
       answers.push(performance.now() - begin);
     });
     for (const end = Date.now() + LATEST_MS; !asked.every(({ executionId }) => this.receipts.has(executionId)); await delay(20)) {
       if (Date.now() > end) throw new Error('approve: not every approved action was received');
     }
-    this.agent.destroy();
+    await pool.destroy();
     const gate = await figuresOf(load);
     const each = (spent: number) => (spent / asked.length) * 1e6;
     const spent = {
@@ -126,26 +126,6 @@ export class ApprovalDesk {
     return asked;
   }
 
-  /** An approval is answered after 2 s, whatever has become of its action by then. @throws Error unless it was approved */
-  private approve(id: string, key: string): Promise<void> {
-    const body = '{"note":"as agreed"}';
-    return new Promise((done, failed) => {
-      const sent = request(`${this.stage.governed.url}/api/v1/hitl/${id}/approve`, {
-        method: 'POST', agent: this.agent,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'content-length': body.length },
-      }, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk)).once('end', () => {
-          const answer = JSON.parse(text) as { request?: { status?: string } };
-          if (response.statusCode === 200 && answer.request?.status === 'approved') done();
-          else failed(new Error(`approve: an approval was answered ${response.statusCode} ${text.slice(0, 500)}`));
-        });
-      });
-      sent.once('error', failed);
-      sent.end(body);
-    });
-  }
-
   /** In this process, so that sending and receipt are read from one clock. @returns its address */
   private async receive(): Promise<string> {
     const answer = '{"ok":true}';
@@ -160,6 +140,18 @@ export class ApprovalDesk {
     server.unref();
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}/payments`;
   }
+}
+
+/** An approval is answered after 2 s, whatever has become of its action by then. @throws Error unless it was approved */
+async function approve(pool: Pool, id: string, key: string): Promise<void> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const { statusCode, body } = await pool.request({
+    path: `/api/v1/hitl/${id}/approve`, method: 'POST', headers, body: '{"note":"as agreed"}',
+  });
+  const text = await body.text();
+  const answer = JSON.parse(text) as { request?: { status?: string } };
+  if (statusCode === 200 && answer.request?.status === 'approved') return;
+  throw new Error(`approve: an approval was answered ${statusCode} ${text.slice(0, 500)}`);
 }
 
 async function figuresOf(load: OpenLoop | undefined): Promise<GateBeside | undefined> {

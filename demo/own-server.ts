@@ -24,8 +24,14 @@ export interface OwnServer {
 const STARTS_WITHIN_MS = 60_000;
 const ENDS_WITHIN_MS = 15_000;
 
-/** Starts a server as `npm start` does, with its own embedded database in a temporary folder and on a free port. */
-export async function startOwnServer(signal: AbortSignal, onMade: (stop: () => Promise<void>) => void): Promise<OwnServer> {
+/**
+ * Starts a server as `npm start` does, with its own embedded database in a temporary folder and on a free port.
+ *
+ * @param settings besides
+ */
+export async function startOwnServer(
+  signal: AbortSignal, onMade: (stop: () => Promise<void>) => void, settings: Readonly<Record<string, string>> = {},
+): Promise<OwnServer> {
   const folder = mkdtempSync(join(tmpdir(), 'countersign-demo-'));
   // Started by root, the database runs as another user, who has to come through.
   if (process.getuid?.() === 0) chmodSync(folder, 0o711);
@@ -34,7 +40,9 @@ export async function startOwnServer(signal: AbortSignal, onMade: (stop: () => P
   const dataDir = join(folder, 'data');
   const port = await freePort();
   const child = spawn(process.execPath, [join(checkoutRoot(), 'scripts', 'start.mjs')], {
-    env: { ...plainEnvironment(), DATA_DIR: dataDir, PORT: String(port), ROOT_API_KEY: key, COUNTERSIGN_READY_FILE: readyFile },
+    env: {
+      ...plainEnvironment(), DATA_DIR: dataDir, PORT: String(port), ROOT_API_KEY: key, COUNTERSIGN_READY_FILE: readyFile, ...settings,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let complaint = '';

@@ -5,44 +5,17 @@
 // Of the data folder, the write-ahead log (pg_wal) and the server's log are left out: both hold what was, until they rotate
 // (docs/operations.md). Before the story every column is told not to compress, so that a text that is there can be found; and that it
 // can be found is shown before anything is erased.
-import { spawnSync } from 'node:child_process';
-import { chmodSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { prepareOrExit } from './prepare.mjs';
-import { MISSING, programs, query, startCluster } from './test/own-cluster.mjs';
-import { endLeftServers, makeRunFolder, removeRunFolder } from './test/run-folder.mjs';
+import { onOwnCluster } from './test/on-own-cluster.mjs';
+import { dumpOf, query } from './test/own-cluster.mjs';
 
 const LEFT_OUT = new Set(['pg_wal', 'log']);
 
-process.chdir(join(import.meta.dirname, '..'));
-const binaries = programs();
-if (binaries === undefined) {
-  process.stderr.write(MISSING);
-  process.exit(2);
-}
-prepareOrExit();
-const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.proofs.json', '--pretty', 'false'];
-if (spawnSync(process.execPath, tsc, { stdio: ['ignore', 2, 2] }).status !== 0) process.exit(1);
+await onOwnCluster(story);
 
-const folder = makeRunFolder();
-chmodSync(folder, 0o755);
-const dataDir = join(folder, 'postgres');
-let cluster;
-try {
-  cluster = await startCluster(binaries, dataDir);
-  process.exitCode = (await story(cluster)) ? 0 : 1;
-} finally {
-  endLeftServers(folder);
-  await cluster?.stop();
-  removeRunFolder(folder);
-}
-
-async function story({ url, superuserUrl, stop }) {
-  const { makeTemplate } = await import('./test/database.mjs');
-  const { firstRun } = await import('./test/first-run.mjs');
-  Object.assign(process.env, { TEST_DATABASE_URL: url, TEST_SUPERUSER_URL: superuserUrl, COUNTERSIGN_TEST_RUN: folder });
-  await makeTemplate(url, (template) => firstRun(template, folder));
+async function story({ binaries, dataDir, stop }) {
   const { startServer } = await import('../dist/proofs/test/support/server.js');
   const { NAMES, STORY_ENVIRONMENT, theyAreErased, theyWereHere } = await import('../dist/proofs/test/support/erased-story.js');
   const texts = [...new Set(Object.values(NAMES).flatMap((text) => [text, text.toLowerCase(), text.toUpperCase()]))];
@@ -58,17 +31,17 @@ async function story({ url, superuserUrl, stop }) {
   });
   // Statistics keep what is common in a column: they have to know the person to be able to forget them.
   await query(database, 'analyze', 'checkpoint');
-  const known = report('before', texts, dumpOf(database), filesOf(dataDir), filesOf(archive));
+  const known = report('before', texts, dumpOf(binaries, database), dataDir, archive);
   await theyAreErased(server, userId);
   const { valid, archives } = await verifiedArchives(server.database, archive);
   process.stdout.write(`${archives} archives, which ${valid ? 'verify' : 'do not verify'}\n`);
   await server.kill('SIGTERM');
 
-  const dump = dumpOf(database);
+  const dump = dumpOf(binaries, database);
   // Statistics first: the rows that they replace go with the rest.
   await query(database, 'analyze', 'vacuum full', 'checkpoint');
   await stop();
-  const left = report('after', texts, dump, filesOf(dataDir), filesOf(archive));
+  const left = report('after', texts, dump, dataDir, archive);
   if (Object.values(known).some((found) => found < Object.keys(NAMES).length)) {
     process.stdout.write('the person could not be found before the erasure either: this proves nothing\n');
     return false;
@@ -79,7 +52,8 @@ async function story({ url, superuserUrl, stop }) {
 }
 
 /** Says where the texts are. What a table holds stands in a dump as lines below its COPY; those are named, not shown. */
-function report(when, texts, dump, files, archived) {
+function report(when, texts, dump, dataDir, archive) {
+  const [files, archived] = [filesOf(dataDir, LEFT_OUT), filesOf(archive)];
   const inDump = texts.filter((text) => dump.includes(text));
   const tables = new Set();
   let table = '';
@@ -105,15 +79,9 @@ function report(when, texts, dump, files, archived) {
   return { inDump: inDump.length, inFiles: found.size, inArchive: inArchive.length };
 }
 
-function dumpOf(url) {
-  const { status, stdout, stderr } = spawnSync(join(binaries, 'pg_dump'), [url], { encoding: 'utf8', maxBuffer: 1 << 30 });
-  if (status !== 0) throw new Error(`pg_dump: ${stderr}`);
-  return stdout;
-}
-
-function filesOf(from) {
+function filesOf(from, leftOut = new Set()) {
   return readdirSync(from, { withFileTypes: true }).flatMap((entry) => {
-    if (from === dataDir && LEFT_OUT.has(entry.name)) return [];
+    if (leftOut.has(entry.name)) return [];
     const path = join(from, entry.name);
     return entry.isDirectory() ? filesOf(path) : entry.isFile() ? [path] : [];
   });

@@ -2,31 +2,7 @@
 // Style (ESLint with types), layers (dependency-cruiser), structure (checks of our own on the syntax tree).
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkDatabaseAccess } from './lint/database-access.mjs';
-import { checkFramework } from './lint/framework.mjs';
-import { checkMachinePaths } from './lint/machine-paths.mjs';
-import { checkNaming } from './lint/naming.mjs';
-import { checkRoutes } from './lint/routes.mjs';
-import { checkScopedQueries } from './lint/scoped-queries.mjs';
-import { readSources } from './lint/sources.mjs';
-import { checkTableOwnership } from './lint/table-ownership.mjs';
-
-const CHECKS = {
-  structure: (root) => {
-    const sources = readSources(root);
-    return [
-      ...checkRoutes(sources),
-      ...checkDatabaseAccess(sources),
-      ...checkScopedQueries(sources),
-      ...checkTableOwnership(sources),
-      ...checkFramework(sources),
-      ...checkNaming(sources),
-      ...checkMachinePaths(root),
-    ];
-  },
-  layers: async (root) => (await import('./lint/layers.mjs')).checkLayers(root),
-  style: async (root, options) => (await import('./lint/style.mjs')).checkStyle(root, options),
-};
+import { CHECKS } from './lint/checks.mjs';
 
 const { values } = parseArgs({
   options: {

@@ -15,7 +15,6 @@ import { GateModule } from './modules/gate/gate.module.js';
 import { HitlModule } from './modules/hitl/hitl.module.js';
 import { LifecycleModule } from './modules/lifecycle/lifecycle.module.js';
 import { OrganizationsModule } from './modules/organizations/organizations.module.js';
-import { UserRoutesModule } from './modules/organizations/user-routes.module.js';
 import { PrivacyModule } from './modules/privacy/privacy.module.js';
 import { SignInModule } from './modules/sign-in/sign-in.module.js';
 import { TeamsModule } from './modules/teams/teams.module.js';
@@ -32,7 +31,7 @@ export class AppModule {
         // The gate's routes come first: Express looks through them in this order, and most calls are the gate's.
         GateModule, OrganizationsModule, TeamsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, LifecycleModule,
         AuditModule, TreesModule, AnchorsModule, VerificationModule, ExportsModule, SweepsModule, PrivacyModule, AuditRoutesModule,
-        SignInModule, UserRoutesModule, CommercialModule,
+        SignInModule, CommercialModule,
       ],
     };
   }

@@ -68,11 +68,11 @@ function limitTime(server: Server): void {
   server.requestTimeout = REQUEST_TIMEOUT_MS;
 }
 
-/** Credentials travel in headers that the page's own code sets, so cookies stay out of it. */
+/** Pages of these very origins, and of no other, may also call by the session of whoever sees them. */
 function crossOrigin(origins: readonly string[]): RequestHandler {
   return cors({
     origin: [...origins],
-    credentials: false,
+    credentials: true,
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: [
       'Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-API-Key', 'X-Request-Id', 'traceparent',

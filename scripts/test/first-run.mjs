@@ -36,7 +36,7 @@ export async function firstRun(databaseUrl, folder) {
   if (!ready) throw new Error(`the server did not get through its first run (${how})\n${output}`);
 }
 
-function freePort() {
+export function freePort() {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', reject);

@@ -1,10 +1,10 @@
 // A PostgreSQL of the machine's own, in a folder of the caller's: for what needs its pg_dump, which the embedded one does not bring.
 import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { freePort } from './first-run.mjs';
 
 const OLDEST = 15;
 
@@ -56,6 +56,13 @@ export async function startCluster(binaries, dataDir) {
   return { url: `postgres://countersign@127.0.0.1:${port}/countersign_test`, superuserUrl, stop };
 }
 
+/** What pg_dump makes of a database. */
+export function dumpOf(binaries, url) {
+  const { status, stdout, stderr } = spawnSync(join(binaries, 'pg_dump'), [url], { encoding: 'utf8', maxBuffer: 1 << 30 });
+  if (status !== 0) throw new Error(`pg_dump: ${stderr}`);
+  return stdout;
+}
+
 function otherUser() {
   const users = readFileSync('/etc/passwd', 'utf8').split('\n').map((line) => line.split(':'));
   const [, , uid, gid] = users.find(([name]) => name === 'postgres') ?? users.find(([name]) => name === 'nobody') ?? [];
@@ -72,15 +79,4 @@ export async function query(url, ...statements) {
   } finally {
     await client.end();
   }
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
 }

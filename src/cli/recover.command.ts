@@ -99,7 +99,8 @@ function tell(findings: Findings, { recoveredAt, ...counts }: Recovered, json: b
     '', ...findings.anchors.map(anchorLine), '', ...openLines(findings.open, 'was'), '',
     `  Recovered: ${counted(counts.agents, 'agent', 'agents')} in ${counted(counts.organizations, 'organization', 'organizations')}.`,
     '', '  The old root key is dead. Make a new one now: countersign key rotate',
-    '  Agents need new tokens. Personal keys, grants and stops are those of this database, as old as it is: look them through.',
+    '  Agents need new tokens, people sign in anew.',
+    '  Personal keys, grants and stops are those of this database, as old as it is: look them through.',
     '  A witness does not forget: its operator has to let it begin anew.', '', '',
   ].join('\n');
   process.stdout.write(json ? `${JSON.stringify({ recovered: true, recoveredAt, ...findings, done: counts }, null, 2)}\n` : text);
@@ -119,16 +120,21 @@ function anchorLine({ name, standing, size, ourSize }: ShownAnchor): string {
   }
 }
 
-function openLines({ running, openRequests, approved, effects, agents }: OpenWork, would: string): string[] {
+function openLines({ running, openRequests, approved, effects, agents, sessions, invitations }: OpenWork, would: string): string[] {
   return [
     `  ${counted(running, 'running execution', 'running executions')}: ${would} closed as indeterminate`,
     `  ${counted(openRequests, 'open request', 'open requests')}, ${approved} approved and not begun: ${would} cancelled`,
     `  ${counted(effects, 'effect that was not sent', 'effects that were not sent')}: ${would} dropped`,
     `  ${counted(agents, 'agent', 'agents')}: every token and setup token ${would} revoked`,
+    `  ${counted(sessions, 'session', 'sessions')} of people: ${would} ended`,
+    `  ${counted(invitations, 'open invitation', 'open invitations')}: ${would} voided`,
   ];
 }
 
-const STEPS = { work: 'agents with open work', agents: 'agents whose tokens are dead', organizations: 'organizations' } as const;
+const STEPS = {
+  work: 'agents with open work', agents: 'agents whose tokens are dead', sessions: 'sessions', invitations: 'invitations',
+  organizations: 'organizations',
+} as const;
 
 /** On one line while a person watches; silent in a pipe. */
 function progressLines(json: boolean): (step: keyof typeof STEPS, done: number) => void {

@@ -10,6 +10,8 @@ import { CallGuard } from './http/call.guard.js';
 import { HealthController } from './http/health.controller.js';
 import { LOGGER } from './logging/token.js';
 import { Mailer } from './mail/mailer.js';
+import { SendMailHandler } from './mail/send-mail.handler.js';
+import { Smtp } from './mail/smtp.js';
 import { OutboundGuard } from './outbound/outbound-guard.js';
 import { OutboxModule } from './outbox/outbox.module.js';
 import { RateLimitModule } from './rate-limit/rate-limit.module.js';
@@ -29,7 +31,7 @@ export class PlatformModule {
         { provide: CONFIG, useValue: config },
         { provide: LOGGER, useValue: logger },
         { provide: OutboundGuard, useFactory: () => new OutboundGuard({ production: config.production, allow: config.outboundAllow }) },
-        CallGuard, Entitlements, Mailer, SealedBox,
+        CallGuard, Entitlements, Mailer, SealedBox, Smtp, SendMailHandler,
       ],
       exports: [CONFIG, LOGGER, OutboundGuard, CallGuard, Entitlements, Mailer, SealedBox],
     };

@@ -7,6 +7,7 @@ import { anEraser, type Eraser, type Pass } from '../support/erasing.js';
 import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../support/gate.js';
 import { aPerson, firstOrganization } from '../support/people.js';
+import { aDoor } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -131,12 +132,14 @@ test('what runs is not stopped, and is erased from once it has ended', async () 
   const [to, agent] = [somebody(), await proposing('crm.push')];
   const { id, execution } = await ask(agent, 'crm.push', { to });
   const before = receiver.requests.length;
-  receiver.script({ delayMs: 4_000, body: { sentTo: to } });
+  const door = aDoor();
+  receiver.script({ after: door.opened, body: { sentTo: to } });
   await approve(id);
   await receiver.received(before + 1);
   expect(await erase(to)).toEqual({ leftExecutions: 1, leftRequests: 1 });
   expect(await textOf(id)).toContain(to);
 
+  door.open();
   await executionBecomes(server, execution, 'executed', 30_000);
   expect(await erase(to)).toEqual({ requests: 1, executions: 1 });
   expect(await executionOf(server, execution)).toMatchObject({ input: { to: '[erased]' }, output: { sentTo: '[erased]' } });

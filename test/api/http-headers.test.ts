@@ -69,11 +69,11 @@ describe('CORS', () => {
         'authorization,content-type,idempotency-key'],
     });
 
-  test('a page of ours may call, without cookies', async () => {
+  test('a page of ours may call, also by the session of who sees it', async () => {
     const { status, headers } = await preflight(PAGE);
     expect(status).toBe(204);
     expect(headers['access-control-allow-origin']).toBe(PAGE);
-    expect(headers['access-control-allow-credentials']).toBeUndefined();
+    expect(headers['access-control-allow-credentials']).toBe('true');
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) expect(headers['access-control-allow-methods'])
       .toContain(method);
     for (const name of ['authorization', 'content-type', 'idempotency-key', 'x-request-id']) {

@@ -67,7 +67,7 @@ test('a second sweep carries on what still binds', async () => {
   await works(2, other);
   await aged(server.database);
   const before = await wholeLog(server.database, archive);
-  await swept(server.database, archive, '--at-once', '3');
+  await swept(server.database, archive, 3);
   const union = await wholeLog(server.database, archive);
   expect(new Set(union.map(({ id }) => id)).size).toBe(union.length);
   expect(union.filter(({ id }) => before.some((one) => one.id === id))).toEqual(before);

@@ -9,6 +9,9 @@ import { startServer, type TestServer } from '../support/server.js';
 import { storedState } from '../support/stored-state.js';
 import { mutationsOf } from './token-mutations.js';
 
+/** A mutated token is tried on every so manieth route. */
+const EACH_AT = 5;
+
 let server: TestServer;
 
 beforeAll(async () => {
@@ -101,7 +104,7 @@ describe('claims', () => {
 });
 
 describe('mutated tokens', () => {
-  test('not one of some hundreds is taken on any route, and nothing is stored', async () => {
+  test('not one of some hundreds is taken, on whatever route, and nothing is stored', async () => {
     const agent = await anAgent(server).granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
     const stranger = await anAgent(server).granted('email.send').create();
     // The corpus is worth something only if the same way of making tokens makes good ones.
@@ -124,7 +127,11 @@ describe('mutated tokens', () => {
     const before = await storedState(server);
     const taken: string[] = [];
     let calls = 0;
-    const attempts = mutations.flatMap((mutation) => targets.map((target) => ({ ...mutation, ...target })));
+    // Each at a part of the routes and each route with a part of them: one guard reads all tokens.
+    const attempts = mutations.flatMap((mutation, n) =>
+      targets.filter((_target, m) => (n + m) % EACH_AT === 0).map((target) => ({ ...mutation, ...target })));
+    const asked = attempts.length;
+    expect(asked).toBeGreaterThanOrEqual(mutations.length * Math.floor(targets.length / EACH_AT));
     const lane = async () => {
       for (let attempt = attempts.shift(); attempt !== undefined; attempt = attempts.shift()) {
         const { what, token, route, path, body } = attempt;
@@ -140,9 +147,10 @@ describe('mutated tokens', () => {
     // In order, few at a time: more than the database has connections for would be turned away before they are judged.
     await Promise.all(Array.from({ length: 6 }, lane));
     expect(taken).toEqual([]);
-    expect(calls).toBe(mutations.length * routes.length);
+    expect(calls).toBe(asked);
     expect(await storedState(server)).toEqual(before);
-    process.stderr.write(`mutated tokens: ${mutations.length} × ${routes.length} guarded routes = ${calls} calls, each 401\n`);
+    process.stderr.write(
+      `mutated tokens: ${mutations.length}, each at every ${EACH_AT}th of ${routes.length} guarded routes = ${calls} calls, each 401\n`);
   }, 300_000);
 });
 

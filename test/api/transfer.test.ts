@@ -4,6 +4,7 @@ import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../support/gate.js';
 import { anOrganization, aPerson, aTeam, firstOrganization } from '../support/people.js';
+import { aDoor } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { headOf, linksOf, transferred, welcomed } from '../support/transfers.js';
@@ -244,7 +245,8 @@ describe('what is under way', () => {
 
   test('409 while an action runs; a late answer to it goes to the organization\'s own chain', async () => {
     const { agent, capability } = await connected('auto');
-    receiver.script({ delayMs: 14_000 });
+    const door = aDoor();
+    receiver.script({ after: door.opened });
     const call = agent.client.post(EXECUTE, { capability });
     const execution = await eventually(async () => {
       const [row] = await server.sql<{ id: string }>(`select id from executions where agent_id = $1 and status = 'running'`, [agent.id]);
@@ -255,6 +257,7 @@ describe('what is under way', () => {
     await server.sql(`update executions set lease_until = clock_timestamp() where id = $1`, [execution]);
     await executionBecomes(server, execution, 'indeterminate', 20_000);
     (await transferred(server, agent, abroad)).expect(200);
+    door.open();
     (await call).expect(200);
     const late = await eventually(async () => {
       const found = (await linksOf(server, `sys_${home}`)).find(({ event }) => event === 'execution.reported');

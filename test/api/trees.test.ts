@@ -6,13 +6,14 @@ import { entryLeaf } from '../../src/domain/audit/tree/leaf.js';
 import { checkInclusion } from '../../src/domain/audit/tree/proofs.js';
 import { hashText, leafHash, readHash } from '../../src/domain/audit/tree/rfc6962.js';
 import { mapRoot, placedLeaf } from '../../src/domain/audit/tree/map.js';
-import { instanceName, newestCheckpoints, verifierKeys } from '../../src/modules/audit/trees/checkpoint.query.js';
+import { instanceName, verifierKeys } from '../../src/modules/audit/trees/checkpoint.query.js';
 import { inclusionOf } from '../../src/modules/audit/trees/proof.query.js';
 import { leavesOf, platformLeavesOf } from '../../src/modules/audit/trees/tree-reader.query.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { eventually } from '../support/eventually.js';
 import { naiveRoot } from '../support/memory-tree.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { newestCheckpoints } from '../support/tree-world.js';
 
 jest.setTimeout(120_000);
 

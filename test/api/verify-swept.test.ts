@@ -34,18 +34,16 @@ async function works({ client }: Pick<BuiltAgent, 'client'>, times = 2): Promise
   }
 }
 
-async function sweep(...words: string[]): Promise<void> {
+async function sweep(atOnce?: number): Promise<void> {
   await aged(server.database);
-  await swept(server.database, archive, ...words);
+  await swept(server.database, archive, atOnce);
 }
 
 const exported = async () => verifyBytes((await download(server, ROOT_KEY, '/api/v1/audit/export')).bytes);
 
-/** To the server, to the command line, and to the verifier that knows nothing of this service. */
+/** To the server, and to the verifier that knows nothing of this service. */
 async function allSound(): Promise<void> {
   expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
-  const { code, stdout } = await countersign(['audit', 'verify', '--no-remember', '--json', '--database-url', server.database.url]);
-  expect([code, JSON.parse(stdout)]).toMatchObject([0, { valid: true, breaks: [] }]);
   expect(await exported()).toMatchObject({ verdict: expect.stringMatching(/^valid/), breaks: [] });
 }
 
@@ -64,6 +62,8 @@ describe('no false alarm', () => {
     expect(await firstOf(agent.id)).toBeGreaterThan(4);
     await allSound();
     expect(await verifiedLog(server.database.url, agent.id)).toMatchObject({ valid: true, breaks: [] });
+    const { code, stdout } = await countersign(['audit', 'verify', '--no-remember', '--json', '--database-url', server.database.url]);
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { valid: true, breaks: [] }]);
   });
 
   test('a second sweep, in small pieces, which takes the first one\'s entry with it; and a third', async () => {
@@ -71,7 +71,7 @@ describe('no false alarm', () => {
       `select max(id) as id from audit_entries where event = 'admin.audit_retention_sweep'`);
     for (let i = 0; i < 2; i++) {
       await works(other, 3);
-      await sweep('--at-once', '5');
+      await sweep(5);
       await allSound();
     }
     expect(await server.sql('select id from audit_entries where id = $1', [before!.id])).toEqual([]);

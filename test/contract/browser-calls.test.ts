@@ -106,7 +106,7 @@ describe('a page', () => {
   });
 
   test('is a page also where it is refused, and says nothing but what it means', async () => {
-    const answer = await call('GET', '/open/failing-page', {});
+    const answer = await call('GET', '/open/failing-page', { accept: 'text/html' });
     const html = await answer.text();
     expect([answer.status, answer.headers.get('content-type'), answer.headers.get('referrer-policy')])
       .toEqual([404, 'text/html; charset=utf-8', 'same-origin']);
@@ -115,7 +115,7 @@ describe('a page', () => {
   });
 
   test('is also what the guards refuse with', async () => {
-    const answer = await call('POST', '/form', { cookie: COOKIE, ...EVIL, ...FORM }, 'a=1');
+    const answer = await call('POST', '/form', { cookie: COOKIE, accept: 'text/html,*/*;q=0.8', ...EVIL, ...FORM }, 'a=1');
     expect([answer.status, answer.headers.get('content-type')]).toEqual([403, 'text/html; charset=utf-8']);
     expect((await call('POST', '/change', { cookie: COOKIE, ...EVIL })).headers.get('content-type')).toMatch(/^application\/problem\+json/);
   });

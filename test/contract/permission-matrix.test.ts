@@ -7,6 +7,7 @@ import { aPerson, aPersonalKey, anOrganization, firstOrganization, type BuiltPer
 import { anAgentOf, once, targetOf, type Place, type Target } from '../support/real-objects.js';
 import { isPublic, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { asInternal, INTERNAL, INTERNAL_KEY } from '../support/signed-in.js';
 import { storedState } from '../support/stored-state.js';
 import { ROOT_KEY } from '../support/test-run.js';
 
@@ -44,7 +45,7 @@ let sibling: string;
 let anonymousAnswers: Map<Route, number>;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ env: INTERNAL });
   routes = await routesOf(server);
   organizationId = await firstOrganization(server);
   await server.sql(`insert into tenants (id, name) values ('ten_here', 'here')`);
@@ -99,6 +100,8 @@ async function thePrincipals(elsewhere: string): Promise<Principal[]> {
     nobody('a key of a closed account', deleted.client),
     { name: 'a deactivated agent', is: 'inactive', from: 'here', client: deactivated!.client },
     { name: 'a removed agent', is: 'inactive', from: 'here', client: removed!.client },
+    nobody('an internal key that is another server\'s', as(server, INTERNAL_KEY.toLowerCase())),
+    { name: 'the internal key', is: 'internal', from: 'here', client: asInternal(server) },
     { name: 'root', is: 'root', from: 'here', client: asRoot(server) },
     { name: 'an agent', is: 'agent', from: 'here', client: agent!.client },
     { name: 'an agent of another organization', is: 'agent', from: 'elsewhere', client: strange.client },

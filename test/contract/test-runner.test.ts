@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -43,3 +43,10 @@ test('the closing line counts a failed test and a file that cannot be loaded, an
     rmSync(folder, { recursive: true, force: true });
   }
 }, 60_000);
+
+test('every file that is said to take long is there', () => {
+  const text = readFileSync(join(CHECKOUT, 'scripts/test/longest-first.mjs'), 'utf8');
+  const files = [...text.matchAll(/'((?:src|test)\/[^']+\.test\.ts)': \d+,/g)].map(([, file]) => file!);
+  expect(files.length).toBeGreaterThan(20);
+  expect(files.filter((file) => !existsSync(join(CHECKOUT, file)))).toEqual([]);
+});

@@ -1,9 +1,11 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { auditOf, type AuditEntry } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { verification } from '../support/erasures.js';
 import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, executionOf, requestOf } from '../support/gate.js';
+import { aDoor } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -19,15 +21,18 @@ let root: Client;
 let receiver: Receiver;
 let names = 0;
 
-beforeEach(async () => {
-  [server, receiver] = await Promise.all([startServer(), startReceiver()]);
+beforeAll(async () => {
+  server = await startServer();
   root = asRoot(server);
 });
 
-afterEach(async () => {
-  await server.stop();
-  await receiver.close();
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  receiver = await startReceiver();
 });
+
+afterEach(() => receiver.close());
 
 interface Approved {
   readonly agent: BuiltAgent;
@@ -54,12 +59,11 @@ async function approved(more: object = {}): Promise<Approved> {
 
 const leaseEnds = () => server.sql(`update executions set lease_until = clock_timestamp() - interval '1 second' where status = 'running'`);
 
-/** The server dies with the call under way, and comes back when its lease is over. */
-async function crash(meanwhile: () => Promise<unknown> = async () => undefined): Promise<void> {
+/** The server dies with the call under way, and comes back when its lease is over: what it then finds it looks at as it starts. */
+async function crash(): Promise<void> {
   await server.kill();
-  await server.restart();
-  await meanwhile();
   await leaseEnds();
+  await server.restart();
 }
 
 async function executionEntries({ agent }: Approved): Promise<AuditEntry[]> {
@@ -76,7 +80,7 @@ async function toldOf(id: string): Promise<number> {
 }
 
 async function verifies(): Promise<void> {
-  expect((await root.get('/api/v1/audit/verify')).expect(200).body).toMatchObject({ valid: true, breaks: [] });
+  expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
 }
 
 test('it is called again with the same key and the same bytes, and the log says so', async () => {
@@ -142,9 +146,10 @@ test('a beginning like the first: what stands in the way of that leaves it indet
   receiver.standing({ hang: 'before headers' });
   const requests: Approved[] = [];
   for (const _obstacle of OBSTACLES) requests.push(await approved());
-  await crash(async () => {
-    for (const [i, [, , make]] of OBSTACLES.entries()) await make(requests[i]!);
-  });
+  await server.kill();
+  await server.restart();
+  for (const [i, [, , make]] of OBSTACLES.entries()) await make(requests[i]!);
+  await leaseEnds();
   for (const [i, [name, code]] of OBSTACLES.entries()) {
     const request = requests[i]!;
     const execution = await executionBecomes(server, request.execution, 'indeterminate', 20_000);
@@ -171,9 +176,12 @@ test('what began at the gate is not called again: that is for its caller to ask'
 
 describe('a server that was out of reach for the length of its lease, and answers after the call was made again', () => {
   test('while that runs: the late answer closes nothing', async () => {
-    receiver.script({ delayMs: 9_000, body: { n: 1 } }, { delayMs: 12_000, body: { n: 2 } });
+    const [first, second] = [aDoor(), aDoor()];
+    receiver.script({ after: first.opened, body: { n: 1 } }, { after: second.opened, body: { n: 2 } });
     const request = await approved();
     await leaseEnds();
+    await eventually(() => expect(receiver.requests).toHaveLength(2), { within: 20_000 });
+    first.open();
     const late = await eventually(async () => {
       const entries = await executionEntries(request);
       expect(entries.map(({ event }) => event)).toEqual(['execution.started', 'execution.retried', 'execution.reported']);
@@ -181,16 +189,19 @@ describe('a server that was out of reach for the length of its lease, and answer
     }, { within: 20_000 });
     expect(late.metadata).toMatchObject({ executionId: request.execution, late: true, outcome: 'success', output: { n: 1 } });
     expect(await executionOf(server, request.execution)).toMatchObject({ status: 'running' });
+    second.open();
     expect(await executionBecomes(server, request.execution, 'executed', 20_000)).toMatchObject({ output: { n: 2 } });
     expect((await executionEntries(request)).map(({ event }) => event).slice(3)).toEqual(['execution.completed']);
     await verifies();
   });
 
   test('after that has ended: what is closed stays so', async () => {
-    receiver.script({ delayMs: 9_000, status: 500 }, { body: { n: 2 } });
+    const first = aDoor();
+    receiver.script({ after: first.opened, status: 500 }, { body: { n: 2 } });
     const request = await approved();
     await leaseEnds();
     const closed = await executionBecomes(server, request.execution, 'executed', 20_000);
+    first.open();
     await eventually(async () => expect((await executionEntries(request)).map(({ event }) => event))
       .toEqual(['execution.started', 'execution.retried', 'execution.completed', 'execution.reported']), { within: 20_000 });
     expect(await executionOf(server, request.execution)).toEqual(closed);

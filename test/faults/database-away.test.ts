@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { anonymous, asRoot, type Client, type Reply } from '../support/actors.js';
 import { auditOf, eventsOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { createTestDatabase } from '../support/database.js';
 import { type DatabaseProxy, proxyTo } from '../support/database-proxy.js';
 import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, executionOf, requestOf } from '../support/gate.js';
@@ -16,29 +17,39 @@ let server: TestServer;
 let root: Client;
 let line: DatabaseProxy;
 let receiver: Receiver;
+/** What the receiver of the test is called by, and who may call it. */
+let push: string;
 let agent: BuiltAgent;
+let tests = 0;
+
+beforeAll(async () => {
+  const database = await createTestDatabase();
+  line = await proxyTo(database.url);
+  server = await startServer({ replicaOf: { database }, env: { DATABASE_URL: line.url } });
+  root = asRoot(server);
+});
+
+afterAll(async () => {
+  await server.stop();
+  await server.database.drop();
+  await line.close();
+});
 
 beforeEach(async () => {
-  [server, receiver] = await Promise.all([startServer(), startReceiver()]);
-  line = await proxyTo(server.database.url);
-  await server.restart({ DATABASE_URL: line.url });
-  root = asRoot(server);
-  await defineCapability(server, 'crm.push', { connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}' } });
-  agent = await anAgent(server).granted('web.search').granted('crm.push').granted('email.send', { hitlMode: 'propose' }).create();
+  receiver = await startReceiver();
+  push = `crm.push-${++tests}`;
+  await defineCapability(server, push, { connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}' } });
+  agent = await anAgent(server).granted('web.search').granted(push).granted('email.send', { hitlMode: 'propose' }).create();
 });
 
-afterEach(async () => {
-  await server.stop();
-  await line.close();
-  await receiver.close();
-});
+afterEach(() => receiver.close());
 
 const search = (key?: string): Promise<Reply> =>
   (key === undefined ? agent.client : agent.client.with({ 'idempotency-key': key }))
     .post(EXECUTE, { capability: 'web.search', input: { q: 1 } });
 
 async function executions(): Promise<number> {
-  const [row] = await server.sql<{ count: string }>('select count(*) from executions');
+  const [row] = await server.sql<{ count: string }>('select count(*) from executions where agent_id = $1', [agent.id]);
   return Number(row!.count);
 }
 
@@ -57,7 +68,7 @@ test('the database is away: 503 with Retry-After, nothing runs; it recovers with
   const began = performance.now();
   isAway(await search());
   expect(performance.now() - began).toBeLessThan(6_000);
-  isAway(await agent.client.post(EXECUTE, { capability: 'crm.push' }));
+  isAway(await agent.client.post(EXECUTE, { capability: push }));
   isAway(await agent.client.get('/api/v1/executions'));
   isAway(await root.post(`/api/v1/hitl/${asked.text('hitlRequestId')}/approve`));
   isAway(await root.get('/api/v1/audit'));
@@ -74,7 +85,7 @@ test('the database is away: 503 with Retry-After, nothing runs; it recovers with
 
 test('an action that was running when it went away is closed with its own answer when it is back', async () => {
   receiver.standing({ delayMs: 600, body: { id: 9 } });
-  const call = agent.client.post(EXECUTE, { capability: 'crm.push', input: { n: 1 } });
+  const call = agent.client.post(EXECUTE, { capability: push, input: { n: 1 } });
   await receiver.received(1);
   await line.cut();
   await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -120,7 +131,7 @@ test('the same without a key: what is answered as done is done once, and 503 nev
 test('the acknowledgement of a connector\'s start is lost: its receiver is called at most once', async () => {
   const lost = line.loseAcknowledgementOf('gate-commit-');
   const client = agent.client.with({ 'idempotency-key': 'start' });
-  const reply = await client.post(EXECUTE, { capability: 'crm.push', input: { n: 1 } });
+  const reply = await client.post(EXECUTE, { capability: push, input: { n: 1 } });
   await lost;
   expect([200, 503]).toContain(reply.status);
   expect(await executions()).toBe(1);
@@ -131,7 +142,7 @@ test('the acknowledgement of a connector\'s start is lost: its receiver is calle
 
 test('the acknowledgement of a closing is lost: one closing entry, and no talk of a late answer', async () => {
   const lost = line.loseAcknowledgementOf('gate-close-');
-  const reply = (await agent.client.post(EXECUTE, { capability: 'crm.push', input: { n: 1 } })).expect(200);
+  const reply = (await agent.client.post(EXECUTE, { capability: push, input: { n: 1 } })).expect(200);
   await lost;
   expect(reply.body).toMatchObject({ status: 'executed' });
   const entries = (await auditOf(server, agent.id)).filter(({ event }) => event.startsWith('execution.'));
@@ -141,8 +152,8 @@ test('the acknowledgement of a closing is lost: one closing entry, and no talk o
 });
 
 test('the acknowledgement of an approval is lost: it is approved once and runs once, and its key finds it', async () => {
-  const asking = await anAgent(server).granted('crm.push', { hitlMode: 'propose' }).create();
-  const asked = (await asking.client.post(EXECUTE, { capability: 'crm.push', input: { n: 1 } })).expect(202);
+  const asking = await anAgent(server).granted(push, { hitlMode: 'propose' }).create();
+  const asked = (await asking.client.post(EXECUTE, { capability: push, input: { n: 1 } })).expect(202);
   const lost = line.loseAcknowledgementOf('COMMIT', 'update hitl_requests');
   const approve = () => root.with({ 'idempotency-key': 'yes' })
     .post(`/api/v1/hitl/${asked.text('hitlRequestId')}/approve`, { note: 'yes' });

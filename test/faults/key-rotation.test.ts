@@ -26,8 +26,7 @@ let key = ROOT_KEY;
 beforeAll(async () => {
   server = await startServer();
   line = await proxyTo(server.database.url);
-  replica = await startServer({ replicaOf: server });
-  await replica.restart({ DATABASE_URL: line.url });
+  replica = await startServer({ replicaOf: server, env: { DATABASE_URL: line.url } });
   agent = await anAgent(server).granted('web.search').create();
   folder = mkdtempSync(join(tmpdir(), 'countersign-key-'));
 });

@@ -8,6 +8,8 @@ import { eventually } from '../support/eventually.js';
 import { saveState, type SavedState } from '../support/put-back.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { pathOf, type Route, routesOf } from '../support/routes.js';
+import { aPerson } from '../support/people.js';
+import { asSession, type BuiltSession } from '../support/signed-in.js';
 import { TEST_ENVIRONMENT } from '../support/test-run.js';
 
 jest.setTimeout(180_000);
@@ -21,6 +23,7 @@ let before: BuiltAgent;
 let saved: SavedState;
 let setupToken: string;
 let waiting: string;
+let session: BuiltSession;
 let routes: readonly Route[];
 
 interface Line {
@@ -85,6 +88,13 @@ beforeAll(async () => {
   setupToken = (await asRoot(server).post(`/api/v1/agents/${before.id}/setup-token`)).expect(201).text('setupToken');
   waiting = (await before.client.post('/api/v1/execute', { capability: 'email.send', input: { to: 'a@b.example' } }))
     .expect(202).text('hitlRequestId');
+  const person = await aPerson(server, 'owner');
+  session = await asSession(server, person);
+  await server.sql(
+    `insert into invitations (organization_id, id, email, email_folded, role, token_hash, delivery, invited_by, created_at, expires_at)
+     values ($1, 'inv_of_before', 'a@b.example', 'a@b.example', 'owner', $2, 'hand', $3, now(), now() + interval '3 days')`,
+    [person.organizationId, '0'.repeat(64), person.id],
+  );
   await allAnchored();
   saved = await saveState(server.database);
   // The servers come back by themselves: this is the database that they knew.
@@ -127,6 +137,7 @@ describe('a database that is put back under its servers', () => {
     expect([code, stderr]).toEqual([1, '']);
     expect(stdout).toContain(`has a checkpoint of ${lost.size} rounds of the log`);
     expect(stdout).toContain('1 open request');
+    expect(stdout).toContain('1 session of people: would be ended\n  1 open invitation: would be voided');
     const json = JSON.parse((await countersign(['recover', '--json'], env)).stdout) as object;
     expect(json).toMatchObject({ recovered: false, anchors: [{ standing: 'contradicts', size: lost.size }], open: { openRequests: 1 } });
     expect(await written()).toEqual(then);
@@ -142,10 +153,18 @@ describe('a database that is put back under its servers', () => {
       (await asRoot(at).get('/api/v1/agents')).expect(401, 'UNAUTHENTICATED');
       (await asAgent(at, before.token).post('/api/v1/execute', { capability: 'web.search', input: {} })).expect(401, 'UNAUTHENTICATED');
       (await anonymous(at).post('/api/v1/node/activate', { token: setupToken, nodeId: 'n' })).expect(401, 'UNAUTHENTICATED');
+      (await anonymous(at).get('/api/v1/auth/me', { headers: { cookie: session.cookie } })).expect(401, 'UNAUTHENTICATED');
     }
     const rotated = await countersign(['key', 'rotate', '--json'], { DATABASE_URL: server.database.url });
     const root = as(server, (JSON.parse(rotated.stdout) as { rootKey: string }).rootKey);
     expect((await root.get(`/api/v1/hitl/${waiting}`)).at('status')).toBe('cancelled');
+    const ended = await Promise.all(['auth.logout', 'admin.invitation_ended'].map(async (event) =>
+      (await root.get('/api/v1/audit', { query: { event } })).expect(200).list('entries')));
+    expect(ended).toMatchObject([
+      [{ actorId: 'system', metadata: { sessionId: session.id, reason: 'recovered' } }],
+      [{ actorId: 'system', metadata: { invitationId: 'inv_of_before', change: 'voided' } }],
+    ]);
+    expect(await server.sql(`select 1 from invitations where voided_at is null`)).toEqual([]);
     const recovered = (await root.get('/api/v1/audit', { query: { event: 'admin.recovered' } })).expect(200);
     expect(recovered.list('entries')).toEqual(expect.arrayContaining([
       expect.objectContaining({ metadata: { lossAccepted: true, lost: { size: lost.size, root: lost.root } } }),

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { openCheckpoint, PLATFORM_TREE, type StoredCheckpoint } from '../../src/domain/audit/checkpoint.js';
 import { readVerifierKey, type VerifierKey } from '../../src/domain/audit/note.js';
-import { checkpointsOf, instanceName, newestCheckpoints, verifierKeys } from '../../src/modules/audit/trees/checkpoint.query.js';
+import { checkpointsOf, instanceName, verifierKeys } from '../../src/modules/audit/trees/checkpoint.query.js';
 import { anonymous, asRoot } from '../support/actors.js';
 import { anAgent } from '../support/builders.js';
 import { countersign } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
 import { leaders } from '../support/leader.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { newestCheckpoints } from '../support/tree-world.js';
 
 jest.setTimeout(240_000);
 

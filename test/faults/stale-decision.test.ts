@@ -18,17 +18,16 @@ let line: DatabaseProxy;
 let receiver: Receiver;
 
 beforeAll(async () => {
-  [slow, receiver] = await Promise.all([startServer(), startReceiver()]);
-  other = await startServer({ replicaOf: slow });
-  line = await proxyTo(slow.database.url);
-  await slow.restart({ DATABASE_URL: line.url });
+  [other, receiver] = await Promise.all([startServer(), startReceiver()]);
+  line = await proxyTo(other.database.url);
+  slow = await startServer({ replicaOf: other, env: { DATABASE_URL: line.url } });
   root = asRoot(other);
   await defineCapability(other, 'crm.push', { connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}' } });
 });
 
 afterAll(async () => {
-  await other.stop();
   await slow.stop();
+  await other.stop();
   await line.close();
   await receiver.close();
 });

@@ -5,14 +5,16 @@ import { readVerifierKey, signingKey } from '../../src/domain/audit/note.js';
 import { checkMap, placedLeaf } from '../../src/domain/audit/tree/map.js';
 import { checkConsistency } from '../../src/domain/audit/tree/proofs.js';
 import { readHash } from '../../src/domain/audit/tree/rfc6962.js';
-import { checkpointsOf, newestCheckpoints } from '../../src/modules/audit/trees/checkpoint.query.js';
+import { checkpointsOf } from '../../src/modules/audit/trees/checkpoint.query.js';
 import { makeCheckpoints } from '../../src/modules/audit/trees/checkpoint-round.js';
 import { Integrator } from '../../src/modules/audit/trees/integrator.js';
 import { consistencyOf, mapLine } from '../../src/modules/audit/trees/proof.query.js';
 import { platformLeavesOf } from '../../src/modules/audit/trees/tree-reader.query.js';
 import { TreeMoved } from '../../src/modules/audit/trees/tree.store.js';
 import type { TestDatabase } from '../support/database.js';
-import { drained, enqueue, leavesFor, looseLead, quietDatabase, treeIn, type Leaf, type LooseLead } from '../support/tree-world.js';
+import {
+  drained, enqueue, leavesFor, looseLead, newestCheckpoints, quietDatabase, treeIn, type Leaf, type LooseLead,
+} from '../support/tree-world.js';
 
 jest.setTimeout(240_000);
 

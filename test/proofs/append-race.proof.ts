@@ -25,6 +25,7 @@ export const proof: Proof = {
   name: 'append-race',
   title: 'However many processes append at once, to one chain or to thousands, no chain forks and no entry is lost.',
   longCount: 20_000,
+  shortCount: 160,
   needs: 'database',
   run: async ({ count, progress }) => {
     const database = await createTestDatabase();

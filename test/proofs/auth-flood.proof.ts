@@ -31,6 +31,7 @@ export const proof: Proof = {
   name: 'auth-flood',
   title: 'However many bad keys come from wherever, entries stay few, and together they count each of them once.',
   longCount: 1_000_000,
+  shortCount: 5_000,
   needs: 'database',
   run: async (proofRun) => {
     const { count } = proofRun;

@@ -32,6 +32,7 @@ export const proof: Proof = {
   name: 'key-rotation',
   title: 'No call that begins after the commit of a rotation is accepted with the old root key, on any server.',
   longCount: 250,
+  shortCount: 3,
   needs: 'database',
   run: async ({ count, progress }) => {
     const one = await startServer();

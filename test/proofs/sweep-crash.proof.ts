@@ -18,7 +18,7 @@ const SERVER_EVERY = 8;
 const CALLS = 18;
 const AT_ONCE = 20;
 const LATEST_MS = 120;
-/** Archives that the stand-alone verifier looks at, each as a program of its own. */
+/** Archives that the stand-alone verifier looks at. */
 const LOOKED_AT = 12;
 const OPEN = ['writing', 'verified', 'recorded'] as const;
 type Open = (typeof OPEN)[number];

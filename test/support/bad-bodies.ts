@@ -126,6 +126,9 @@ export function goodBody(route: Route, names: GoodNames): Record<string, unknown
     'POST /api/v1/teams': { name: `good ${fresh}` },
     'POST /api/v1/teams/{id}/members': { userId: names.userId ?? 'usr_nobody', role: 'member' },
     'POST /api/v1/audit/erasures': { values: [`nobody ${fresh}`], reason: 'good' },
+    'POST /internal/v1/tenants': { name: 'good' },
+    'PUT /internal/v1/tenants/{id}/subscription': { tier: 'teams', active: true },
+    'POST /internal/v1/auth/verify': { token: 'good' },
     'POST /api/v1/stops': { scope: 'agent', id: names.agentId, reason: 'good' },
   };
   return bodies[`${route.method} ${route.template}`] ?? {};

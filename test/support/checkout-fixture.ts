@@ -1,4 +1,6 @@
-import { execFile } from 'node:child_process';
+import { afterAll } from '@jest/globals';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -25,15 +27,21 @@ export async function lintFiles(checks: string, files: Readonly<Record<string, s
   }
 }
 
-function lint(root: string, checks: string): Promise<LintOutcome> {
-  const args = [join(CHECKOUT, 'scripts/lint.mjs'), '--root', root, '--only', checks];
-  return new Promise((resolve, reject) => {
-    execFile(process.execPath, args, { cwd: CHECKOUT, env: { PATH: process.env.PATH } }, (error, stdout, stderr) => {
-      // Exit code 1 is findings; anything else is the linter itself failing.
-      if (error !== null && error.code !== 1) return reject(new Error(`lint failed: ${stderr}\n${stdout}`));
-      const findings = [...stdout.matchAll(/^(\S+):\d+ {2}(\S+) {2}/gm)].map(([, path, rule]) => `${path} ${rule}`);
-      if (error !== null && findings.length === 0) return reject(new Error(`lint failed without a finding: ${stderr}${stdout}`));
-      resolve({ passed: error === null, findings });
-    });
-  });
+interface Finding {
+  readonly path: string;
+  readonly rule: string;
 }
+
+let linter: ChildProcess | undefined;
+
+/** One process for all of a file's cases: what it loads takes longer than what it looks at. */
+async function lint(root: string, checks: string): Promise<LintOutcome> {
+  linter ??= fork(join(CHECKOUT, 'test/support/linter.mjs'), { cwd: CHECKOUT, env: { PATH: process.env.PATH }, execArgv: [] });
+  const answered = once(linter, 'message') as Promise<[{ findings?: Finding[]; failed?: string }]>;
+  linter.send({ root, checks });
+  const [{ findings, failed }] = await answered;
+  if (findings === undefined) throw new Error(`lint failed: ${failed}`);
+  return { passed: findings.length === 0, findings: findings.map(({ path, rule }) => `${path} ${rule}`) };
+}
+
+afterAll(() => void linter?.disconnect());

@@ -34,7 +34,7 @@ export async function aLogOf(server: TestServer, count: number, archive: string)
   for (let first = 0; first < inputs.length; first += AT_ONCE) {
     if (first === Math.floor(inputs.length / 2 / AT_ONCE) * AT_ONCE) {
       await aged(server.database);
-      await swept(server.database, archive, '--at-once', '400');
+      await swept(server.database, archive, 400);
     }
     await Promise.all(inputs.slice(first, first + AT_ONCE).map(async (input) =>
       (await done(() => agent.client.post('/api/v1/execute', { capability: 'web.search', input }))).expect(200)));

@@ -31,6 +31,8 @@ export interface OpenStream {
 export interface StreamTerms {
   readonly lastEventId?: string;
   readonly query?: Readonly<Record<string, string>>;
+  /** Of who comes by a session, instead of `Authorization`. */
+  readonly cookie?: string;
 }
 
 /** Opens `GET /hitl/events` on a connection of its own. Answers once the head has come. */
@@ -38,7 +40,7 @@ export function openEvents(server: Pick<TestServer, 'url'>, credential: string, 
   const url = new URL('/api/v1/hitl/events', server.url);
   for (const [name, value] of Object.entries(terms.query ?? {})) url.searchParams.set(name, value);
   const headers = {
-    authorization: `Bearer ${credential}`,
+    ...(terms.cookie === undefined ? { authorization: `Bearer ${credential}` } : { cookie: terms.cookie }),
     ...(terms.lastEventId === undefined ? {} : { 'last-event-id': terms.lastEventId }),
   };
   return new Promise((resolve, reject) => {

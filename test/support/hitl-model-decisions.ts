@@ -150,11 +150,6 @@ function handOn(request: ModelRequest, { who, to }: Deed): Answer {
   return OK;
 }
 
-export interface BatchDeed {
-  readonly who: Principal;
-  readonly decision: 'approve' | 'reject';
-}
-
 /** Whom the whole call is refused to, whatever is in it. */
 export function barredFromBatch(model: Model, who: Principal, agent: number): Answer | undefined {
   const self = who === 'agent' ? agent : who === 'otherAgent' ? 1 - agent : undefined;

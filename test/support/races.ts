@@ -2,6 +2,13 @@ import type { Reply } from './actors.js';
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Something that a test lets happen: whoever waits for `opened` goes on after `open`. */
+export function aDoor(): { readonly opened: Promise<void>; open(): void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
 /** What is turned away under load (503) is asked for again. */
 export async function done(call: () => Promise<Reply>): Promise<Reply> {
   for (let attempt = 0; ; attempt++) {

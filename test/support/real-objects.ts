@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { asRoot } from './actors.js';
 import { goodBody } from './bad-bodies.js';
 import { anAgent, type BuiltAgent } from './builders.js';
-import { anErasure, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson } from './people.js';
+import { anErasure, anInvitation, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson } from './people.js';
 import { namedIn, pathOf, type Route } from './routes.js';
 import type { TestServer } from './server.js';
+import { asSession, aTenant } from './signed-in.js';
 
 /** Where real things are made, and whose they are. What a call does not name is not made. */
 export interface Place {
@@ -45,6 +46,11 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   users: async ({ account }) => (await account()).id,
   userId: async ({ account }) => (await account()).id,
   keyId: async ({ server, organizationId, account }) => (await aPersonalKey(server, { organizationId, userId: (await account()).id })).id,
+  sessions: async ({ server, organizationId, account }) => (await asSession(server, { id: (await account()).id, organizationId })).id,
+  passkeys: async ({ server, organizationId, account }) => aPasskey(server, { organizationId, userId: (await account()).id }),
+  invitations: ({ server, organizationId }) => anInvitation(server, organizationId),
+  // A link is good for whoever has it: there is nobody whose it is.
+  token: async () => '0'.repeat(64),
   teams: async ({ server, organizationId, account }) => aTeam(server, organizationId, [{ userId: (await account()).id }]),
   stops: async (place) => aStop(place.server, place.organizationId, { agentId: (await stopped(place)).id, by: place.person.id }),
   capability: async () => 'web.search',
@@ -57,6 +63,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     (await execute(server, 'web.search', await agent())).expect(200).text('executionId'),
   hitl: async ({ server, agent }) =>
     (await execute(server, 'email.send', await agent())).expect(202).text('hitlRequestId'),
+  tenants: async ({ server }) => (await aTenant(server, 'teams')).id,
   erasures: ({ server, organizationId }) => anErasure(server, organizationId),
   audit: ({ server, organizationId, person }) => anEntryAbout(server, organizationId, person.id),
 };

@@ -19,6 +19,8 @@ export interface Answer {
   readonly body?: unknown;
   /** Milliseconds before the status line. */
   readonly delayMs?: number;
+  /** Waits for this before the status line. */
+  readonly after?: Promise<unknown>;
   /** Sends the body in pieces of so many bytes, one every `everyMs`. */
   readonly drip?: { readonly bytes: number; readonly everyMs: number };
   /** Says nothing at all, or nothing after the headers, until the caller gives up. */
@@ -87,10 +89,11 @@ export async function startReceiver(): Promise<Receiver> {
 }
 
 async function answer(response: ServerResponse, plan: Answer): Promise<void> {
-  const { status = 200, headers, body, delayMs, drip, hang, reset } = plan;
+  const { status = 200, headers, body, delayMs, after, drip, hang, reset } = plan;
   if (reset === true) return void response.socket?.resetAndDestroy();
   if (hang === 'before headers') return;
   if (delayMs !== undefined) await pause(delayMs);
+  await after;
   const text = typeof body === 'string';
   const content = Buffer.from(body === undefined ? '' : text ? body : JSON.stringify(body));
   const type = text ? 'text/plain; charset=utf-8' : 'application/json';

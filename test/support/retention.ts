@@ -1,13 +1,19 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
+import type * as VerifierModule from '../../verifier/verify.mjs';
 import { DirectoryArchive } from '../../src/modules/audit/sweeps/archive.directory.js';
+import { sweepLog } from '../../src/modules/audit/sweeps/sweep-log.js';
+import { verifyArchivesOf, type VerifiedArchives } from '../../src/modules/audit/sweeps/verify-archives.js';
+import { completeConfig, givenSecrets, loadConfig } from '../../src/platform/config/config.js';
 import { countersign, type CommandResult } from './command-line.js';
 import type { TestDatabase } from './database.js';
 import { eventually } from './eventually.js';
 import { CHECKOUT, TEST_ENVIRONMENT, runFolder, type Environment } from './test-run.js';
+
+type Verifier = typeof VerifierModule;
 
 /** A folder for archives. */
 export function archiveFolder(): Promise<string> {
@@ -56,12 +62,15 @@ export function sweepEnvironment(database: TestDatabase, archive: string): Envir
   };
 }
 
-/** Sweeps, and tells what went of each organization of which something did. */
-export async function swept(database: TestDatabase, archive: string, ...words: readonly string[]): Promise<SweptLine[]> {
-  const { code, stdout, stderr } = await sweepCommand(database, archive, ['--json', ...words]);
-  if (code !== 0) throw new Error(`audit sweep ended with ${code}: ${stderr}`);
-  const lines = stdout.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as SweptLine);
-  return lines.filter(({ entries }) => entries > 0);
+/** Sweeps as the command does, without the time that a program takes to start, and tells what went of whom. */
+export async function swept(database: TestDatabase, archive: string, atOnce?: number): Promise<SweptLine[]> {
+  const config = loadConfig(sweepEnvironment(database, archive));
+  const lines: SweptLine[] = [];
+  await sweepLog(completeConfig(config, { ...givenSecrets(config), databaseUrl: database.url }), atOnce ? { atOnce } : {}, (one) => {
+    if ('failed' in one) throw one.failed;
+    if (one.entries > 0) lines.push(one);
+  });
+  return lines;
 }
 
 export interface Kept {
@@ -113,23 +122,26 @@ export async function objectsIn(folder: string): Promise<string[]> {
  */
 export async function brokenArchives(folder: string, most = Infinity): Promise<string[]> {
   const found: string[] = [];
+  const { linesOf, verify } = (await import(pathToFileURL(join(CHECKOUT, 'verifier', 'verify.mjs')).href)) as Verifier;
   const all = (await objectsIn(folder)).filter((name) => name.endsWith('skeleton.jsonl.gz'));
   for (const skeleton of all.slice(-Math.min(most, all.length))) {
-    const run = promisify(execFile)(process.execPath, [join(CHECKOUT, 'verifier', 'verify.mjs'), skeleton, '--json']);
-    const { stdout } = await run.catch((error: { stdout: string }) => error);
-    const { verdict, covers } = JSON.parse(stdout) as { verdict: string; covers: string };
-    if (verdict !== 'valid' || covers !== 'archive') found.push(`${skeleton}: ${stdout}`);
+    const result = await verify(linesOf([gunzipSync(await readFile(skeleton))]));
+    if (result.verdict !== 'valid' || result.covers !== 'archive') found.push(`${skeleton}: ${JSON.stringify(result)}`);
   }
   return found;
 }
 
-/** What `countersign audit verify-archive` says. */
-export async function verifiedArchives(
-  database: TestDatabase, archive: string,
-): Promise<{ valid: boolean; archives: number; breaks: { kind: string; chain: string; detail: string }[] }> {
+/** What is wrong with the archives, by themselves and with the log. */
+export async function verifiedArchives(database: TestDatabase, archive: string): Promise<VerifiedArchives & { readonly valid: boolean }> {
+  const outcome = await verifyArchivesOf(database.url, new DirectoryArchive(archive));
+  return { ...outcome, valid: outcome.breaks.length === 0 };
+}
+
+/** The same, as `countersign audit verify-archive` says it. */
+export async function verifiedByCommand(database: TestDatabase, archive: string): ReturnType<typeof verifiedArchives> {
   const { stdout, stderr } = await countersign(['audit', 'verify-archive', archive, '--json'], { DATABASE_URL: database.url });
   if (stdout === '') throw new Error(stderr);
-  return JSON.parse(stdout) as Awaited<ReturnType<typeof verifiedArchives>>;
+  return JSON.parse(stdout) as Awaited<ReturnType<typeof verifiedByCommand>>;
 }
 
 /** What `countersign audit verify` says of the log where the environment names the archives' folder. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CHECKOUT, TEST_ENVIRONMENT, runFolder, type Environment } from './test-run.js';
 
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 60_000;
 const STOPPED_WITHIN_MS = 15_000;
 const NEWS_WITHIN_MS = 250;
 const OUTPUT_KEPT = 64_000;

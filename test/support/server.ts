@@ -4,10 +4,10 @@ import { freePort, startServerProcess, type ServerProcess } from './server-proce
 import type { Environment } from './test-run.js';
 
 export interface ServerOptions {
-  /** Settings of this server over those of test/support/environment.json. */
+  /** Settings of this server over those of test/support/environment.json; `DATABASE_URL` is another way to the same database. */
   readonly env?: Environment;
-  /** Another server whose database this one shares: a second replica. */
-  readonly replicaOf?: TestServer;
+  /** Whose database this one shares, and leaves: that of another server, to be a second replica, or one of the test's. */
+  readonly replicaOf?: Pick<TestServer, 'database'>;
   /** `empty` lets the server migrate and make its first run by itself; the template has both behind it. */
   readonly database?: 'template' | 'empty';
 }
@@ -33,7 +33,7 @@ export interface TestServer {
 /** A server of the test's own, on a database of its own. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const database = options.replicaOf?.database ?? (await createTestDatabase(options.database));
-  const env = { AUDIT_ANCHORS: database.anchors, ...options.env, DATABASE_URL: database.url };
+  const env = { AUDIT_ANCHORS: database.anchors, DATABASE_URL: database.url, ...options.env };
   try {
     const { process, port } = await startOnFreePort(env);
     return supervise(process, port, database, env, options.replicaOf === undefined);

@@ -2,12 +2,23 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { entryLeaf } from '../../src/domain/audit/tree/leaf.js';
 import { hashText, leafHash } from '../../src/domain/audit/tree/rfc6962.js';
+import type { StoredCheckpoint } from '../../src/domain/audit/checkpoint.js';
+import { newestCheckpoint } from '../../src/modules/audit/trees/checkpoint.query.js';
 import { Integrator, type Leads } from '../../src/modules/audit/trees/integrator.js';
 import { leavesOf, readerOf, treeHead, type PlacedEntry } from '../../src/modules/audit/trees/tree-reader.query.js';
+import type { ReadStatement } from '../../src/platform/audit/record-keepers.js';
 import { rangeOf } from '../../src/domain/audit/tree/proofs.js';
 import { rootOf } from '../../src/domain/audit/tree/compact-range.js';
 import { createTestDatabase, type TestDatabase } from './database.js';
 import { naiveRoot } from './memory-tree.js';
+
+/** The newest checkpoint of every tree that has one. */
+export async function newestCheckpoints(run: ReadStatement): Promise<StoredCheckpoint[]> {
+  const trees = (await run('select organization_id as tree from audit_trees order by organization_id', [])) as { tree: string }[];
+  const found: StoredCheckpoint[] = [];
+  for (const { tree } of trees) found.push(...[await newestCheckpoint(run, tree)].filter((one) => one !== undefined));
+  return found;
+}
 
 /** A lead without a lock, as a process has that does not know yet that it lost it; its connection can be cut. */
 export interface LooseLead extends Leads {

@@ -12,17 +12,16 @@ export interface TwoServers {
 }
 
 export async function twoServers(): Promise<TwoServers> {
-  const busy = await startServer();
-  const other = await startServer({ replicaOf: busy });
-  const line = await proxyTo(busy.database.url);
-  await busy.restart({ DATABASE_URL: line.url });
+  const other = await startServer();
+  const line = await proxyTo(other.database.url);
+  const busy = await startServer({ replicaOf: other, env: { DATABASE_URL: line.url } });
   return {
     busy,
     other,
     line,
     close: async () => {
-      await other.stop();
       await busy.stop();
+      await other.stop();
       await line.close();
     },
   };

@@ -1,13 +1,5 @@
 import type { StoredCheckpoint } from './checkpoint.js';
 
-/** Where retention cut a chain: position and hash of the last entry that went, and the sweep's entry that vouches for them. */
-export interface Seam {
-  readonly chain: string;
-  readonly seq: number;
-  readonly hash: string;
-  readonly sweepEntryId: string;
-}
-
 /** Entries of one chain, from `first` to `last`. */
 export interface Span {
   readonly chain: string;

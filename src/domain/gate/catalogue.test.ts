@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { builtIn, CAPABILITY_NAME_MAX, CATALOGUE, HARDCODED, isCapabilityName, isHardcoded,
   resemblesHardcoded } from './catalogue.js';
-import { isHitlMode } from './vocabulary.js';
+import { HITL_MODES } from './vocabulary.js';
 
 describe('the catalogue', () => {
   it('holds the 24 names of the interface, each once, with sound values', () => {
@@ -9,7 +9,7 @@ describe('the catalogue', () => {
     expect(new Set(CATALOGUE.map(({ name }) => name)).size).toBe(24);
     for (const entry of CATALOGUE) {
       expect(isCapabilityName(entry.name)).toBe(true);
-      expect(isHitlMode(entry.defaultHitlMode)).toBe(true);
+      expect(HITL_MODES).toContain(entry.defaultHitlMode);
       expect(entry.riskScore).toBeGreaterThanOrEqual(0);
       expect(entry.riskScore).toBeLessThanOrEqual(100);
       expect(entry.description.length).toBeGreaterThan(10);

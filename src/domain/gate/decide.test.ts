@@ -150,7 +150,8 @@ describe('the gate, over the whole cross product', () => {
   });
 
   it('never runs a hardcoded capability, whatever else is said', () => {
-    for (const one of everyCase()) if (one.hardcoded) expect(decide(questionOf(one)).kind).not.toBe('run');
+    const run = [...everyCase()].filter((one) => one.hardcoded && decide(questionOf(one)).kind === 'run');
+    expect(run.slice(0, 5)).toEqual([]);
   });
 });
 
@@ -294,9 +295,8 @@ describe('a log without its anchors', () => {
   });
 
   it('stops nothing else', () => {
-    for (const one of everyCase()) {
-      if (one.hardcoded) continue;
-      expect(decide({ ...questionOf(one), unanchored: true })).toEqual(decide(questionOf(one)));
-    }
+    const other = [...everyCase()].filter((one) => !one.hardcoded
+      && JSON.stringify(decide({ ...questionOf(one), unanchored: true })) !== JSON.stringify(decide(questionOf(one))));
+    expect(other.slice(0, 5)).toEqual([]);
   });
 });

@@ -43,10 +43,6 @@ export function modeOfWord(word: GrantWord, riskLevel: RiskLevel): HitlMode {
   }
 }
 
-export function isHitlMode(value: unknown): value is HitlMode {
-  return (HITL_MODES as readonly unknown[]).includes(value);
-}
-
 export function isGrantWord(value: unknown): value is GrantWord {
   return (GRANT_WORDS as readonly unknown[]).includes(value);
 }

@@ -3,13 +3,20 @@ import type { ShownCredentials } from '../../platform/auth/bearer.js';
 import {
   ABSENT, type CredentialSource, CredentialSources, type Presented, type PresentOptions, type RunStatement,
 } from '../../platform/auth/credential-source.js';
+import { InternalKey } from '../../platform/auth/internal-key.js';
+import { isByPublicKey } from '../../platform/auth/jwt-parts.js';
 import type { Principal } from '../../platform/auth/principal.js';
 import { scopeOfAgent } from '../../platform/auth/scope.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import { Problem } from '../../platform/http/problem.js';
 import { AgentTokens } from './agent-tokens.js';
+import { whyTokenDied } from './token-life.js';
 
-/** Agents' tokens. Every bearer credential that is none of our keys is taken for one. */
+const COMPARE = `
+  select a.status, a.epoch, o.tenant_id from agents a join organizations o on o.id = a.organization_id
+  where a.organization_id = $1 and a.id = $2`;
+
+/** Agents' tokens. Every bearer credential that is none of our keys, nor the identity provider's to judge, is taken for one. */
 @Injectable()
 export class AgentTokenSource implements CredentialSource {
   readonly kind = 'agent';
@@ -17,6 +24,7 @@ export class AgentTokenSource implements CredentialSource {
   constructor(
     @Inject(CredentialSources) sources: CredentialSources,
     private readonly tokens: AgentTokens,
+    private readonly internal: InternalKey,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {
     sources.register(this);
@@ -24,8 +32,9 @@ export class AgentTokenSource implements CredentialSource {
 
   present({ bearer }: ShownCredentials, { late = false }: PresentOptions = {}): Presented {
     if (bearer === undefined || bearer.startsWith('svc_')) return ABSENT;
+    if (this.config.oidcIssuer !== undefined && isByPublicKey(bearer)) return ABSENT;
     const verdict = this.tokens.verify(bearer, late ? this.config.agentRefreshWindow : 0);
-    if (!verdict.ok) return { kind: 'invalid', reason: verdict.reason };
+    if (!verdict.ok) return this.internal.is(bearer) ? ABSENT : { kind: 'invalid', reason: verdict.reason };
     const { principal } = verdict;
     const scope = scopeOfAgent(principal.organizationId, principal.agentId);
     return { kind: 'verified', caller: { principal, scope, actorId: principal.agentId } };
@@ -34,12 +43,9 @@ export class AgentTokenSource implements CredentialSource {
   /** Organization, status, epoch, in this order: a genuine token of an agent out of service is 403, of a dead epoch 401. */
   async stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined> {
     if (principal.kind !== 'agent') return 'not an agent';
-    const [agent] = await run('select status, epoch from agents where organization_id = $1 and id = $2', [
-      principal.organizationId,
-      principal.agentId,
-    ]);
+    const [agent] = await run(COMPARE, [principal.organizationId, principal.agentId]);
     if (!agent) return 'unknown agent';
     if (agent.status !== 'active') throw new Problem('AGENT_INACTIVE', `The agent is ${String(agent.status)}.`);
-    return Number(agent.epoch) === principal.epoch ? undefined : 'the token was revoked';
+    return whyTokenDied(principal, Number(agent.epoch), agent.tenant_id as string | null);
   }
 }

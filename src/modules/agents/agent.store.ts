@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, Not } from 'typeorm';
 import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
-import { Janitor, type Sweep } from '../../platform/database/janitor.service.js';
+import { Janitor, sweepBy } from '../../platform/database/janitor.service.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
 import { AgentEntity } from './agent.entity.js';
@@ -92,11 +92,7 @@ export class AgentStore {
 }
 
 /** A late token that can no longer be refreshed anyway need not be remembered. */
-const forgetSpentTokens: Sweep = async (manager, limit) => {
-  const [, count] = await manager.query<[unknown[], number]>(
-    `delete from refreshed_tokens where (organization_id, agent_id, jti) in
-       (select organization_id, agent_id, jti from refreshed_tokens where spent_until < clock_timestamp() limit $1)`,
-    [limit],
-  );
-  return count;
-};
+const forgetSpentTokens = sweepBy(
+  `delete from refreshed_tokens where (organization_id, agent_id, jti) in
+     (select organization_id, agent_id, jti from refreshed_tokens where spent_until < clock_timestamp() limit $1)`,
+);

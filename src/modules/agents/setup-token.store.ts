@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { Janitor, type Sweep } from '../../platform/database/janitor.service.js';
+import { Janitor, sweepBy } from '../../platform/database/janitor.service.js';
 import type { Tx } from '../../platform/database/tx.js';
 
 /** A setup token as it is kept: nothing in it is the credential itself. */
@@ -89,11 +89,8 @@ function fromRow({ epoch, ...row }: Row): SeenSetupToken {
   return { ...row, epoch: Number(epoch) };
 }
 
-const forgetSpent: Sweep = async (manager, limit) => {
-  const [, count] = await manager.query<[unknown[], number]>(
-    `delete from setup_tokens where (organization_id, id) in
-       (select organization_id, id from setup_tokens where expires_at < clock_timestamp() - make_interval(days => $2) limit $1)`,
-    [limit, KEPT_DAYS],
-  );
-  return count;
-};
+const forgetSpent = sweepBy(
+  `delete from setup_tokens where (organization_id, id) in
+     (select organization_id, id from setup_tokens where expires_at < clock_timestamp() - make_interval(days => $2) limit $1)`,
+  KEPT_DAYS,
+);

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { Janitor } from '../../platform/database/janitor.service.js';
+import { Janitor, sweepBy } from '../../platform/database/janitor.service.js';
 
 /** One verification a minute for each credential (interface, section 8). */
 export const TURN_SECONDS = 60;
@@ -21,14 +21,10 @@ export class VerificationTurnsStore extends VerificationTurns {
     janitor: Janitor,
   ) {
     super();
-    janitor.register(async (manager, limit) => {
-      const [, count] = await manager.query<[unknown[], number]>(
-        `delete from audit_verification_turns where credential in
-           (select credential from audit_verification_turns where begun_at < clock_timestamp() - interval '1 hour' limit $1)`,
-        [limit],
-      );
-      return count;
-    });
+    janitor.register(sweepBy(
+      `delete from audit_verification_turns where credential in
+         (select credential from audit_verification_turns where begun_at < clock_timestamp() - interval '1 hour' limit $1)`,
+    ));
   }
 
   async take(credential: string): Promise<number> {

@@ -48,6 +48,8 @@ export interface Facts {
   /** The stops that hold this agent now. */
   readonly stops: readonly { readonly id: string }[];
   readonly separationOfDuties: SeparationOfDuties;
+  /** Of the agent's organization. */
+  readonly tenantId: string | null;
   /** Whether what is hardcoded stops: the log is without its anchors for too long. Of this server's memory, at this moment. */
   readonly unanchored?: true;
   readonly definition?: CapabilityFacts;
@@ -76,6 +78,7 @@ interface Row {
   registered_by: string;
   stops: string[] | null;
   separation_of_duties: SeparationOfDuties | null;
+  tenant_id: string | null;
   limits: Limit[];
   grant_team_id: string | null;
   grant_id: string | null;
@@ -97,11 +100,11 @@ interface Row {
 // Each lookup is lateral and limited, so that it stays one by key: joined freely, a plan that was made before the tables had
 // statistics reads all grants of everybody for each call.
 const READ: NamedStatement = {
-  name: 'gate-facts-3',
+  name: 'gate-facts-4',
   text: `
     select clock_timestamp() as now, h.revision, h.open_requests, o.revision as organization_revision,
       (select root_key_hash from instance) as root_key_hash,
-      o.separation_of_duties, s.ids as stops,
+      o.separation_of_duties, o.tenant_id, s.ids as stops,
       a.name, a.risk_level, a.status, a.tags, a.epoch, a.owner_id, a.team_id, a.registered_by,
       g.limits, g.team_id as grant_team_id, g.id as grant_id, g.version as grant_version, g.hitl_mode, g.conditions,
       g.expires_at, g.timeout_seconds, g.timeout_action, g.quorum, g.reminders,
@@ -202,6 +205,7 @@ function factsFrom(row: Row, { agentId, capability }: FactsWanted, isUnanchored:
     rootKeyHash: row.root_key_hash,
     stops: (row.stops ?? []).map((id) => ({ id })),
     separationOfDuties: row.separation_of_duties ?? 'standard',
+    tenantId: row.tenant_id,
     ...(isUnanchored ? { unanchored: true } : {}),
     ...(exists ? { revision: Number(row.revision) } : {}),
     ...(exists

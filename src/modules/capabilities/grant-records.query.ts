@@ -1,6 +1,6 @@
 import { jcs } from '../../domain/audit/jcs.js';
 import type { JsonValue } from '../../domain/json.js';
-import { recordRows } from '../../platform/audit/record-rows.js';
+import { pageOf, recordRows } from '../../platform/audit/record-rows.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
 
 interface Row {
@@ -25,9 +25,7 @@ const ROWS = `
   select g.organization_id as "organizationId", g.id, g.agent_id as "agentId", g.team_id as "teamId", g.capability, g.version,
     g.hitl_mode as "hitlMode", g.expires_at as "expiresAt", g.timeout_seconds as "timeoutSeconds", g.timeout_action as "timeoutAction",
     g.conditions, g.limits, g.quorum, g.revoked_at is not null as "isRevoked", g.revoked_by as "revokedBy"
-  from capability_grants g
-  where (g.organization_id, g.id) > ($1, $2) and ($4::text is null or g.organization_id = $4) and ($5::text is null or g.agent_id = $5)
-  order by g.organization_id, g.id limit $3`;
+  from capability_grants g ${pageOf('g')}`;
 
 /** Grants of agents and of teams as the log tells of them: all terms that decide. */
 export const grantRecords: RecordKeeper = {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Limit, type LimitPeriod, measureOf, type Use } from '../../domain/gate/limits.js';
-import { Janitor, type Sweep } from '../../platform/database/janitor.service.js';
+import { Janitor, sweepBy } from '../../platform/database/janitor.service.js';
 import type { NamedStatement } from '../../platform/database/named-statement.js';
 import { Statements } from '../../platform/database/statements.js';
 import { textArray } from '../../platform/database/text-array.js';
@@ -213,12 +213,9 @@ function usagesFrom(wanted: readonly UsageWanted[], rows: readonly Row[]): Usage
   });
 }
 
-const forgetOldUses: Sweep = async (manager, limit) => {
-  const [, count] = await manager.query<[unknown[], number]>(
-    `delete from grant_uses where (organization_id, execution_id, grant_id, measure) in
-       (select organization_id, execution_id, grant_id, measure from grant_uses
-        where not waiting and used_at < clock_timestamp() - make_interval(days => $2) limit $1)`,
-    [limit, KEPT_DAYS],
-  );
-  return count;
-};
+const forgetOldUses = sweepBy(
+  `delete from grant_uses where (organization_id, execution_id, grant_id, measure) in
+     (select organization_id, execution_id, grant_id, measure from grant_uses
+      where not waiting and used_at < clock_timestamp() - make_interval(days => $2) limit $1)`,
+  KEPT_DAYS,
+);

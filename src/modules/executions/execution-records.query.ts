@@ -1,7 +1,8 @@
-import { recordRows } from '../../platform/audit/record-rows.js';
+import { pageOf, recordOf, recordRows } from '../../platform/audit/record-rows.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
 
-interface Row {
+// A type and no interface: all members are ones that a record may have.
+type Row = {
   readonly organizationId: string;
   readonly id: string;
   readonly agentId: string;
@@ -16,20 +17,16 @@ interface Row {
   readonly reported: string | null;
   readonly settled: string | null;
   readonly settledBy: string | null;
-}
+};
 
 const ROWS = `
   select e.organization_id as "organizationId", e.id, e.agent_id as "agentId", e.capability, e.status, e.reason, e.definition,
     e.grant_id as "grantId", e.grant_version as "grantVersion", e.hitl_request_id as "hitlId", e.audit_id as "entryId",
     e.report ->> 'outcome' as reported, e.settlement ->> 'outcome' as settled, e.settlement ->> 'by' as "settledBy"
-  from executions e
-  where (e.organization_id, e.id) > ($1, $2) and ($4::text is null or e.organization_id = $4) and ($5::text is null or e.agent_id = $5)
-  order by e.organization_id, e.id limit $3`;
+  from executions e ${pageOf('e')}`;
 
 /** Executions as the log tells of them. */
 export const executionRecords: RecordKeeper = {
   kind: 'execution',
-  rows: (run, selection) =>
-    recordRows<Row>(run, ROWS, selection, ({ organizationId, id, agentId, capability, status, ...members }) =>
-      ({ organizationId, id, agentId, capability, status, members })),
+  rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf),
 };

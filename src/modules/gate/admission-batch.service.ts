@@ -11,6 +11,7 @@ import { Statements } from '../../platform/database/statements.js';
 import { textArray } from '../../platform/database/text-array.js';
 import { isConnectionError, isPassing } from '../../platform/http/failure.js';
 import { Problem } from '../../platform/http/problem.js';
+import { whyTokenDied } from '../agents/token-life.js';
 import { type Facts, FactsQuery } from '../authority/facts.query.js';
 import { RecentFacts } from '../authority/recent-facts.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
@@ -264,8 +265,8 @@ function whyNotAuthenticated({ principal }: AdmissionItem, facts: Facts): string
   if (facts.now.getTime() >= principal.expiresAt * 1000) return 'This credential does not hold: the token has expired.';
   if (!facts.agent) return 'This credential does not hold: unknown agent.';
   // A genuine token of an agent out of service goes on to the decision, which answers 403.
-  if (facts.agent.status !== 'active' || facts.agent.epoch === principal.epoch) return undefined;
-  return 'This credential does not hold: the token was revoked.';
+  const reason = facts.agent.status === 'active' ? whyTokenDied(principal, facts.agent.epoch, facts.tenantId) : undefined;
+  return reason === undefined ? undefined : `This credential does not hold: ${reason}.`;
 }
 
 function outcomeOf(verdict: string, plan: AdmissionPlan): Outcome {

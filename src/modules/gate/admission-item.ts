@@ -7,7 +7,6 @@ import type { AgentPrincipal, RootPrincipal } from '../../platform/auth/principa
 import type { IdempotencyClaim } from '../../platform/database/idempotency.js';
 import type { ProblemCode } from '../../domain/problems.js';
 import type { FieldError } from '../../platform/http/problem.js';
-import type { ExecutionRuntime } from '../executions/execution.entity.js';
 import type { Deadline } from './runtimes/deadline.js';
 
 /** `execute`: the gate's own route. `request`: an adapter that holds the action itself asks for an approval. */
@@ -71,5 +70,3 @@ export type AdmissionAnswer =
   | ({ readonly kind: 'dry_run'; readonly decision: string } & Omit<Decided, 'effectiveMode'> & Partial<Decided>)
   | { readonly kind: 'refused'; readonly code: ProblemCode; readonly detail: string; readonly errors?: readonly FieldError[] }
   | { readonly kind: 'replay'; readonly executionId: string };
-
-export const RECEIPT: ExecutionRuntime = 'receipt';

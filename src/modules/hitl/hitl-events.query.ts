@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
-import { Janitor, type Sweep } from '../../platform/database/janitor.service.js';
+import { Janitor, sweepBy } from '../../platform/database/janitor.service.js';
 import { type EventPlace, frameOf, type HitlEvent } from './hitl-event.js';
 
 /** What is older than this is deleted, and whoever was away for longer loads lists anew. */
@@ -124,14 +124,10 @@ function eventOf(row: EventRow): HitlEvent {
  * From the oldest on, without a gap, and never the last of those that are over: as long as it stands there, everybody can tell that
  * what was before it has gone.
  */
-const forgetOld: Sweep = async (manager, limit) => {
-  const [, count] = await manager.query<[unknown[], number]>(
-    `delete from hitl_events e using (
-       select oldest.txid, oldest.n from (select txid, n, at from hitl_events order by txid, n limit $1 + 1) oldest
-       where oldest.at < clock_timestamp() - interval '${KEPT}'
-       order by oldest.txid desc, oldest.n desc limit 1) last
-     where (e.txid, e.n) < (last.txid, last.n)`,
-    [limit],
-  );
-  return count;
-};
+const forgetOld = sweepBy(
+  `delete from hitl_events e using (
+     select oldest.txid, oldest.n from (select txid, n, at from hitl_events order by txid, n limit $1 + 1) oldest
+     where oldest.at < clock_timestamp() - interval '${KEPT}'
+     order by oldest.txid desc, oldest.n desc limit 1) last
+   where (e.txid, e.n) < (last.txid, last.n)`,
+);

@@ -7,14 +7,19 @@ import { raisedEpoch } from '../agents/issue-token.service.js';
 import { closeIndeterminate } from '../executions/close-indeterminate.js';
 import { holdInstance, releaseInstance } from '../organizations/instance-hold.store.js';
 import { hashRootKey, makeRootKey } from '../organizations/root-key.js';
+import { voidInvitations } from '../sign-in/invitations/void-invitations.store.js';
+import type { SessionPlace } from '../sign-in/seams/sessions.js';
 import { type RecoveryParts } from './recovery-parts.store.js';
-import { type AgentInOrganization, agentsBefore, agentsWithWork, endedSince, organizationsToRecord } from './recovery.query.js';
+import {
+  type AgentInOrganization, agentsBefore, agentsWithWork, endedSince, openInvitations, openSessions, organizationsToRecord,
+} from './recovery.query.js';
 
 const UNDER_WAY = 'This database is being recovered. Should that have been cut short, run `countersign recover --accept-loss` again: '
   + 'it goes on where it was.';
 /** A server looks every second whether it is held; what it had begun ends meanwhile. */
 const SERVERS_SEE_IT_MS = 3_000;
 const AGENTS_AT_ONCE = 100;
+const SIGN_INS_AT_ONCE = 100;
 const EFFECTS_AT_ONCE = 5_000;
 const CAUSE = 'recovered';
 const UNKNOWN = 'The database was put back to an older state while the action was running. It may have been done; it is not repeated.';
@@ -30,12 +35,14 @@ export interface RecoveryOrder {
   readonly lost: readonly LostCheckpoint[];
   /** Does what has to be done outside of the database, last before it is served again. Repeated when it is cut short. */
   readonly beforeRelease: () => Promise<void>;
-  readonly onProgress: (step: 'work' | 'agents' | 'organizations', done: number) => void;
+  readonly onProgress: (step: 'work' | 'agents' | 'sessions' | 'invitations' | 'organizations', done: number) => void;
 }
 
 export interface Recovered {
   readonly agentsWithWork: number;
   readonly agents: number;
+  readonly sessions: number;
+  readonly invitations: number;
   readonly organizations: number;
   readonly effects: number;
   readonly recoveredAt: Date;
@@ -43,9 +50,9 @@ export interface Recovered {
 
 /**
  * Puts a database into service that is older than what was lived: whatever it has open may have ended, and whatever it holds for valid
- * may have been taken back. Running executions become indeterminate, what waits is cancelled, every token and the root key die, and
- * the log says what was given up. In many short units of work, each of which finds what it has to do in the database: cut short, it
- * goes on where it was. Servers hold from the first moment to the last.
+ * may have been taken back. Running executions become indeterminate, what waits is cancelled, every token, session and invitation and
+ * the root key die, and the log says what was given up. In many short units of work, each of which finds what it has to do in the
+ * database: cut short, it goes on where it was. Servers hold from the first moment to the last.
  */
 export async function recoverInstallation(parts: RecoveryParts, order: RecoveryOrder): Promise<Recovered> {
   const { run } = parts;
@@ -58,10 +65,14 @@ export async function recoverInstallation(parts: RecoveryParts, order: RecoveryO
   return asService('cli', async () => {
     const ended = await endWork(parts, order);
     const agents = await raiseEpochs(parts, since, order);
+    const sessions = await endInSets(parts, openSessions, (tx, found) => parts.sessions.end(tx, found, CAUSE, 'system'),
+      (done) => order.onProgress('sessions', done));
+    const invitations = await endInSets(parts, openInvitations, (tx, found) => voidInvitations(tx, found, 'system'),
+      (done) => order.onProgress('invitations', done));
     const { organizations, effects } = await recordAll(parts, since, order);
     await order.beforeRelease();
     const recoveredAt = await release(parts, order);
-    return { agentsWithWork: ended, agents, organizations, effects, recoveredAt };
+    return { agentsWithWork: ended, agents, sessions, invitations, organizations, effects, recoveredAt };
   });
 }
 
@@ -104,6 +115,21 @@ async function raiseEpochs({ run, work, agents }: RecoveryParts, since: Date, { 
     });
     onProgress('agents', (done += found.length));
     after = last;
+  }
+}
+
+/** Ends what is found open until nothing is, some of it in one work. */
+async function endInSets(
+  { run, work }: RecoveryParts, find: typeof openSessions, end: (tx: Tx, found: readonly SessionPlace[]) => Promise<unknown>,
+  onProgress: (done: number) => void,
+): Promise<number> {
+  let done = 0;
+  for (;;) {
+    const found = await find(run, SIGN_INS_AT_ONCE);
+    if (found.length === 0) return done;
+    const chains = [...new Set(found.map(({ organizationId }) => organizationId))].map(organizationChain);
+    await work.run({ chains, leavesFacts: true }, (tx) => end(tx, found));
+    onProgress((done += found.length));
   }
 }
 

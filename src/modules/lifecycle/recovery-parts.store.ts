@@ -21,6 +21,8 @@ import { HitlRequestStore } from '../hitl/hitl-request.store.js';
 import { LicenceService } from '../hitl/licence.service.js';
 import { MoveRequestService } from '../hitl/move-request.service.js';
 import { RootKeyStore } from '../organizations/root-key.store.js';
+import { EndSessions } from '../sign-in/sessions/end-sessions.js';
+import { SessionStore } from '../sign-in/sessions/session.store.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -32,6 +34,7 @@ export interface RecoveryParts {
   readonly executions: ExecutionStore;
   readonly cancelling: CancelWorkService;
   readonly rootKey: RootKeyStore;
+  readonly sessions: EndSessions;
 }
 
 export async function onRecoveryParts<Result>(databaseUrl: string, work: (parts: RecoveryParts) => Promise<Result>): Promise<Result> {
@@ -64,5 +67,6 @@ function partsOn(dataSource: DataSource): RecoveryParts {
     executions,
     cancelling: new CancelWorkService(requests, moving, executions, usage, licences, { wake: () => undefined }),
     rootKey: new RootKeyStore(dataSource),
+    sessions: new EndSessions(new SessionStore(dataSource)),
   };
 }

@@ -1,4 +1,5 @@
 import type { RunStatement } from '../../platform/auth/credential-source.js';
+import type { SessionPlace } from '../sign-in/seams/sessions.js';
 
 /** What a recovery would end. */
 export interface OpenWork {
@@ -7,6 +8,8 @@ export interface OpenWork {
   readonly approved: number;
   readonly effects: number;
   readonly agents: number;
+  readonly sessions: number;
+  readonly invitations: number;
 }
 
 export interface AgentInOrganization {
@@ -22,13 +25,31 @@ export async function openWork(run: RunStatement): Promise<OpenWork> {
           on q.organization_id = e.organization_id and q.id = e.hitl_request_id
         where e.status = 'pending_hitl' and q.status = 'approved') as approved,
        (select count(*)::integer from outbox) as effects,
-       (select count(*)::integer from agents) as agents`,
+       (select count(*)::integer from agents) as agents,
+       (select count(*)::integer from sessions where ended_at is null) as sessions,
+       (select count(*)::integer from invitations where accepted_at is null and voided_at is null) as invitations`,
     [],
   );
   return {
     running: Number(row!.running), openRequests: Number(row!.open), approved: Number(row!.approved), effects: Number(row!.effects),
-    agents: Number(row!.agents),
+    agents: Number(row!.agents), sessions: Number(row!.sessions), invitations: Number(row!.invitations),
   };
+}
+
+/** The next sessions that nobody has ended: whose they are may have changed since. */
+export async function openSessions(run: RunStatement, limit: number): Promise<SessionPlace[]> {
+  return (await run(
+    `select organization_id as "organizationId", id from sessions where ended_at is null order by organization_id, id limit $1`, [limit],
+  )) as unknown as SessionPlace[];
+}
+
+/** The next invitations by which somebody could come in: whoever invited may have lost the right to since. */
+export async function openInvitations(run: RunStatement, limit: number): Promise<SessionPlace[]> {
+  return (await run(
+    `select organization_id as "organizationId", id from invitations where accepted_at is null and voided_at is null
+     order by organization_id, id limit $1`,
+    [limit],
+  )) as unknown as SessionPlace[];
 }
 
 /** The next agents that have something open, by organization and id. */

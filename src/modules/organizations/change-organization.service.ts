@@ -1,13 +1,13 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { organizationChain } from '../../domain/audit/chain.js';
 import { newId } from '../../domain/ids.js';
 import type { Caller } from '../../platform/auth/principal.js';
-import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import { Entitlements } from '../../platform/commerce/entitlements.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Problem } from '../../platform/http/problem.js';
 import type { Reply } from '../../platform/http/replies.js';
+import { MakeOrganization } from './make-organization.js';
 import type { OrganizationEntity } from './organization.entity.js';
 import { OrganizationStore } from './organization.store.js';
 import type { MakeOrganizationDto, UpdateOrganizationDto } from './organizations.dto.js';
@@ -23,9 +23,9 @@ export class ChangeOrganizationService {
     private readonly work: UnitOfWork,
     private readonly query: OrganizationsQuery,
     private readonly organizations: OrganizationStore,
+    private readonly making: MakeOrganization,
     private readonly tenants: TenantStore,
     private readonly entitlements: Entitlements,
-    @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
 
   make(wanted: MakeOrganizationDto, caller: Caller): Promise<Reply<OrganizationEnvelope>> {
@@ -34,20 +34,7 @@ export class ChangeOrganizationService {
     return this.work.run({ chains: [chain], creates: [chain] }, async (tx) => {
       const tenantId = await this.tenantFor(tx, wanted.tenantId, caller);
       if (tenantId !== null) await this.assertMayHaveAnother(tx, tenantId, caller);
-      const now = await tx.now();
-      const { separationOfDuties } = this.config;
-      const organization = { id, name: wanted.name, tenantId, separationOfDuties, createdAt: now, updatedAt: now };
-      await this.organizations.insert(tx, organization);
-      tx.record(chain, {
-        type: 'admin.organization_created',
-        metadata: {
-          organizationId: id,
-          name: organization.name,
-          ...(tenantId === null ? {} : { tenantId }),
-          settings: { separationOfDuties },
-        },
-      });
-      return tx.reply(201, { organization: presentOrganization(organization) });
+      return tx.reply(201, { organization: presentOrganization(await this.making.insert(tx, { id, name: wanted.name, tenantId })) });
     });
   }
 

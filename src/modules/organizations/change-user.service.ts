@@ -7,9 +7,9 @@ import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Problem } from '../../platform/http/problem.js';
 import type { Reply } from '../../platform/http/replies.js';
 import { AccountEnds } from './account-ends.js';
+import { CloseAccount } from './close-account.js';
 import { foldedEmail, MakeAccount } from './make-account.js';
 import { OrganizationsQuery } from './organizations.query.js';
-import { PersonalKeyStore } from './personal-key.store.js';
 import { actorOf, assertRank } from './rank-check.js';
 import { sharedChange } from './shared-change.js';
 import type { UserEntity } from './user.entity.js';
@@ -27,8 +27,8 @@ export class ChangeUserService {
     private readonly work: UnitOfWork,
     private readonly organizations: OrganizationsQuery,
     private readonly users: UserStore,
-    private readonly keys: PersonalKeyStore,
     private readonly accounts: MakeAccount,
+    private readonly closing: CloseAccount,
     private readonly ends: AccountEnds,
   ) {}
 
@@ -73,18 +73,13 @@ export class ChangeUserService {
     });
   }
 
-  /** The account ends, and every key and session of it with it; the profile stays, so that what they did still has a name. */
   async close(userId: string, caller: Caller): Promise<Reply<undefined>> {
     const place = await this.users.place(caller.scope, userId);
     return this.work.run(sharedChange(place.organizationId), async (tx) => {
       const user = await this.users.readActive(tx, place);
       assertRank(refusalToClose(actorOf(caller), user));
       await this.assertOwnerStays(tx, user, 'closed');
-      const now = await tx.now();
-      await this.users.update(tx, { ...user, status: 'deleted', endedAt: now, updatedAt: now });
-      await this.keys.revokeAll(tx, place, caller.actorId);
-      await this.ends.ended(tx, place, { reason: 'closed', by: caller.actorId });
-      tx.record(organizationChain(place.organizationId), { type: 'admin.user_deleted', metadata: { userId } });
+      await this.closing.close(tx, user, caller.actorId);
       return tx.reply(204, undefined);
     });
   }

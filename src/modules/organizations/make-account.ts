@@ -13,6 +13,8 @@ export type AccountOccasion = 'made' | 'provider' | 'invitation';
 
 export interface NewAccount {
   readonly organizationId: string;
+  /** Where something has been bound to it before the account is there. */
+  readonly id?: string | undefined;
   /** Null where the provider tells none; it can be given later. */
   readonly email: string | null;
   readonly name?: string | null | undefined;
@@ -47,7 +49,7 @@ export class MakeAccount {
     const now = await tx.now();
     const user: UserEntity = {
       organizationId,
-      id: newId('usr'),
+      id: wanted.id ?? newId('usr'),
       email,
       emailFolded: email === null ? null : foldedEmail(email),
       emailSince: now,

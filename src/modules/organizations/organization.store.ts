@@ -21,7 +21,7 @@ export class OrganizationStore {
     await tx.manager.getRepository<object>(OrganizationEntity).update({ id }, rest);
   }
 
-  /** Whether there is such a tenant. It then stays until this work ends. */
+  /** Whether there is such a tenant. It then stays until this work ends; that it is in service, the entitlements see to. */
   async hasTenant(tx: Tx, tenantId: string): Promise<boolean> {
     const rows = await tx.query('select 1 from tenants where id = $1 for key share', [tenantId]);
     return rows.length > 0;

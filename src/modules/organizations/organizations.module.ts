@@ -4,8 +4,10 @@ import { AccountEnds } from './account-ends.js';
 import { ActiveUsersQuery } from './active-users.query.js';
 import { ChangeOrganizationService } from './change-organization.service.js';
 import { ChangeUserService } from './change-user.service.js';
+import { CloseAccount } from './close-account.js';
 import { EraseAccount } from './erase-account.js';
 import { MakeAccount } from './make-account.js';
+import { MakeOrganization } from './make-organization.js';
 import { OrganizationEntity } from './organization.entity.js';
 import { OrganizationStore } from './organization.store.js';
 import { OrganizationsController } from './organizations.controller.js';
@@ -31,11 +33,12 @@ import { UsersQuery } from './users.query.js';
   providers: [
     OrganizationsQuery, ActiveUsersQuery, OrganizationStore, ChangeOrganizationService, UsersQuery, UserStore, ChangeUserService,
     PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource, StopStore,
-    StopsQuery, EraseAccount, OrganizationsPersonalData, MakeAccount, AccountEnds, TenantStore,
+    StopsQuery, EraseAccount, OrganizationsPersonalData, MakeAccount, CloseAccount, MakeOrganization, AccountEnds,
+    TenantStore,
   ],
   exports: [
-    OrganizationsQuery, OrganizationStore, ActiveUsersQuery, UsersQuery, UserStore, ChangeUserService, MakeAccount, AccountEnds,
-    TenantStore, StopStore, StopsQuery, EraseAccount,
+    OrganizationsQuery, OrganizationStore, ActiveUsersQuery, UsersQuery, UserStore, ChangeUserService, MakeAccount, CloseAccount,
+    MakeOrganization, AccountEnds, TenantStore, StopStore, StopsQuery, EraseAccount,
   ],
 })
 export class OrganizationsModule {}

@@ -63,6 +63,15 @@ export class StopStore {
     );
   }
 
+  /** Whether all of the organization is stopped for this reason now. */
+  async isStoppedFor(tx: Tx, organizationId: string, reason: string): Promise<boolean> {
+    const rows = await tx.query(
+      `select 1 from stops where organization_id = $1 and scope = 'organization' and reason = $2 and lifted_at is null`,
+      [organizationId, reason],
+    );
+    return rows.length > 0;
+  }
+
   async lift(tx: Tx, { organizationId, id, liftedBy, liftedAt }: Stop): Promise<void> {
     await tx.query('update stops set lifted_by = $3, lifted_at = $4 where organization_id = $1 and id = $2', [
       organizationId, id, liftedBy, liftedAt,

@@ -15,7 +15,7 @@ export interface Tenant {
   readonly deletedAt: Date | null;
 }
 
-const COLUMNS = `t.id, t.name, t.tier, t.subscription_active as "subscriptionActive", t.status,
+export const TENANT_COLUMNS = `t.id, t.name, t.tier, t.subscription_active as "subscriptionActive", t.status,
   t.first_organization_id as "firstOrganizationId", t.created_at as "createdAt", t.updated_at as "updatedAt",
   t.deleted_at as "deletedAt"`;
 
@@ -23,12 +23,12 @@ const COLUMNS = `t.id, t.name, t.tier, t.subscription_active as "subscriptionAct
 @Injectable()
 export class TenantStore {
   async read(tx: Tx, id: string): Promise<Tenant | undefined> {
-    return (await tx.query<Tenant>(`select ${COLUMNS} from tenants t where t.id = $1`, [id]))[0];
+    return (await tx.query<Tenant>(`select ${TENANT_COLUMNS} from tenants t where t.id = $1`, [id]))[0];
   }
 
   /** The same, where nobody else may change it or count in it until this work ends; organizations may still be made in it. */
   async lock(tx: Tx, id: string): Promise<Tenant | undefined> {
-    return (await tx.query<Tenant>(`select ${COLUMNS} from tenants t where t.id = $1 for no key update`, [id]))[0];
+    return (await tx.query<Tenant>(`select ${TENANT_COLUMNS} from tenants t where t.id = $1 for no key update`, [id]))[0];
   }
 
   async insert(tx: Tx, tenant: Tenant): Promise<void> {

@@ -44,6 +44,11 @@ export class UserStore {
     return user;
   }
 
+  /** Open accounts of the organization, a part of them at a time. */
+  async someActive(tx: Tx, organizationId: string, limit: number): Promise<UserEntity[]> {
+    return tx.manager.getRepository(UserEntity).find({ where: { organizationId, status: 'active' }, order: { id: 'asc' }, take: limit });
+  }
+
   /** Active owners of the organization besides this account. */
   async otherOwners(tx: Tx, { organizationId, id }: UserPlace): Promise<number> {
     const [row] = await tx.query<{ count: number }>(

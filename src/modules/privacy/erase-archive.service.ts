@@ -1,11 +1,12 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { pointersTo } from '../../domain/audit/entry.js';
 import { readPayload } from '../../domain/audit/payload.js';
 import { type Blanking, searchedTexts, textsAt } from '../../domain/audit/search-entry.js';
 import { UnderWay } from '../../platform/database/plan.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { ARCHIVED_LOG, type ArchivedEntry, type ArchivedLog, type ArchivedSweeps, type OpenArchives } from './archived-log.js';
+import type { ArchivedEntry } from '../audit/sweeps/archived-disclosures.js';
+import { type ArchivedSweeps, ErasableArchives, type OpenArchives } from '../audit/sweeps/erasable-archives.js';
 import { addRows, type Erasure, type ErasureKey, type ErasurePlace, type Stepped } from './erasure.js';
 import { ALONE, ErasureLedger, type Found, under } from './erasure-ledger.service.js';
 import { ErasureTexts } from './erasure-texts.js';
@@ -28,7 +29,7 @@ export class EraseArchive {
     private readonly ledger: ErasureLedger,
     private readonly looking: LookFor,
     private readonly texts: ErasureTexts,
-    @Inject(ARCHIVED_LOG) private readonly archived: ArchivedLog,
+    private readonly archived: ErasableArchives,
   ) {}
 
   async step(key: ErasureKey, from: ErasurePlace): Promise<Stepped> {

@@ -1,8 +1,6 @@
 import { Module } from '@nestjs/common';
-import { ErasableArchives } from '../audit/sweeps/erasable-archives.js';
 import { SweepsModule } from '../audit/sweeps/sweeps.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
-import { ARCHIVED_LOG } from './archived-log.js';
 import { AskErasureService } from './ask-erasure.service.js';
 import { AskedErasures } from './asked-erasures.service.js';
 import { EraseArchive } from './erase-archive.service.js';
@@ -29,7 +27,6 @@ import { UserDataController } from './user-data.controller.js';
   providers: [
     AskErasureService, AskedErasures, EraseArchive, EraseRows, EraseUserSearches, EraseUserService, ErasureJob, ErasureLedger,
     ErasureStore, ErasureSteps, ErasureTexts, ErasuresPersonalData, ErasuresQuery, Foresee, LogSearchQuery, LookFor,
-    { provide: ARCHIVED_LOG, useExisting: ErasableArchives },
   ],
 })
 export class PrivacyModule {}

@@ -6,6 +6,7 @@ import { AuthJournal } from './auth-journal.js';
 import { BrowserCalls } from './browser-calls.js';
 import { CallerCheck } from './caller-check.js';
 import { Identification } from './identification.js';
+import { InternalKey } from './internal-key.js';
 
 /**
  * The guards, for every route of every module, in the order in which they are asked.
@@ -14,9 +15,9 @@ import { Identification } from './identification.js';
 @Global()
 @Module({
   providers: [
-    AuthJournal, BrowserCalls, CallerCheck, Identification,
+    AuthJournal, BrowserCalls, CallerCheck, Identification, InternalKey,
     { provide: APP_GUARD, useClass: HeldGuard }, { provide: APP_GUARD, useClass: AccessGuard },
   ],
-  exports: [AuthJournal, BrowserCalls, CallerCheck, Identification],
+  exports: [AuthJournal, BrowserCalls, CallerCheck, Identification, InternalKey],
 })
 export class AuthModule {}

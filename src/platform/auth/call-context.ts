@@ -31,3 +31,15 @@ export function addressOf(request: Request): string | undefined {
 export function asService<Result>(via: Exclude<Via, 'rest' | 'mcp' | 'page' | 'chat'>, work: () => Promise<Result>): Promise<Result> {
   return requestContext.run({ requestId: randomUUID(), via, actorId: 'system', recorded: 0 }, work);
 }
+
+/**
+ * Runs what the service does by itself on a call's way in, before it is judged: the entries name the call and its address, and `system`
+ * as the actor; they hang neither on the caller's credential nor on the call's idempotency key.
+ */
+export function asServiceOnArrival<Result>(work: () => Promise<Result>): Promise<Result> {
+  const context = requestContext.getStore();
+  if (context === undefined) return asService('worker', work);
+  const { requestId, via, traceId, address } = context;
+  const kept = { ...(traceId === undefined ? {} : { traceId }), ...(address === undefined ? {} : { address }) };
+  return requestContext.run({ requestId, via, ...kept, actorId: 'system', recorded: 0 }, work);
+}

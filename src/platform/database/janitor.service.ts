@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { Logger } from 'pino';
@@ -23,13 +23,21 @@ const SPENT = [
 /** Deletes at most so many spent rows of a module's own, and says how many. */
 export type Sweep = (tx: EntityManager, limit: number) => Promise<number>;
 
-/** Deletes what is spent, in batches, on one replica at a time. Modules register what of theirs is. */
+/** The sweep by one statement, whose `$1` is the most rows that it deletes; `parameters` follow. */
+export const sweepBy = (statement: string, ...parameters: readonly unknown[]): Sweep => async (manager, limit) => {
+  const [, count] = await manager.query<[unknown[], number]>(statement, [limit, ...parameters]);
+  return count;
+};
+
+/**
+ * Deletes what is spent, in batches, on one replica at a time: once a minute, and when a server starts, so that it also comes where
+ * none runs for a minute. Modules register what of theirs is spent.
+ */
 @Injectable()
-export class Janitor {
-  private readonly sweeps: Sweep[] = SPENT.map((statement) => async (manager, limit) => {
-    const [, count] = (await manager.query(statement, [limit])) as [unknown[], number];
-    return count;
-  });
+export class Janitor implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private sweeping: Promise<void> | undefined;
+  private isStopping = false;
+  private readonly sweeps: Sweep[] = SPENT.map((statement) => sweepBy(statement));
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
@@ -41,13 +49,26 @@ export class Janitor {
     this.sweeps.push(sweep);
   }
 
+  onApplicationBootstrap(): void {
+    this.tick();
+  }
+
   @Interval(SWEEP_EVERY_MS)
-  async sweep(): Promise<void> {
+  tick(): void {
+    this.sweeping ??= this.sweep().finally(() => (this.sweeping = undefined));
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await this.sweeping;
+  }
+
+  private async sweep(): Promise<void> {
     if (this.hold.because !== undefined) return;
     try {
       for (const sweep of this.sweeps) {
         let deleted = AT_ONCE;
-        while (deleted === AT_ONCE) deleted = await this.batch(sweep);
+        while (deleted === AT_ONCE && !this.isStopping) deleted = await this.batch(sweep);
       }
     } catch (error) {
       this.logger.warn({ err: error }, 'the janitor could not finish; it comes back in a minute');

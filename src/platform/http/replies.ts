@@ -47,6 +47,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   202: 'Taken on; a person has to decide, or it is still running.',
   204: 'Done; there is nothing to say.',
   302: 'Continue there.',
+  303: 'Done; continue there.',
 };
 
 export function declaredReplies(handler: object): DeclaredReplies | undefined {

@@ -167,7 +167,7 @@ describe('parseStrictJson beside JSON.parse', () => {
         else if (result.ok) expect(result.value).toStrictEqual(native.value);
         else expect(result.message).toMatch(/twice|number within|surrogate/);
       }),
-      { numRuns: 20_000 },
+      { numRuns: 6_000 },
     );
   });
 

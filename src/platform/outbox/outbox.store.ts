@@ -13,6 +13,7 @@ export interface OutboxRow {
   payload: JsonObject;
   /** How often it was claimed: the claim's own number, by which one that was lost is known. */
   attempts: number;
+  createdAt: Date;
 }
 
 /**
@@ -50,7 +51,8 @@ export class OutboxStore {
                select organization_id, id from outbox where kind = k.kind and available_at <= statement_timestamp()
                order by available_at limit $3 for update skip locked) first limit $3) due
        where o.organization_id = due.organization_id and o.id = due.id
-       returning o.organization_id as "organizationId", o.id, o.kind, o.payload, o.attempts, ${UNHURRIED}`,
+       returning o.organization_id as "organizationId", o.id, o.kind, o.payload, o.attempts, o.created_at as "createdAt",
+         ${UNHURRIED}`,
       [kinds, CLAIM_SECONDS, limit],
     );
     return rows;

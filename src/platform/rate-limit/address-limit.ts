@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
+import { SESSION_COOKIE } from '../auth/bearer.js';
+import { cookieValue } from '../auth/cookies.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
 import { contextOf } from '../http/request-context.js';
 import { LOGGER } from '../logging/token.js';
@@ -77,6 +79,9 @@ export class AddressLimit {
   }
 }
 
-function showsCredential({ headers }: Request): boolean {
-  return headers.authorization !== undefined || headers['x-api-key'] !== undefined;
+function showsCredential({ headers, app }: Request): boolean {
+  if (headers.authorization !== undefined || headers['x-api-key'] !== undefined) return true;
+  if (headers.cookie === undefined) return false;
+  const name = app.get(SESSION_COOKIE) as string | undefined;
+  return name !== undefined && cookieValue(headers.cookie, name) !== undefined;
 }

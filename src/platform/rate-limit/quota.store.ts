@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Janitor } from '../database/janitor.service.js';
+import { Janitor, sweepBy } from '../database/janitor.service.js';
 import type { NamedStatement } from '../database/named-statement.js';
 import { Statements } from '../database/statements.js';
 import type { Grant, QuotaSource } from './leased-quotas.js';
@@ -17,15 +17,11 @@ export class QuotaStore implements QuotaSource {
     janitor: Janitor,
   ) {
     // A minute later, so that the rows of those who keep calling stay where they are.
-    janitor.register(async (manager, limit) => {
-      const [, count] = await manager.query<[unknown[], number]>(
-        `delete from rate_quotas where subject in
-           (select subject from rate_quotas where until < clock_timestamp() - interval '1 minute'
-            order by until limit $1 for update skip locked)`,
-        [limit],
-      );
-      return count;
-    });
+    janitor.register(sweepBy(
+      `delete from rate_quotas where subject in
+         (select subject from rate_quotas where until < clock_timestamp() - interval '1 minute'
+          order by until limit $1 for update skip locked)`,
+    ));
   }
 
   async lease(subject: string, limit: number, wanted: number, windowSeconds: number): Promise<Grant> {

@@ -64,18 +64,6 @@ export async function checkpointsBelow(
   return rows.map(stored);
 }
 
-/** The newest checkpoints of these trees; of all that have one where none are named. */
-export async function newestCheckpoints(run: ReadStatement, trees?: readonly string[]): Promise<StoredCheckpoint[]> {
-  const rows = (await run(
-    `select ${COLUMNS} from audit_trees t cross join lateral (
-       select * from audit_checkpoints x where x.organization_id = t.organization_id
-       order by x.size desc limit 1) c
-     where $1::text[] is null or t.organization_id = any ($1) order by t.organization_id`,
-    [trees ?? null],
-  )) as CheckpointRow[];
-  return rows.map(stored);
-}
-
 /** Every key that has signed or signs, oldest first. */
 export async function verifierKeys(run: ReadStatement): Promise<SigningKeyRow[]> {
   const rows = (await run(

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { Janitor } from '../../../platform/database/janitor.service.js';
+import { Janitor, sweepBy } from '../../../platform/database/janitor.service.js';
 import type { Verification } from '../verification.js';
 
 /** A verification that has told nothing for so long has gone with its replica. */
@@ -27,14 +27,10 @@ export class SharedVerificationsStore extends SharedVerifications {
     janitor: Janitor,
   ) {
     super();
-    janitor.register(async (manager, limit) => {
-      const [, count] = await manager.query<[unknown[], number]>(
-        `delete from audit_verifications where scope in
-           (select scope from audit_verifications where begun_at < clock_timestamp() - interval '1 day' limit $1)`,
-        [limit],
-      );
-      return count;
-    });
+    janitor.register(sweepBy(
+      `delete from audit_verifications where scope in
+         (select scope from audit_verifications where begun_at < clock_timestamp() - interval '1 day' limit $1)`,
+    ));
   }
 
   async begin(scope: string, by: string): Promise<'ours' | { readonly begunAt: string }> {

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { OrganizationsModule } from '../../organizations/organizations.module.js';
-import { SignInSeamsModule } from '../seams/seams.module.js';
+import { ProviderTrustModule } from '../provider/provider-trust.module.js';
+import { ProviderTokenSource } from './provider-token.source.js';
 
 /** Tokens of the identity provider as credentials of their own. */
-@Module({ imports: [OrganizationsModule, SignInSeamsModule] })
+@Module({ imports: [ProviderTrustModule], providers: [ProviderTokenSource] })
 export class BearerModule {}

@@ -20,9 +20,15 @@ export interface ProviderGrant {
   readonly sid?: string;
 }
 
-/** A renewal need bring no new id token: then the claims are those of the provider's answer about the user. */
+/**
+ * A renewal need bring no new id token: then the claims are those of the provider's answer about the user, or none, where it gives no
+ * such answer. Whoever renews sees to it that they are the same user's.
+ */
 export type ProviderRenewal =
-  | { readonly kind: 'renewed'; readonly grant: Omit<ProviderGrant, 'idToken'> & { readonly idToken?: string } }
+  | {
+      readonly kind: 'renewed';
+      readonly grant: Omit<ProviderGrant, 'idToken' | 'claims'> & { readonly idToken?: string; readonly claims?: Claims };
+    }
   /** The provider takes this refresh token for dead (`invalid_grant`): whoever it is of has to sign in again. */
   | { readonly kind: 'refused' };
 

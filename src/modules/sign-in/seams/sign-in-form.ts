@@ -31,11 +31,16 @@ export class SignInForm {
 
   /** For a page with forms: their token. A browser that comes for the first time is given a cookie. */
   open(request: Request, response: Response): string {
+    return this.tokenOf(this.knownAs(request, response));
+  }
+
+  /** What the browser is known by, from now on where it comes for the first time. */
+  knownAs(request: Request, response: Response): string {
     const known = this.browserOf(request);
-    if (known !== undefined) return this.tokenOf(known);
+    if (known !== undefined) return known;
     const browser = randomBytes(BROWSER_BYTES).toString('base64url');
     response.append('Set-Cookie', setCookie(this.names.form, browser, { seconds: DAY_SECONDS, secure: this.names.secure }));
-    return this.tokenOf(`form ${browser}`);
+    return `form ${browser}`;
   }
 
   /** @throws Problem FORBIDDEN for a form that this browser was not shown */

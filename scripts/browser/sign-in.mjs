@@ -1,0 +1,99 @@
+// People come in: by invitation and passkey (Chromium's virtual authenticator), by password with scripts switched off, and through a
+// real identity provider. The server is the built one, on a database of its own.
+import { fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { prepareOrExit } from '../prepare.mjs';
+import { byPasskey } from './by-passkey.mjs';
+import { byPassword } from './by-password.mjs';
+import { throughProvider } from './through-provider.mjs';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+export async function signInInBrowser(chromium, judge, { pictures }) {
+  prepareOrExit();
+  const { startOwnServer } = await import('../../dist/demo/own-server.js');
+  const stops = [];
+  const secret = (bytes) => randomBytes(bytes).toString('base64');
+  const secrets = { JWT_SECRET: secret(48), ENCRYPTION_KEY: secret(32), AUDIT_SIGNING_KEY: secret(32), LOG_LEVEL: 'error' };
+  const start = async (settings = {}) => {
+    const server = await startOwnServer(new AbortController().signal, (stop) => stops.push(stop), { ...secrets, ...settings });
+    return { ...server, origin: `http://localhost:${new URL(server.url).port}` };
+  };
+  const world = { chromium, judge, take: taker(pictures) };
+  try {
+    const [local, provider] = await Promise.all([start(), startProvider(stops)]);
+    await byPasskey(world, local);
+    await byPassword(world, local);
+    const DATABASE_URL = local.databaseUrl();
+    const joined = await start({ DATABASE_URL, ROOT_API_KEY: local.key, ...provider.env });
+    await provider.tell('serves', [joined.origin]);
+    await throughProvider(world, joined, provider);
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+  }
+}
+
+/** Makes four pictures of a page, where pictures are wanted: narrow and wide, light and dark. */
+function taker(folder) {
+  return async (page, name) => {
+    if (folder === undefined) return;
+    for (const [width, scheme] of [[390, 'light'], [390, 'dark'], [1280, 'light'], [1280, 'dark']]) {
+      await page.picture(join(folder, `${name}-${width}-${scheme}.png`), { width, scheme, height: 844, whole: true });
+    }
+    await page.send('Emulation.clearDeviceMetricsOverride');
+  };
+}
+
+/** The tests' identity provider, a process of its own. */
+async function startProvider(stops) {
+  const child = fork(join(ROOT, 'test/support/oidc-process.mjs'), {
+    cwd: ROOT, env: { PATH: process.env.PATH }, execArgv: ['--no-warnings'], stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const gone = once(child, 'exit');
+  stops.push(async () => {
+    child.kill();
+    await gone;
+  });
+  const lost = gone.then(() => Promise.reject(new Error('the provider of the tests did not start')));
+  lost.catch(() => undefined);
+  const [{ issuer, clients: [[id, secret]] }] = await Promise.race([once(child, 'message'), lost]);
+  let asked = 0;
+  const tell = (act, ...args) => new Promise((resolve, reject) => {
+    const mine = ++asked;
+    const hear = ({ id: about, value, failed }) => {
+      if (about !== mine) return;
+      child.off('message', hear);
+      if (failed === undefined) resolve(value);
+      else reject(new Error(failed));
+    };
+    child.on('message', hear).send({ id: mine, act, args });
+  });
+  return { issuer, tell, env: { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret } };
+}
+
+/** A call by the root key, past the pages. */
+export async function asRoot({ url, key }, method, path, body) {
+  const answer = await fetch(new URL(path, url), {
+    method, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** The address that whoever is invited gets. */
+export async function invited(server, email, more = {}) {
+  const { link } = await asRoot(server, 'POST', '/api/v1/users/invitations', { email, role: 'admin', ...more });
+  return link;
+}
+
+/** Whether the page asked nobody but these, and complained of nothing but refusals that are meant. */
+export function judgePage({ judge }, name, page, origins, refusals = /status of (400|401|403|404|409|422)/) {
+  const abroad = page.asked().filter((url) => !/^(data|blob):/.test(url) && !origins.includes(new URL(url).origin));
+  judge(`${name}: asks nobody else`, abroad.length === 0, abroad.join(' '));
+  const errors = page.errors().filter((text) => !refusals.test(text));
+  judge(`${name}: nothing is wrong in the console`, errors.length === 0, errors.join('\n'));
+}

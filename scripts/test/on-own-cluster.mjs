@@ -1,0 +1,41 @@
+// A story on a PostgreSQL of the machine's own, in which tests' and proofs' support can start servers.
+import { spawnSync } from 'node:child_process';
+import { chmodSync } from 'node:fs';
+import { join } from 'node:path';
+import { prepareOrExit } from '../prepare.mjs';
+import { makeTemplate } from './database.mjs';
+import { firstRun } from './first-run.mjs';
+import { MISSING, programs, startCluster } from './own-cluster.mjs';
+import { endLeftServers, makeRunFolder, removeRunFolder } from './run-folder.mjs';
+
+/**
+ * Ends the process with 0 where `story` came to true, 1 where it did not, 2 without PostgreSQL's programs. It is given where these are,
+ * the run's folder and the database's, and what `startCluster` answers.
+ */
+export async function onOwnCluster(story) {
+  process.chdir(join(import.meta.dirname, '../..'));
+  const binaries = programs();
+  if (binaries === undefined) {
+    process.stderr.write(MISSING);
+    process.exit(2);
+  }
+  prepareOrExit();
+  const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.proofs.json', '--pretty', 'false'];
+  if (spawnSync(process.execPath, tsc, { stdio: ['ignore', 2, 2] }).status !== 0) process.exit(1);
+
+  const folder = makeRunFolder();
+  chmodSync(folder, 0o755);
+  const dataDir = join(folder, 'postgres');
+  let cluster;
+  try {
+    cluster = await startCluster(binaries, dataDir);
+    const { url, superuserUrl } = cluster;
+    Object.assign(process.env, { TEST_DATABASE_URL: url, TEST_SUPERUSER_URL: superuserUrl, COUNTERSIGN_TEST_RUN: folder });
+    await makeTemplate(url, (template) => firstRun(template, folder));
+    process.exitCode = (await story({ ...cluster, binaries, folder, dataDir })) ? 0 : 1;
+  } finally {
+    endLeftServers(folder);
+    await cluster?.stop();
+    removeRunFolder(folder);
+  }
+}

@@ -1,0 +1,45 @@
+import type { Tier } from '../../domain/access/tiers.js';
+import type { RunStatement } from '../../platform/auth/credential-source.js';
+
+/** A tenant as its limits know it. */
+export interface SubscribedTenant {
+  readonly id: string;
+  readonly tier: Tier;
+  readonly active: boolean;
+  readonly isDeleted: boolean;
+}
+
+const OF_ORGANIZATION = `
+  select t.id, t.tier, t.subscription_active as active, t.status = 'deleted' as "isDeleted"
+  from organizations o join tenants t on t.id = o.tenant_id where o.id = $1`;
+
+/** The tenant of an organization, as it is at this moment. */
+export async function tenantOf(run: RunStatement, organizationId: string): Promise<SubscribedTenant | undefined> {
+  return (await run(OF_ORGANIZATION, [organizationId]))[0] as SubscribedTenant | undefined;
+}
+
+/**
+ * The same, which stays as it is until the caller's transaction ends: whoever changes its subscription waits, and
+ * after their answer nothing commits that was allowed under the former one.
+ *
+ * @param counting whether something of the tenant is counted: then one at a time
+ */
+export async function heldTenant(run: RunStatement, organizationId: string, counting: boolean): Promise<SubscribedTenant | undefined> {
+  const held = `${OF_ORGANIZATION} for ${counting ? 'no key update' : 'share'} of t`;
+  return (await run(held, [organizationId]))[0] as SubscribedTenant | undefined;
+}
+
+/** Open accounts in all of the tenant's organizations. */
+export async function countUsers(run: RunStatement, tenantId: string): Promise<number> {
+  const [row] = await run(
+    `select count(*)::integer as count from organizations o join users u on u.organization_id = o.id and u.status = 'active'
+     where o.tenant_id = $1`,
+    [tenantId],
+  );
+  return Number(row!.count);
+}
+
+export async function countOrganizations(run: RunStatement, tenantId: string): Promise<number> {
+  const [row] = await run('select count(*)::integer as count from organizations where tenant_id = $1', [tenantId]);
+  return Number(row!.count);
+}

@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+import { effectiveTier } from '../../domain/access/tiers.js';
+import { recordsNothing } from '../../platform/auth/call-context.js';
+import { StatementsOnPool } from '../../platform/database/statements-on-pool.js';
+import type { Problem } from '../../platform/http/problem.js';
+import { invalid } from '../../platform/http/read-members.js';
+import { type ProviderAccount, ProviderAccounts } from '../sign-in/seams/provider-accounts.js';
+import { ProviderClient } from '../sign-in/seams/provider-client.js';
+import { tenantOf } from './subscription.query.js';
+import type { VerifiedClaims } from './verify-token.presenter.js';
+
+/** Tells the platform what a token of the identity provider is worth here. Nobody comes in by it, and no account is made. */
+@Injectable()
+export class VerifyTokenService {
+  constructor(
+    private readonly provider: ProviderClient,
+    private readonly accounts: ProviderAccounts,
+    private readonly pool: StatementsOnPool,
+  ) {}
+
+  /** @throws Problem VALIDATION_FAILED for a token that opens nothing here; UNAVAILABLE while the provider's keys are not to be had */
+  async verify(token: string): Promise<{ claims: VerifiedClaims }> {
+    recordsNothing();
+    const { issuer } = this.provider;
+    if (issuer === undefined) throw refused('cannot be verified: this installation has no identity provider');
+    const verdict = await this.provider.verify(token);
+    if (!verdict.ok) throw refused(`does not hold: ${verdict.reason}`);
+    const { claims, expiresAt: exp } = verdict;
+    const found = await this.accounts.find(issuer, claims);
+    if (found !== undefined && 'refused' in found) throw refused(`opens nothing here (${found.refused})`);
+    const { sub, email, hasSubscription, managed, issuedAt: iat } = claims;
+    return {
+      claims: {
+        sub,
+        ...(found ? await this.recorded(found) : { user_id: null, tenant_id: null, tier: null, role: null }),
+        ...(email === undefined ? {} : { email }),
+        ...(hasSubscription === undefined ? {} : { has_subscription: hasSubscription }),
+        ...(managed === undefined ? {} : { managed }),
+        ...(iat === undefined ? {} : { iat }),
+        exp,
+      },
+    };
+  }
+
+  /** An organization without a tenant stands for one: it is its own, and nothing is missing to it. */
+  private async recorded({ person }: ProviderAccount): Promise<Pick<VerifiedClaims, 'user_id' | 'tenant_id' | 'tier' | 'role'>> {
+    const { userId, organizationId, role, hasSubscription } = person;
+    const tenant = await tenantOf(this.pool.run, organizationId);
+    const claimed = hasSubscription === undefined ? {} : { claimed: hasSubscription };
+    return {
+      user_id: userId,
+      tenant_id: tenant?.id ?? organizationId,
+      tier: tenant ? effectiveTier({ tier: tenant.tier, active: tenant.active, ...claimed }) : 'enterprise',
+      role,
+    };
+  }
+}
+
+function refused(message: string): Problem {
+  return invalid([{ pointer: '/token', message }]);
+}

@@ -1,0 +1,83 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Role } from '../../../domain/access/access.js';
+import { lowerOf } from '../../../domain/access/rank.js';
+import type { ShownCredentials } from '../../../platform/auth/bearer.js';
+import {
+  ABSENT, type CredentialSource, CredentialSources, type Presented, type PresentOptions, type RunStatement,
+} from '../../../platform/auth/credential-source.js';
+import { isByPublicKey } from '../../../platform/auth/jwt-parts.js';
+import type { Principal } from '../../../platform/auth/principal.js';
+import { scopeOfOrganization, scopeOfOrganizations } from '../../../platform/auth/scope.js';
+import { requestContext } from '../../../platform/http/request-context.js';
+import { AddressLimit } from '../../../platform/rate-limit/address-limit.js';
+import { accountProblem, isNoCredential, reasonOf } from '../provider/account-refusals.js';
+import { type ProviderAccount, ProviderAccounts, type RefusedAccount } from '../seams/provider-accounts.js';
+import { ProviderClient } from '../seams/provider-client.js';
+
+const UNKNOWN = 'the account is closed, or not linked to the identity provider any more';
+
+const COMPARE = `
+  select u.role, u.status from users u
+  where u.organization_id = $1 and u.id = $2
+    and exists (select 1 from user_identities i where i.organization_id = u.organization_id and i.user_id = u.id and i.issuer = $3)`;
+
+/**
+ * Tokens of the identity provider as credentials of people: who it is, the token says; what they may, the record, and of that no more
+ * than the token leaves.
+ */
+@Injectable()
+export class ProviderTokenSource implements CredentialSource {
+  readonly kind = 'user';
+  readonly credential = 'token';
+
+  constructor(
+    @Inject(CredentialSources) sources: CredentialSources,
+    private readonly provider: ProviderClient,
+    private readonly accounts: ProviderAccounts,
+    private readonly addresses: AddressLimit,
+  ) {
+    if (provider.issuer !== undefined) sources.register(this);
+  }
+
+  present({ bearer }: ShownCredentials, { held }: PresentOptions = {}): Promise<Presented> | Presented {
+    if (bearer === undefined || !isByPublicKey(bearer)) return ABSENT;
+    return this.judge(bearer, held === true);
+  }
+
+  async stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined> {
+    if (principal.kind !== 'user' || principal.credential.kind !== 'token') return 'not a token of the identity provider';
+    const { organizationId, userId, role, claimedRole } = principal;
+    const [row] = await run(COMPARE, [organizationId, userId, this.provider.issuer]);
+    if (!row || row['status'] !== 'active') return UNKNOWN;
+    const recorded = row['role'] as Role;
+    return (claimedRole === undefined ? recorded : lowerOf(recorded, claimedRole)) === role ? undefined : 'the role has changed meanwhile';
+  }
+
+  /**
+   * @throws Problem FORBIDDEN, TIER_REQUIRED for a genuine token of somebody who may not come in; UNAVAILABLE while the provider's keys
+   *   are not to be had
+   */
+  private async judge(bearer: string, held: boolean): Promise<Presented> {
+    const verdict = await this.provider.verify(bearer);
+    if (!verdict.ok) return { kind: 'invalid', reason: verdict.reason };
+    const issuer = this.provider.issuer!;
+    // Whoever holds a stream open has an account, or had one.
+    const { claims } = verdict;
+    const account = await (held ? this.accounts.find(issuer, claims) : this.accounts.orMake(issuer, claims, 'credential'));
+    if (account === undefined) return { kind: 'invalid', reason: UNKNOWN };
+    return 'refused' in account ? this.refuse(account, held) : verified(account);
+  }
+
+  /** One who may not come in counts like one whose credential does not hold: it was asked of the database all the same. */
+  private async refuse(account: RefusedAccount, held: boolean): Promise<Presented> {
+    if (isNoCredential(account)) return { kind: 'invalid', reason: reasonOf(account) };
+    if (!held) await this.addresses.takeFrom(requestContext.getStore()?.address);
+    throw accountProblem(account);
+  }
+}
+
+function verified({ person, reached }: ProviderAccount): Presented {
+  const { organizationId, userId } = person;
+  const scope = reached.length === 0 ? scopeOfOrganization(organizationId) : scopeOfOrganizations(organizationId, reached);
+  return { kind: 'verified', caller: { principal: { ...person, credential: { kind: 'token' } }, scope, actorId: userId }, fresh: true };
+}

@@ -1,0 +1,109 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { type Scope, scopeCondition } from '../../../platform/auth/scope.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { Problem } from '../../../platform/http/problem.js';
+import type { Invitation } from './invitation.js';
+
+/** Where an invitation stands: enough to lock its organization's chain before anything of it is read. */
+export interface InvitationPlace {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+/** With the organization of whoever invited, whose role is judged; their own where that is the same. */
+export interface FoundInvitation extends Invitation {
+  readonly organizationName: string;
+  readonly inviterOrganizationId: string | null;
+}
+
+export const INVITATION_COLUMNS = `i.organization_id as "organizationId", i.id, i.email, i.email_folded as "emailFolded", i.name, i.role,
+  i.user_id as "userId", i.delivery, i.invited_by as "invitedBy", i.created_at as "createdAt", i.expires_at as "expiresAt",
+  case when i.accepted_at is not null then 'accepted' when i.voided_at is not null then 'voided'
+    when i.expires_at <= clock_timestamp() then 'expired' else 'open' end as status`;
+
+const OPEN = 'i.accepted_at is null and i.voided_at is null and i.expires_at > clock_timestamp()';
+const FOUND = `select ${INVITATION_COLUMNS}, o.name as "organizationName", u.organization_id as "inviterOrganizationId"
+  from invitations i join organizations o on o.id = i.organization_id left join users u on u.id = i.invited_by`;
+
+/** Rows of invitations. Whoever accepts or voids one holds the organization's head. */
+@Injectable()
+export class InvitationStore {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  /** @throws Problem NOT_FOUND, also for one of another organization */
+  async place(scope: Scope, id: string): Promise<InvitationPlace> {
+    const within = scopeCondition(scope, { organization: 'i.organization_id' }, 2);
+    const [row] = (await this.dataSource.query(
+      `select i.organization_id as "organizationId", i.id from invitations i where i.id = $1 and ${within.sql}`, [id, ...within.parameters],
+    )) as InvitationPlace[];
+    if (!row) throw new Problem('NOT_FOUND', 'There is no such invitation.');
+    return row;
+  }
+
+  async read(tx: Tx, { organizationId, id }: InvitationPlace): Promise<Invitation | undefined> {
+    const [row] = await tx.query<Invitation>(
+      `select ${INVITATION_COLUMNS} from invitations i where i.organization_id = $1 and i.id = $2`, [organizationId, id],
+    );
+    return row;
+  }
+
+  /** One that may still be accepted, by the digest of its token. */
+  async openByToken(tx: Tx, tokenHash: string): Promise<FoundInvitation | undefined> {
+    return (await tx.query<FoundInvitation>(`${FOUND} where i.token_hash = $1 and ${OPEN}`, [tokenHash]))[0];
+  }
+
+  /**
+   * The one of an address that may still be accepted; of several the newest, for whoever invited last knows best.
+   *
+   * @param within a tenant, or one of its organizations; everywhere where there is none
+   */
+  async openOfAddress(tx: Tx, emailFolded: string, within: string | undefined): Promise<FoundInvitation | undefined> {
+    const [found] = await tx.query<FoundInvitation>(
+      `${FOUND} where i.email_folded = $1 and ${OPEN} and ($2::text is null or $2 = o.id or $2 = o.tenant_id)
+       order by i.created_at desc, i.id desc limit 1`,
+      [emailFolded, within ?? null],
+    );
+    return found;
+  }
+
+  /** Whether an address is invited to an organization already. */
+  async isOpen(tx: Tx, organizationId: string, emailFolded: string): Promise<boolean> {
+    const rows = await tx.query(
+      `select 1 as one from invitations i where i.organization_id = $1 and i.email_folded = $2 and ${OPEN} limit 1`,
+      [organizationId, emailFolded],
+    );
+    return rows.length > 0;
+  }
+
+  async insert(tx: Tx, invitation: Invitation, tokenHash: string): Promise<void> {
+    const { organizationId, id, email, emailFolded, name, role, userId, delivery, invitedBy, createdAt, expiresAt } = invitation;
+    await tx.query(
+      `insert into invitations (organization_id, id, email, email_folded, name, role, user_id, token_hash, delivery, invited_by,
+         created_at, expires_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+      [organizationId, id, email, emailFolded, name, role, userId, tokenHash, delivery, invitedBy, createdAt, expiresAt],
+    );
+  }
+
+  /** @returns whether it could still be accepted: of many at once one does */
+  async accept(tx: Tx, { organizationId, id }: InvitationPlace, userId: string): Promise<boolean> {
+    const rows = await tx.query(
+      `update invitations i set accepted_at = clock_timestamp(), accepted_by = $3, user_id = $3
+       where i.organization_id = $1 and i.id = $2 and ${OPEN} returning i.id`,
+      [organizationId, id, userId],
+    );
+    return rows.length > 0;
+  }
+
+  /** @returns whether it was open, or would have been but for its age */
+  async void(tx: Tx, { organizationId, id }: InvitationPlace): Promise<boolean> {
+    const rows = await tx.query(
+      `update invitations set voided_at = clock_timestamp()
+       where organization_id = $1 and id = $2 and accepted_at is null and voided_at is null returning id`,
+      [organizationId, id],
+    );
+    return rows.length > 0;
+  }
+}

@@ -1,0 +1,20 @@
+import { type PageParts, pageFrame } from '../../../platform/http/page-frame.js';
+import { type Reply, reply } from '../../../platform/http/replies.js';
+
+/** Stricter than the service's own: nothing but the page's own parts, and forms that come back to us alone. */
+const POLICY = [
+  "default-src 'none'", "style-src 'self'", "script-src 'self'", "connect-src 'self'", 'img-src data:', "form-action 'self'",
+  "frame-ancestors 'none'", "base-uri 'none'",
+].join('; ');
+
+/** @param headers besides those of a page */
+export function pageReply(status: number, parts: PageParts, headers: Readonly<Record<string, string>> = {}): Reply<string> {
+  return reply(status, pageFrame(parts), { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': POLICY, ...headers });
+}
+
+/** On to a path of ours, by GET. */
+export const seeOther = (location: string, headers: Readonly<Record<string, string>> = {}): Reply<undefined> =>
+  reply(303, undefined, { Location: location, ...headers });
+
+/** Both scripts: the library, and what uses it. */
+export const SCRIPTS = ['/sign-in/assets/webauthn.js', '/sign-in/assets/sign-in.js'] as const;

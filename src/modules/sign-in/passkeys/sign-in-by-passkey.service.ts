@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
+import { returnPath } from '../../../domain/access/return-path.js';
+import { AuthJournal } from '../../../platform/auth/auth-journal.js';
+import { recordsNothing } from '../../../platform/auth/call-context.js';
+import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
+import { Problem } from '../../../platform/http/problem.js';
+import { UserStore } from '../../organizations/user.store.js';
+import { Arrivals } from './arrivals.js';
+import { PasskeyProofs, type ProvenPasskey } from './passkey-proofs.js';
+import { PasskeyStore } from './passkey.store.js';
+import { type PasskeySignInReply, presentArrived } from './passkeys.presenter.js';
+import type { PasskeySignInDto } from './passkeys.dto.js';
+
+/** Signing in by a passkey alone: the authenticator says whose it is, and has asked its owner for finger, face or number. */
+@Injectable()
+export class SignInByPasskey {
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly proofs: PasskeyProofs,
+    private readonly passkeys: PasskeyStore,
+    private readonly users: UserStore,
+    private readonly arrivals: Arrivals,
+    private readonly journal: AuthJournal,
+  ) {}
+
+  options(request: Request, response: Response) {
+    recordsNothing();
+    return this.proofs.ask(request, response);
+  }
+
+  /** @throws Problem UNAUTHENTICATED, in the same words for whatever does not hold */
+  async comeIn(request: Request, response: Response, { response: answer, returnTo }: PasskeySignInDto): Promise<PasskeySignInReply> {
+    const proven = await this.proofs.of(request, answer);
+    if ('refused' in proven) return this.refuse(request, proven.refused);
+    const arrival = await this.arrivals.of(request);
+    const { place } = proven;
+    const arrived = await this.work.run(this.arrivals.plan(place.organizationId, arrival), async (tx) => {
+      const user = await this.users.read(tx, place);
+      if (user.status !== 'active') return { refused: 'passkey of a closed account' };
+      const refused = await this.spend(tx, proven);
+      if (refused !== undefined) return { refused };
+      return { user, session: await this.arrivals.letIn(tx, place, 'passkey', arrival) };
+    });
+    if (arrived.refused !== undefined) return this.refuse(request, arrived.refused);
+    response.append('Set-Cookie', arrived.session.cookie);
+    return presentArrived(arrived.user, returnPath(returnTo));
+  }
+
+  private async spend(tx: Parameters<PasskeyStore['use']>[0], proven: ProvenPasskey): Promise<string | undefined> {
+    if (!(await this.proofs.spend(tx, proven))) return 'passkey answer used before';
+    const { place, credentialId, assertion } = proven;
+    return (await this.passkeys.use(tx, place, credentialId, assertion)) ? undefined : 'passkey counter';
+  }
+
+  private async refuse(request: Request, reason: string): Promise<never> {
+    await this.journal.failed(request, reason);
+    throw new Problem('UNAUTHENTICATED', 'Nobody can sign in by this passkey here, or the page has been open for too long. Try again.');
+  }
+}

@@ -1,0 +1,37 @@
+import { Injectable } from '@nestjs/common';
+import type { PasswordOwner } from '../../../domain/access/password-rules.js';
+import { organizationChain } from '../../../domain/audit/chain.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import type { UserPlace } from '../../organizations/user.store.js';
+import { Sessions } from '../seams/sessions.js';
+import { PasswordWork } from './password-work.js';
+import { PasswordStore } from './password.store.js';
+
+/** A new password, from its text to its place. */
+@Injectable()
+export class KeepPassword {
+  constructor(
+    private readonly dear: PasswordWork,
+    private readonly passwords: PasswordStore,
+    private readonly sessions: Sessions,
+  ) {}
+
+  /** @returns its hash. @throws Problem VALIDATION_FAILED at `/password` for one that is too easy to guess; UNAVAILABLE */
+  accept(password: string, owner: PasswordOwner): Promise<string> {
+    return this.dear.accept(password, owner, '/password');
+  }
+
+  /**
+   * For a work that holds the organization's head. Whoever came in by the old one is out.
+   *
+   * @param session the one that stays, where its owner sets it within a session
+   */
+  async keep(tx: Tx, { organizationId, id }: UserPlace, hash: string, session?: string): Promise<void> {
+    const place = { organizationId, id };
+    const wasThere = await this.passwords.put(tx, place, hash);
+    tx.record(organizationChain(organizationId), {
+      type: 'auth.credential_changed', metadata: { userId: id, method: 'password', change: wasThere ? 'replaced' : 'added' },
+    }, { actorId: id });
+    await this.sessions.end(tx, await this.passwords.openSessions(tx, place, session), 'revoked', id);
+  }
+}

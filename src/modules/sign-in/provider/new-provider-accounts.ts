@@ -1,0 +1,74 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Claims } from '../../../domain/access/claims.js';
+import { asServiceOnArrival } from '../../../platform/auth/call-context.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import type { Plan } from '../../../platform/database/plan.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
+import { Problem } from '../../../platform/http/problem.js';
+import { foldedEmail, MakeAccount } from '../../organizations/make-account.js';
+import { sharedChange } from '../../organizations/shared-change.js';
+import { RedeemInvitation } from '../invitations/redeem-invitation.js';
+import type { AccountRefusal, RefusedAccount } from '../seams/provider-accounts.js';
+import { IdentityStore } from './identity.store.js';
+import { InvitedByAddress } from './invited-by-address.js';
+import { ProviderPeopleQuery } from './provider-people.query.js';
+
+/** How users of the provider come to an account who have none: by an invitation to their verified address, or at first sight. */
+@Injectable()
+export class NewProviderAccounts {
+  constructor(
+    private readonly people: ProviderPeopleQuery,
+    private readonly identities: IdentityStore,
+    private readonly invited: InvitedByAddress,
+    private readonly accounts: MakeAccount,
+    @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'oidcJit' | 'oidcDefaultRole'>,
+    @Inject(UnitOfWork) private readonly work: UnitOfWork,
+  ) {}
+
+  /** @returns why not; nothing where the user has an account now, whoever gave it to them */
+  async make(issuer: string, claims: Claims): Promise<RefusedAccount | undefined> {
+    const invitation = await this.invited.find(claims);
+    if (invitation) {
+      if (!claims.emailVerified) return { refused: 'unverified' };
+      return this.inOne(issuer, claims, RedeemInvitation.plan(invitation), (tx) => this.invited.accept(tx, invitation, issuer, claims));
+    }
+    // An account at first sight is nobody's whom the provider could already know by our name.
+    if (claims.userId !== undefined) return { refused: 'another_user' };
+    if (!this.config.oidcJit) return { refused: 'not_invited' };
+    const home = await this.people.home(claims.tenantId);
+    return home === undefined ? { refused: 'unknown_tenant' } : this.atFirstSight(issuer, claims, home);
+  }
+
+  /** An address that nobody has verified is left out: by it somebody could be taken for another. */
+  private atFirstSight(issuer: string, claims: Claims, organizationId: string): Promise<RefusedAccount | undefined> {
+    return this.inOne(issuer, claims, sharedChange(organizationId), async (tx) => {
+      const { email, emailVerified, name, role } = claims;
+      if (email !== undefined && (await this.identities.isAddressTaken(tx, organizationId, foldedEmail(email)))) return 'taken';
+      const { id } = await this.accounts.insert(tx, {
+        organizationId, email: email !== undefined && emailVerified ? email : null, name: name ?? null,
+        role: role ?? this.config.oidcDefaultRole, occasion: 'provider',
+      });
+      await this.identities.bind(tx, { organizationId, id }, issuer, claims);
+      return undefined;
+    });
+  }
+
+  /** Under the lock of the user, behind the heads: whom somebody else has given an account meanwhile needs no second one. */
+  private async inOne(
+    issuer: string, claims: Claims, plan: Plan, story: (tx: Tx) => Promise<AccountRefusal | undefined>,
+  ): Promise<RefusedAccount | undefined> {
+    try {
+      const refused = await asServiceOnArrival(() => this.work.run(plan, async (tx) => {
+        await this.identities.lockSubject(tx, issuer, claims.sub);
+        return (await this.identities.isBound(tx, issuer, claims.sub)) ? undefined : story(tx);
+      }));
+      return refused && { refused };
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      if (error.code === 'TIER_REQUIRED') return { refused: 'tier', problem: error };
+      if (error.code === 'CONFLICT') return { refused: 'taken' };
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
+import { Problem } from '../../../platform/http/problem.js';
+import { ProviderAccounts } from '../seams/provider-accounts.js';
+import { ProviderClient, type ProviderRenewal } from '../seams/provider-client.js';
+import type { SessionPlace } from '../seams/sessions.js';
+import { SessionTokens } from '../sessions/session-tokens.js';
+import { LandRenewalService, type RenewedGrant } from './land-renewal.service.js';
+import { retryIn } from './renew-at.js';
+import { type LeasedRenewal, RenewalsStore } from './renewals.store.js';
+
+/** `answered`: by the provider, be it with a refusal. `not_due`: it was not asked. */
+export type RenewalOutcome = 'answered' | 'failed' | 'not_due';
+
+const REFUSED: ProviderRenewal = { kind: 'refused' };
+
+/**
+ * Renews a session's tokens at the provider, and with them what it says of the person. The lease is committed before the provider is
+ * asked: a refresh token that is shown twice costs the session, since the provider takes it for stolen (RFC 9700, section 4.14.2).
+ */
+@Injectable()
+export class RenewSessionService {
+  constructor(
+    private readonly renewals: RenewalsStore,
+    private readonly tokens: SessionTokens,
+    private readonly provider: ProviderClient,
+    private readonly accounts: ProviderAccounts,
+    private readonly landing: LandRenewalService,
+    private readonly work: UnitOfWork,
+  ) {}
+
+  async renew(place: SessionPlace): Promise<RenewalOutcome> {
+    const leased = await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.renewals.lease(tx, place));
+    if (leased === undefined) return 'not_due';
+    const kept = this.tokens.open(leased.id, leased.tokens);
+    if (kept?.refreshToken === undefined) return this.never(leased);
+    const renewal = await this.asked(kept.refreshToken);
+    if (renewal === undefined) return this.later(leased);
+    const isVouchedFor = renewal.kind === 'renewed' && (await this.isAbout(leased, renewal.grant));
+    await (isVouchedFor ? this.landing.land(leased, kept, renewal.grant) : this.landing.refuse(leased));
+    return 'answered';
+  }
+
+  /** @returns undefined where nobody knows what became of it */
+  private async asked(refreshToken: string): Promise<ProviderRenewal | undefined> {
+    try {
+      return await this.provider.renew(refreshToken);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      // It has answered, and by what it answered it vouches for nobody.
+      return error.code === 'VALIDATION_FAILED' ? REFUSED : undefined;
+    }
+  }
+
+  /** Whether the provider still speaks of the person whose session it is, and of a place that is theirs; what it says counts at once. */
+  private async isAbout({ issuer, userId }: LeasedRenewal, { claims }: RenewedGrant): Promise<boolean> {
+    if (claims === undefined) return true;
+    const known = await this.accounts.find(issuer, claims);
+    if (known === undefined || 'refused' in known || known.person.userId !== userId) return false;
+    return !('refused' in (await this.accounts.orMake(issuer, claims, 'sign-in')));
+  }
+
+  private async later(leased: LeasedRenewal): Promise<RenewalOutcome> {
+    const failures = leased.failures + 1;
+    await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.renewals.putOff(tx, leased, failures, retryIn(failures)));
+    return 'failed';
+  }
+
+  private async never(leased: LeasedRenewal): Promise<RenewalOutcome> {
+    await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.renewals.keep(tx, leased, leased.tokens, null));
+    return 'not_due';
+  }
+}

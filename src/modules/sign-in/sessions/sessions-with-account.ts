@@ -1,0 +1,23 @@
+import { Injectable } from '@nestjs/common';
+import type { Tx } from '../../../platform/database/tx.js';
+import { type AccountEnd, type AccountEnding, AccountEnds, type EndedWithAccount } from '../../organizations/account-ends.js';
+import type { UserPlace } from '../../organizations/user.store.js';
+import { EndSessions } from './end-sessions.js';
+import { SessionStore } from './session.store.js';
+
+/** Who loses their account, or a part of their role, has to sign in again: what a session could do must not outlive it. */
+@Injectable()
+export class SessionsWithAccount implements AccountEnd {
+  constructor(
+    private readonly sessions: SessionStore,
+    private readonly ends: EndSessions,
+    accounts: AccountEnds,
+  ) {
+    accounts.register(this);
+  }
+
+  async ended(tx: Tx, place: UserPlace, { reason, by }: AccountEnding): Promise<EndedWithAccount> {
+    const sessions = await this.ends.end(tx, await this.sessions.openOf(tx, place), reason, by);
+    return { sessions, identity: await this.sessions.hasIdentity(tx, place) };
+  }
+}

@@ -1,0 +1,3 @@
+import { PageQuery } from '../../../platform/http/pagination.js';
+
+export class SessionListQuery extends PageQuery {}

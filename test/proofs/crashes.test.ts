@@ -1,0 +1,3 @@
+import { shortForms } from '../support/short-form.js';
+
+await shortForms('crashes');
