@@ -33,7 +33,7 @@ export interface ChainState {
   seq: number;
   hash: string | null;
   last?: StoredEntry;
-  /** Whether the agent was registered in this chain. */
+  /** Whether the agent was registered in this chain, or has arrived in it. */
   registered: boolean;
   /** Whether the last entry had a finding: what hangs on it is then not reported a second time. */
   lastBroken: boolean;
@@ -141,6 +141,8 @@ function checkOrder(state: ChainState, entry: StoredEntry, { payload }: CheckedE
     state.registered = true;
   }
   if (arrives) {
+    // It was registered where it comes from, which whoever sees this organization alone does not see.
+    state.registered = true;
     const { fromSeq, fromHash } = transfer;
     if (fromSeq !== entry.seq - 1 || fromHash !== entry.prevHash) {
       state.breaks.push(breakAt(entry, 'inserted', 'claims a transfer, but does not continue the entry that it names'));

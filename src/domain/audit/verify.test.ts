@@ -383,6 +383,15 @@ describe('a transferred agent', () => {
     expect(await breaksOf(moved(), 'agt_1')).toEqual([]);
   });
 
+  it('is not registered again where it arrived', async () => {
+    const log = moved();
+    append(log, {
+      chain: agentChain('org_b', 'agt_1'), agentId: 'agt_1', type: 'agent.registered',
+      metadata: { name: 'again', riskLevel: 'low' } as never,
+    }, stamp(12));
+    expect(await kinds(log)).toEqual(new Set(['inserted']));
+  });
+
   it('is told from a chain whose other half is gone, or that claims another place', async () => {
     expect(await kinds(out())).toEqual(new Set(['truncated']));
     expect(await kinds(moved(7))).toContain('inserted');
