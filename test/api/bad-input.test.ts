@@ -168,7 +168,8 @@ describe('on every route that reads a body', () => {
     const wrong: string[] = [];
     for (const route of writing().filter(({ takesBody }) => !takesBody)) {
       for (const [status, sent] of [
-        ...Object.values(UNREADABLE).map((body) => [400, { body }] as const), [isOfPages(route) ? 403 : 415, { body: '{}', type: 'text/plain' }] as const,
+        ...Object.values(UNREADABLE).map((body) => [400, { body }] as const),
+        [isOfPages(route) ? 403 : 415, { body: '{}', type: 'text/plain' }] as const,
         [415, { body: '{}', headers: ['content-encoding', 'gzip'] }] as const,
         [413, { body: `{"padding":"${'x'.repeat(300_000)}"}` }] as const,
       ]) {

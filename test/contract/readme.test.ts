@@ -1,101 +1,43 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../support/server-process.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { CHECKOUT, ROOT_KEY } from '../support/test-run.js';
+import { asShown, storyIn, tell, type ToldStory } from '../support/shell-story.js';
+import { CHECKOUT } from '../support/test-run.js';
 
 const MINUTE = 60_000;
 const README = readFileSync(join(CHECKOUT, 'README.md'), 'utf8');
 
-/** What the text says: the lines to type, the status of each call, and answers as far as they are shown. */
-interface Story {
-  readonly script: string;
-  readonly statuses: readonly number[];
-  /** A shown answer, and which call (from 0) it belongs to: the last one before it. */
-  readonly answers: readonly { readonly call: number; readonly body: unknown }[];
-}
-
-function readStory(text: string): Story {
-  const script: string[] = [];
-  const statuses: number[] = [];
-  const answers: { call: number; body: unknown }[] = [];
-  for (const [, language, content = ''] of text.matchAll(/^```(\w+)\n(.*?)^```$/gms)) {
-    if (language === 'json') answers.push({ call: statuses.length - 1, body: JSON.parse(content) });
-    if (language !== 'sh') continue;
-    script.push(content);
-    const lines = content.split('\n');
-    lines.forEach((line, at) => {
-      if (!/\bcurl\b/.test(line)) return;
-      const status = /^# (\d{3}): /.exec(lines[at - 1] ?? '')?.[1];
-      if (status === undefined) throw new Error(`README.md does not say what this answers: ${line}`);
-      statuses.push(Number(status));
-    });
-  }
-  return { script: script.join(''), statuses, answers };
-}
-
-// Stands before the real curl, and writes down what each call of the script was answered.
-const WATCHED = `
-curl() {
-  command curl -o "$LOG/body" -w '%{http_code}\\n' "$@" >> "$LOG/statuses"
-  cp "$LOG/body" "$LOG/$(wc -l < "$LOG/statuses" | tr -d ' ').json"
-  cat "$LOG/body"
-}
-set -eu
-`;
-
-/** Texts ending in an ellipsis stand for whatever goes on like that. */
-function asShown(value: unknown): unknown {
-  if (typeof value === 'string' && value.endsWith('…')) return expect.stringMatching(new RegExp(`^${value.slice(0, -1)}.`));
-  if (Array.isArray(value)) return value.map(asShown);
-  if (typeof value !== 'object' || value === null) return value;
-  return expect.objectContaining(Object.fromEntries(Object.entries(value).map(([name, part]) => [name, asShown(part)])));
-}
-
 describe('the story of README.md', () => {
-  const story = readStory(README);
-  const log = mkdtempSync(join(tmpdir(), 'countersign-readme-'));
+  const story = storyIn(README);
   let server: TestServer;
-  let outcome: { code: number | null; output: string };
+  let told: ToldStory;
 
   beforeAll(async () => {
     server = await startServer();
     const shop = await freePort();
-    const child = spawn('sh', ['-c', `${WATCHED}${story.script.replaceAll('4010', String(shop))}`], {
-      cwd: log,
-      env: { PATH: process.env.PATH, LOG: log, COUNTERSIGN_URL: server.url, COUNTERSIGN_KEY: ROOT_KEY },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let output = '';
-    child.stdout.on('data', (part: Buffer) => (output += part.toString('utf8')));
-    child.stderr.on('data', (part: Buffer) => (output += part.toString('utf8')));
-    outcome = await new Promise((done) => child.once('close', (code) => done({ code, output })));
+    told = await tell(server, story, { script: story.script.replaceAll('4010', String(shop)) });
   }, MINUTE);
   afterAll(async () => {
-    rmSync(log, { recursive: true, force: true });
-    await server.stop();
+    told?.forget();
+    await server?.stop();
   }, MINUTE);
 
-  const answerTo = (call: number) => JSON.parse(readFileSync(join(log, `${call + 1}.json`), 'utf8')) as unknown;
-
   test('runs from the first line to the last, and each call is answered as it says', () => {
-    const statuses = readFileSync(join(log, 'statuses'), 'utf8').trim().split('\n').map(Number);
-    const { code, output } = outcome;
+    const { code, statuses, output } = told;
     expect({ code, statuses, output }).toEqual({ code: 0, statuses: story.statuses, output });
     expect(statuses.length).toBeGreaterThanOrEqual(15);
   });
 
   test('each answer that is shown is the answer', () => {
     expect(story.answers.length).toBeGreaterThanOrEqual(10);
-    for (const { call, body } of story.answers) expect(answerTo(call)).toEqual(asShown(body));
+    for (const { call, body } of story.answers) expect(told.answerTo(call)).toEqual(asShown(body));
   });
 
   test('the shop got the small order, and the large one never', () => {
     // Its own output stands between the server's answers; only there does the bare input begin.
-    const printed = [...outcome.output.matchAll(/}(\{[^{}]*"item"[^{}]*})/g)];
+    const printed = [...told.output.matchAll(/}(\{[^{}]*"item"[^{}]*})/g)];
     expect(printed.map(([, order = '']) => JSON.parse(order) as unknown)).toEqual([
       { item: 'steel sheet, 1 t', amount: 480 },
       { item: 'steel sheet', amount: 465 },
@@ -103,7 +45,7 @@ describe('the story of README.md', () => {
   });
 
   test('leaves no files behind', () => {
-    expect(readdirSync(log).filter((name) => !/^(\d+\.json|body|statuses)$/.test(name))).toEqual([]);
+    expect(told.left()).toEqual([]);
   });
 });
 

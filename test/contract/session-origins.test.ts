@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { ACCESS, type AccessKey, type Permission } from '../../src/domain/access/access.js';
-import type { Client, Reply } from '../support/actors.js';
+import { SealedBox } from '../../src/platform/secrets/sealed-box.js';
+import { anonymous, type Client, type Reply } from '../support/actors.js';
 import { goodBody } from '../support/bad-bodies.js';
+import { inLanes } from '../support/lanes.js';
 import { aPerson, type BuiltPerson } from '../support/people.js';
-import { isPublic, pathOf, type Route, routesOf } from '../support/routes.js';
+import { done } from '../support/races.js';
+import { changesSomething, FORM_TYPE as FORM, isPublic, pathOf, type Route, routesOf } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { asSession, originOf } from '../support/signed-in.js';
+import { asSession, originOf, submits } from '../support/signed-in.js';
 import { storedState } from '../support/stored-state.js';
+import { TEST_ENVIRONMENT } from '../support/test-run.js';
 
 jest.setTimeout(120_000);
 
@@ -14,7 +17,7 @@ jest.setTimeout(120_000);
 // Which those are the running server says itself.
 
 const CONSOLE = 'https://console.example';
-const FORM = 'application/x-www-form-urlencoded';
+const TOKEN_OF_ANOTHER = new SealedBox({ encryptionKey: TEST_ENVIRONMENT['ENCRYPTION_KEY']! }).mac('forms', `session ${'a'.repeat(43)}`);
 
 let server: TestServer;
 let routes: Route[];
@@ -29,15 +32,12 @@ beforeAll(async () => {
   owner = await aPerson(server, 'owner');
   // Fresh, so that not even its use is written down.
   ({ withoutOrigin: browser } = await asSession(server, owner, { age: 1 }));
-  routes = (await routesOf(server)).filter(changes);
+  routes = (await routesOf(server)).filter((route) => !isPublic(route) && changesSomething(route));
 });
 afterAll(() => server.stop());
 
-const changesByGet = (route: Route): boolean => {
-  const permission: Permission | undefined = ACCESS[route.access as AccessKey];
-  return permission?.changes === true;
-};
-const changes = (route: Route): boolean => !isPublic(route) && (route.method !== 'GET' || changesByGet(route));
+/** Calls under way at once: more would only wait for each other. */
+const LANES = 16;
 
 interface Attempt {
   readonly headers: (ours: string) => Readonly<Record<string, string>>;
@@ -74,6 +74,7 @@ const REFUSED: Readonly<Record<string, Attempt>> = {
   'our origin, and a body of plain text': typed('text/plain', '{}'),
   'our origin, and a form': typed(FORM, 'name=x'),
   'our origin, and a form with a token of its own': typed(FORM, `formToken=${'0'.repeat(64)}`),
+  'our origin, and a form with the token of another session': typed(FORM, `formToken=${TOKEN_OF_ANOTHER}`),
   'our origin, and a form of several parts': typed('multipart/form-data; boundary=x', '--x--'),
   'our origin, and a body that only ends as JSON': typed('text/plain; application/json', '{}'),
   'our origin, and a body of no type': typed('', '{}'),
@@ -85,7 +86,9 @@ const LET_IN: Readonly<Record<string, Attempt>> = {
   'a page of ours that hides its origin from nobody': from({ 'sec-fetch-site': 'same-origin' }),
 };
 
-const REFUSAL = /^A browser changes nothing here: |^The form is not from this browser/;
+const REFUSED_PAGE = /^A browser changes nothing here: /;
+/** Of routes that take forms: they look at the token themselves, once the page is right. */
+const REFUSED_FORM = /^The form is not from this browser/;
 
 /** Only what is not JSON needs a body; a GET has none in any case. */
 async function send(client: Client, route: Route, { headers, body }: Attempt): Promise<Reply> {
@@ -106,15 +109,15 @@ async function send(client: Client, route: Route, { headers, body }: Attempt): P
   }
 }
 
-/** A form is sent as the page shows it, with its token. */
-async function shown(client: Client, route: Route, attempt: Attempt): Promise<Attempt> {
-  if (!route.template.startsWith('/sign-in/')) return attempt;
-  const page = (await client.get<string>('/sign-in')).expect(200).body;
-  const token = /name="formToken" value="([^"]+)"/.exec(page)![1]!;
-  return { headers: (origin) => ({ ...attempt.headers(origin), 'content-type': FORM }), body: `formToken=${token}&password=short` };
+const detail = ({ body }: Reply) => String((body as { detail?: unknown } | undefined)?.detail);
+const isRefused = (answer: Reply) => REFUSED_PAGE.test(detail(answer)) || REFUSED_FORM.test(detail(answer));
+/** Of the routes, those that did not refuse it, and what they answered. */
+async function letInBy(client: Client, asked: readonly Route[], attempt: Attempt): Promise<unknown[]> {
+  const answers = await inLanes(LANES, asked, async (route) => [route, await done(() => send(client, route, attempt))] as const);
+  return answers.filter(([, answer]) => answer.status !== 403 || !isRefused(answer))
+    .map(([route, { status, body }]) => [named(route), status, body]);
 }
 
-const detail = ({ body }: Reply) => String((body as { detail?: unknown } | undefined)?.detail);
 const named = (route: Route) => `${route.method} ${route.template}`;
 
 describe('a call by a session that changes something', () => {
@@ -123,15 +126,16 @@ describe('a call by a session that changes something', () => {
     expect(routes.map(named)).toEqual(expect.arrayContaining([
       'POST /api/v1/auth/logout', 'DELETE /api/v1/auth/sessions/{id}', 'POST /api/v1/stops', 'POST /api/v1/hitl/{id}/approve',
     ]));
+    expect(routes.filter(({ takesForm }) => takesForm).map(named)).toEqual(expect.arrayContaining([
+      'POST /sign-in/sign-out', 'POST /sign-in/sessions/{id}/end', 'POST /sign-in/passkeys/{id}/remove', 'POST /sign-in/password',
+    ]));
     expect(routes.some(({ method }) => method === 'GET')).toBe(true);
   });
 
   test.each(Object.entries(REFUSED))('is refused on each route, and changes nothing: %s', async (_, attempt) => {
     const asked = routes.filter(({ method }) => method !== 'GET' || attempt.body === undefined);
     const before = await storedState(server);
-    const answers = await Promise.all(asked.map(async (route) => [named(route), await send(browser, route, attempt)] as const));
-    expect(answers.filter(([, answer]) => answer.status !== 403 || !REFUSAL.test(detail(answer)))
-      .map(([route, { status, body }]) => [route, status, body])).toEqual([]);
+    expect(await letInBy(browser, asked, attempt)).toEqual([]);
     expect(await storedState(server)).toEqual(before);
   });
 
@@ -140,9 +144,11 @@ describe('a call by a session that changes something', () => {
     for (const route of routes) {
       // Some of it takes effect, signing out among it.
       const { withoutOrigin } = await asSession(server, viewer, { age: 1 });
-      const answer = await send(withoutOrigin, route, await shown(withoutOrigin, route, attempt));
-      const isRefused = answer.status === 401 || REFUSAL.test(detail(answer));
-      expect([named(route), isRefused, answer.status < 500]).toEqual([named(route), false, true]);
+      const answer = route.takesForm
+        ? await submits(withoutOrigin.with(attempt.headers(ours)), pathOf(route))
+        : await send(withoutOrigin, route, attempt);
+      const isStopped = answer.status === 401 || isRefused(answer);
+      expect([named(route), isStopped, answer.status < 500]).toEqual([named(route), false, true]);
     }
   });
 
@@ -152,9 +158,29 @@ describe('a call by a session that changes something', () => {
   });
 });
 
+describe('a call that lets somebody in', () => {
+  // These are no browser's: a node shows its setup token, the provider a logout token that it has signed.
+  const OF_MACHINES = ['POST /api/v1/node/activate', 'POST /api/v1/auth/backchannel-logout'];
+
+  test.each(['no origin', 'the origin null', 'the origin of another site', 'a sibling port on our host', 'a page of the same site'])(
+    'comes from a page of ours too: not with %s', async (attempt) => {
+      const open = (await routesOf(server)).filter((route) => isPublic(route) && changesSomething(route));
+      const asked = open.filter((route) => !OF_MACHINES.includes(named(route)));
+      expect(asked.map(named)).toEqual(expect.arrayContaining([
+        'POST /sign-in', 'POST /invitations/{token}', 'POST /api/v1/auth/passkey', 'POST /api/v1/auth/invitations/{token}/passkey',
+      ]));
+      expect(open.length - asked.length).toBe(OF_MACHINES.length);
+      const before = await storedState(server);
+      expect(await letInBy(anonymous(server), asked, REFUSED[attempt]!)).toEqual([]);
+      expect(await storedState(server)).toEqual(before);
+    },
+  );
+});
+
 test('a call by a session that only reads comes from anywhere, and no page of another site sees the answer', async () => {
   const answer = (await browser.get('/api/v1/users/me', { headers: { origin: 'https://evil.example' } })).expect(200);
   expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   const read = (await browser.get('/api/v1/users/me', { headers: { origin: CONSOLE } })).expect(200);
-  expect([read.headers.get('access-control-allow-origin'), read.headers.get('access-control-allow-credentials')]).toEqual([CONSOLE, 'true']);
+  const headers = ['access-control-allow-origin', 'access-control-allow-credentials'].map((name) => read.headers.get(name));
+  expect(headers).toEqual([CONSOLE, 'true']);
 });

@@ -3,11 +3,13 @@ import { reachOf, type AccessKey } from '../../src/domain/access/access.js';
 import type { Tier } from '../../src/domain/access/tiers.js';
 import { asRoot, type Client, type Reply } from '../support/actors.js';
 import { anAgent } from '../support/builders.js';
+import { type ClaimsOfUser, startProvider, type TestProvider } from '../support/oidc-provider.js';
 import { aPerson, anOrganization, aTeam, type BuiltPerson } from '../support/people.js';
+import { asProvider } from '../support/provider-people.js';
 import { anAgentOf, once, targetOf, type Place } from '../support/real-objects.js';
 import { isPublic, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { asInternal, aTenant, INTERNAL } from '../support/signed-in.js';
+import { asInternal, asSession, aTenant, INTERNAL } from '../support/signed-in.js';
 import { storedStateOf } from '../support/stored-state.js';
 
 jest.setTimeout(240_000);
@@ -27,16 +29,22 @@ interface House {
   readonly teamId: string;
 }
 
+let provider: TestProvider;
 let server: TestServer;
 let root: Client;
 let names = 0;
 
 beforeAll(async () => {
-  server = await startServer({ env: INTERNAL });
+  provider = await startProvider();
+  server = await startServer({ env: { ...provider.env, ...INTERNAL } });
+  await provider.serves(server);
   root = asRoot(server);
 });
 
-afterAll(() => server.stop());
+afterAll(async () => {
+  await server?.stop();
+  await provider?.close();
+});
 
 /** Whoever is over a limit was under another subscription when they got there. */
 async function aHouse(subscription: Subscription, situation: Situation): Promise<House> {
@@ -106,6 +114,36 @@ describe.each(Object.keys(MISSING) as Subscription[])('%s', (subscription) => {
         got.push(`${what} by ${who}: ${answer.status < 300 ? 'done' : `${answer.status} ${code} ${requiredTier}`}`);
         if (before) expect(await storedStateOf(server, [place.organizationId])).toEqual(before);
       }
+    }
+    expect(got).toEqual(wanted);
+  });
+});
+
+/** How somebody may come in, and what their provider says of the subscription: only a `no` of it counts, and it takes away. */
+const WAYS: Readonly<Record<string, { readonly claims?: ClaimsOfUser; readonly leaves: 'what is subscribed to' | 'personal' }>> = {
+  'by session': { leaves: 'what is subscribed to' },
+  'by a token that says nothing of it': { claims: {}, leaves: 'what is subscribed to' },
+  'by a token that says enterprise, paid and managed': {
+    claims: { tier: 'enterprise', has_subscription: true, managed: true }, leaves: 'what is subscribed to',
+  },
+  'by a token that says personal': { claims: { tier: 'personal' }, leaves: 'what is subscribed to' },
+  'by a token that says enterprise, not paid': { claims: { tier: 'enterprise', has_subscription: false }, leaves: 'personal' },
+};
+
+describe.each(Object.entries(WAYS))('an owner %s', (_, { claims, leaves }) => {
+  const comesIn = async (owner: BuiltPerson): Promise<Client> =>
+    claims === undefined ? (await asSession(server, owner)).client : asProvider(server, provider, owner, claims);
+
+  test.each(['personal', 'teams', 'enterprise', 'enterprise, unpaid'] as const)('of %s', async (subscription) => {
+    const counts = leaves === 'personal' ? 'personal' : subscription;
+    const [wanted, got]: [string[], string[]] = [[], []];
+    for (const [what, attempt] of Object.entries(ATTEMPTS)) {
+      const house = await aHouse(subscription, 'at the limit');
+      const answer = await attempt(await comesIn(house.owner!), house);
+      const missing = (MISSING[counts][what] ?? NEVER)[SITUATIONS.indexOf('at the limit')];
+      const { code, requiredTier } = (answer.body ?? {}) as { code?: string; requiredTier?: string };
+      wanted.push(`${what}: ${missing === undefined ? 'done' : `403 TIER_REQUIRED ${missing}`}`);
+      got.push(`${what}: ${answer.status < 300 ? 'done' : `${answer.status} ${code} ${requiredTier}`}`);
     }
     expect(got).toEqual(wanted);
   });

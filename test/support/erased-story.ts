@@ -1,8 +1,11 @@
-import { as, asRoot, type Client } from './actors.js';
+import { anonymous, as, asRoot, type Client } from './actors.js';
+import { Authenticator } from './authenticator.js';
 import { anAgent } from './builders.js';
 import { erased, verification } from './erasures.js';
+import { aPassword, aVisitor, PASSWORD } from './passwords.js';
 import { aPerson, firstOrganization } from './people.js';
 import type { TestServer } from './server.js';
+import { originOf } from './signed-in.js';
 
 /** What names the person of this story, wherever they come up. */
 export const NAMES = {
@@ -10,6 +13,13 @@ export const NAMES = {
   email: 'zoe.faehrmann@erased.example',
   before: 'zoe.before@erased.example',
   address: '203.0.113.77',
+} as const;
+
+/** What is known of them because they sign in, in tables and nowhere in the log. */
+export const SIGN_IN = {
+  subject: 'sub-of-zoe-4711',
+  agent: 'ZoesBrowser/7.1 (of her own making)',
+  device: 'pocket telephone of Z. F.-Ö.',
 } as const;
 
 const { name, email, before, address } = NAMES;
@@ -38,9 +48,28 @@ export async function theyWereHere(server: TestServer, halfway?: () => Promise<v
   (await they.post('/api/v1/teams', { name: `team of ${name}`, description: `led by ${name}` })).expect(201);
   (await they.get('/api/v1/users/me', { headers: { 'x-api-key': 'svc_root_wrong' } })).expect(401);
   await agentsWroteOfThem(server, they, owner.client, id);
+  await theySignIn(server, { id, organizationId });
   const stop = await they.post('/api/v1/stops', { scope: 'organization', id: organizationId, reason: `${name} is away` });
   (await they.delete(`/api/v1/stops/${stop.expect(201).text('stop.id')}`)).expect(204);
   return id;
+}
+
+/** By their password, and a passkey from then on; the provider knows them too, and somebody invites them once more. */
+async function theySignIn(server: TestServer, person: { readonly id: string; readonly organizationId: string }): Promise<void> {
+  await aPassword(server, person);
+  const { session } = await (await aVisitor(server, address)).signIn(email, PASSWORD, {}, { 'user-agent': SIGN_IN.agent });
+  if (session === undefined) throw new Error('they could not sign in');
+  const browser = anonymous(server).with({ cookie: session, origin: originOf(server), 'x-forwarded-for': address });
+  const key = new Authenticator(originOf(server));
+  const options = (await browser.post<never>('/api/v1/auth/passkeys/options')).expect(200).body;
+  (await browser.post('/api/v1/auth/passkeys', { response: key.create(options), name: SIGN_IN.device })).expect(201);
+  await server.sql(
+    `insert into user_identities (organization_id, user_id, issuer, subject, claimed_role_since, claims_at, bound_at)
+     values ($1, $2, 'https://id.example', $3, clock_timestamp(), clock_timestamp(), clock_timestamp())`,
+    [person.organizationId, person.id, SIGN_IN.subject],
+  );
+  const { organizationId } = person;
+  (await asRoot(server).post('/api/v1/users/invitations', { email, name, role: 'admin', organizationId })).expect(201);
 }
 
 async function agentsWroteOfThem(server: TestServer, they: Client, owner: Client, userId: string): Promise<void> {

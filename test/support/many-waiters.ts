@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http';
 import { asRoot } from './actors.js';
 import { anAgent, type BuiltAgent } from './builders.js';
+import { inLanes } from './lanes.js';
 import { done, made, pause } from './races.js';
 import type { TestServer } from './server.js';
 
@@ -33,10 +34,10 @@ export interface ManyWaiters {
  */
 export async function manyWaiters(here: TestServer, there: TestServer, count: number, pool: number): Promise<ManyWaiters> {
   const seconds = Math.min(54, Math.floor(0.74 * Math.max(10, count / 100)));
-  const agents = await inTurns(Math.ceil(count / EACH), () => made(() =>
+  const agents = await inLanes(TOGETHER, [...Array(Math.ceil(count / EACH)).keys()], () => made(() =>
     anAgent(here).granted('email.send', { hitlMode: 'propose' }).create()));
-  const asked = await inTurns(agents.length, async (i) =>
-    (await done(() => agents[i]!.client.post('/api/v1/execute', { capability: 'email.send' }))).expect(202).text('hitlRequestId'));
+  const asked = await inLanes(TOGETHER, agents, async (agent) =>
+    (await done(() => agent.client.post('/api/v1/execute', { capability: 'email.send' }))).expect(202).text('hitlRequestId'));
   const answers: Promise<Answer>[] = [];
   let answered = 0;
   for (let i = 0; i < count; i++) {
@@ -57,7 +58,7 @@ export async function manyWaiters(here: TestServer, there: TestServer, count: nu
   const held = count - answered;
   // The first agent's tokens end before its request is decided.
   (await done(() => asRoot(here).delete(`/api/v1/agents/${agents[0]!.id}/tokens`))).expect(204);
-  await inTurns(asked.length, async (i) => (await done(() => asRoot(here).post(`/api/v1/hitl/${asked[i]!}/reject`))).expect(200));
+  await inLanes(TOGETHER, asked, async (id) => (await done(() => asRoot(here).post(`/api/v1/hitl/${id}/reject`))).expect(200));
   const all = await Promise.all(answers);
   let told = 0;
   let shutOut = 0;
@@ -125,14 +126,4 @@ function waitOnce(server: TestServer, agent: BuiltAgent, id: string, seconds: nu
     sent.once('error', reject);
     sent.end();
   });
-}
-
-/** A few at a time. */
-async function inTurns<Item>(count: number, one: (i: number) => Promise<Item>): Promise<Item[]> {
-  const items: Item[] = new Array<Item>(count);
-  let next = 0;
-  await Promise.all(Array.from({ length: TOGETHER }, async () => {
-    for (let i = next++; i < count; i = next++) items[i] = await one(i);
-  }));
-  return items;
 }

@@ -32,7 +32,9 @@ export interface FormAnswer {
 export interface Visitor {
   /** Posts a form of ours, with the token that this browser was given. */
   post(path: string, fields: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>): Promise<FormAnswer>;
-  signIn(email: string, password: string, more?: Readonly<Record<string, string>>): Promise<FormAnswer>;
+  signIn(
+    email: string, password: string, more?: Readonly<Record<string, string>>, headers?: Readonly<Record<string, string>>,
+  ): Promise<FormAnswer>;
   /** Comes in by an invitation's link. */
   accept(link: string, password?: string): Promise<FormAnswer>;
 }
@@ -58,7 +60,8 @@ export async function aVisitor(server: TestServer, address?: string): Promise<Vi
   };
   return {
     post,
-    signIn: (email, password, more = {}) => post('/sign-in', { email, password, returnTo: '/docs', ...more }),
+    signIn: (email, password, more = {}, headers = {}) =>
+      post('/sign-in', { email, password, returnTo: '/docs', ...more }, headers),
     accept: (link, password = PASSWORD) => post(new URL(link).pathname, { password }),
   };
 }

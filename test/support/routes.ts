@@ -1,3 +1,4 @@
+import { ACCESS, type AccessKey, type Permission } from '../../src/domain/access/access.js';
 import { anonymous } from './actors.js';
 import type { TestServer } from './server.js';
 
@@ -21,8 +22,10 @@ export interface Route {
   readonly template: string;
   /** Its key in the access table. */
   readonly access: string;
-  /** Whether it documents a body. */
+  /** Whether it documents a body of JSON. */
   readonly takesBody: boolean;
+  /** Whether it takes a browser's form instead. */
+  readonly takesForm: boolean;
   /** The documented members of its body. */
   readonly members: Readonly<Record<string, MemberSchema>>;
   readonly query: Readonly<Record<string, MemberSchema>>;
@@ -34,6 +37,9 @@ interface Operation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: MemberSchema }>> };
   readonly parameters?: readonly { readonly in: string; readonly name: string; readonly schema: MemberSchema }[];
 }
+
+/** What browsers send forms as. */
+export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 type Schemas = Readonly<Record<string, { readonly properties?: Readonly<Record<string, MemberSchema>> }>>;
 
@@ -47,7 +53,8 @@ export async function routesOf(server: TestServer): Promise<Route[]> {
       method: method.toUpperCase(),
       template,
       access: operation['x-access'],
-      takesBody: operation.requestBody !== undefined,
+      takesBody: operation.requestBody?.content['application/json'] !== undefined,
+      takesForm: operation.requestBody?.content[FORM_TYPE] !== undefined,
       members: membersOf(operation, schemas),
       query: parametersIn('query', operation),
       parameters: Object.keys(parametersIn('path', operation)),
@@ -106,3 +113,9 @@ export function pathOf(route: Route, ids: Readonly<Record<string, string>> = {})
 }
 
 export const isPublic = (route: Route): boolean => route.access === 'public';
+
+/** Whether a call to it changes something, as the access table says of the one that does by GET. */
+export function changesSomething({ method, access }: Route): boolean {
+  const permission: Permission | undefined = ACCESS[access as AccessKey];
+  return method !== 'GET' || permission?.changes === true;
+}

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { newId } from '../../src/domain/ids.js';
 import type { Tier } from '../../src/domain/access/tiers.js';
-import { type Client, anonymous, as } from './actors.js';
+import { type Client, type Reply, anonymous, as } from './actors.js';
 import { anOrganization, type BuiltPerson } from './people.js';
+import { FORM_TYPE } from './routes.js';
 import type { TestServer } from './server.js';
 
 /** The key of /internal/v1 of a server that was started with `INTERNAL`. */
@@ -53,6 +54,20 @@ export async function asSession(
   const cookie = `countersign=${token}`;
   const withoutOrigin = anonymous(server).with({ cookie });
   return { id, cookie, withoutOrigin, client: withoutOrigin.with({ origin: originOf(server) }) };
+}
+
+/** The token of the forms that this browser is shown. */
+async function formTokenOf(client: Client): Promise<string> {
+  const page = (await client.get<string>('/sign-in')).expect(200);
+  const token = /name="formToken" value="([^"]+)"/.exec(page.body)?.[1];
+  if (token === undefined) throw new Error(`GET /sign-in shows no form:\n${page.body.slice(0, 2_000)}`);
+  return token;
+}
+
+/** Posts a form of ours as the page would that this browser is shown in its session. */
+export async function submits(client: Client, path: string, fields: Readonly<Record<string, string>> = {}): Promise<Reply> {
+  const form = new URLSearchParams({ formToken: await formTokenOf(client), ...fields });
+  return client.post(path, undefined, { raw: form.toString(), headers: { 'content-type': FORM_TYPE } });
 }
 
 export interface BuiltTenant {

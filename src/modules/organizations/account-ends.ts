@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../../platform/database/tx.js';
 import type { UserPlace } from './user.store.js';
@@ -9,17 +10,27 @@ export interface AccountEnding {
   readonly by: string;
 }
 
+/**
+ * What an account had elsewhere, at the identity provider: nothing that is known; something whose end follows the commit; something
+ * whose end is for somebody there.
+ */
+export type EndElsewhere = 'none' | 'follows' | 'by_hand';
+
 /** What ended along with an account. */
 export interface EndedWithAccount {
   readonly sessions: number;
-  /** Whether an account at the identity provider belonged to it. */
-  readonly identity: boolean;
+  readonly elsewhere: EndElsewhere;
 }
 
 /** What ends with an account, or with the loss of a role: in the same unit of work, under the organization's head. */
 export interface AccountEnd {
-  ended(tx: Tx, place: UserPlace, ending: AccountEnding): Promise<EndedWithAccount>;
+  /** Of an account that was erased before it is asked again, for what still follows. */
+  ended(tx: Tx, place: UserPlace, ending: AccountEnding): Promise<Partial<EndedWithAccount>>;
+  /** Whether what had to follow the commit elsewhere has happened. */
+  hasFollowed?(place: UserPlace): Promise<boolean>;
 }
+
+const LOOK_EVERY_MS = 50;
 
 /** Modules register at start what of theirs ends with an account. */
 @Injectable()
@@ -31,11 +42,22 @@ export class AccountEnds {
   }
 
   async ended(tx: Tx, place: UserPlace, ending: AccountEnding): Promise<EndedWithAccount> {
-    let all: EndedWithAccount = { sessions: 0, identity: false };
+    let all: EndedWithAccount = { sessions: 0, elsewhere: 'none' };
     for (const end of this.ends) {
-      const { sessions, identity } = await end.ended(tx, place, ending);
-      all = { sessions: all.sessions + sessions, identity: all.identity || identity };
+      const { sessions = 0, elsewhere = 'none' } = await end.ended(tx, place, ending);
+      all = { sessions: all.sessions + sessions, elsewhere: elsewhere === 'none' ? all.elsewhere : elsewhere };
     }
     return all;
+  }
+
+  /** Waits for what follows elsewhere, for as long as a caller likes to. @returns whether all of it has happened */
+  async followed(place: UserPlace, milliseconds: number): Promise<boolean> {
+    const until = performance.now() + milliseconds;
+    for (;;) {
+      const have = await Promise.all(this.ends.map((end) => end.hasFollowed?.(place) ?? true));
+      if (have.every(Boolean)) return true;
+      if (performance.now() + LOOK_EVERY_MS > until) return false;
+      await pause(LOOK_EVERY_MS);
+    }
   }
 }

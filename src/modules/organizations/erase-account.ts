@@ -39,7 +39,8 @@ export class EraseAccount {
   async erase(tx: Tx, place: UserPlace, caller: Caller): Promise<ErasedAccount> {
     const user = await this.users.read(tx, place);
     assertRank(refusalToClose(actorOf(caller), user));
-    if (user.status === 'erased') return { erasedAt: user.updatedAt, keys: 0, sessions: 0, identity: false };
+    const ending = { reason: 'erased', by: caller.actorId } as const;
+    if (user.status === 'erased') return { ...(await this.ends.ended(tx, place, ending)), erasedAt: user.updatedAt, keys: 0 };
     const isActive = user.status === 'active';
     if (isActive && leavesNoOwner(user, 'closed', await this.users.otherOwners(tx, user))) {
       throw new Problem('CONFLICT', 'This is the last owner of the organization: make another one first.');
@@ -51,7 +52,9 @@ export class EraseAccount {
     });
     await this.keys.revokeAll(tx, place, caller.actorId);
     const keys = await this.keys.forgetNames(tx, place);
-    const ended = await this.ends.ended(tx, place, { reason: 'erased', by: caller.actorId });
-    return { ...ended, erasedAt: now, was: { isActive, texts: [email, emailFolded, name, avatarUrl] }, keys };
+    return {
+      ...(await this.ends.ended(tx, place, ending)),
+      erasedAt: now, was: { isActive, texts: [email, emailFolded, name, avatarUrl] }, keys,
+    };
   }
 }

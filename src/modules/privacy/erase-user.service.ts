@@ -4,6 +4,7 @@ import { searchedTexts } from '../../domain/audit/search-entry.js';
 import { asService, recordsNothing } from '../../platform/auth/call-context.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { AccountEnds } from '../organizations/account-ends.js';
 import { EraseAccount } from '../organizations/erase-account.js';
 import { sharedChange } from '../organizations/shared-change.js';
 import { EraseUserSearches } from './erase-user-searches.service.js';
@@ -11,18 +12,20 @@ import { ErasureJob } from './erasure-job.service.js';
 import { ErasuresQuery } from './erasures.query.js';
 import { presentErasedUser, type ErasedUserReply } from './erasures.presenter.js';
 
-/** How long the answer waits for the search: of most logs all is told by then. */
+/** How long the answer waits for the search, and for the identity provider: of most logs all is told by then. */
 const PATIENCE_MS = 1_500;
 
 /**
- * The end of what is known of a user. Profile and keys go in the first transaction, with the order to search for the rest; the search
- * reaches as far as whoever asks for it: an admin's the organization, an owner's the tenant, root's the platform's own chain too.
+ * The end of what is known of a user. Profile, keys, sessions and the link to the identity provider go in the first transaction, with
+ * the orders to delete the account there and to search for the rest; the search reaches as far as whoever asks for it: an admin's the
+ * organization, an owner's the tenant, root's the platform's own chain too.
  */
 @Injectable()
 export class EraseUserService {
   constructor(
     private readonly work: UnitOfWork,
     private readonly accounts: EraseAccount,
+    private readonly ends: AccountEnds,
     private readonly searches: EraseUserSearches,
     private readonly erasures: ErasuresQuery,
     private readonly job: ErasureJob,
@@ -47,7 +50,10 @@ export class EraseUserService {
       if (search) keys.push(search);
     }
     if (keys.length === 0) recordsNothing();
-    else await this.job.hurry(PATIENCE_MS);
-    return presentErasedUser(userId, first.account, await this.erasures.these(caller.scope, keys));
+    const [hasFollowed] = await Promise.all([
+      first.account.elsewhere === 'follows' && this.ends.followed(place, PATIENCE_MS),
+      keys.length > 0 && this.job.hurry(PATIENCE_MS),
+    ]);
+    return presentErasedUser(userId, first.account, hasFollowed, await this.erasures.these(caller.scope, keys));
   }
 }

@@ -68,12 +68,16 @@ export class ErasedUserReply {
   @ApiProperty({ example: 'usr_…' }) userId!: string;
   @ApiProperty({ format: 'date-time' }) erasedAt!: string;
   @ApiProperty({ type: 'integer', description: '1 when this call blanked the profile.' }) profile!: number;
-  @ApiProperty({ type: 'integer' }) sessions!: number;
+  @ApiProperty({ type: 'integer', description: 'Sessions that this call ended.' }) sessions!: number;
   @ApiProperty({ type: 'integer', description: 'Personal keys that the account had; none lets anybody in.' }) keys!: number;
   @ApiProperty({ type: 'integer', description: 'Entries of the log that lost a value, so far.' }) auditEntries!: number;
   @ApiProperty({ type: 'integer', description: 'HITL requests that lost something, so far.' }) requests!: number;
   @ApiProperty({ type: 'integer', description: 'Messages that lost something, so far.' }) notifications!: number;
-  @ApiProperty({ enum: ['deleted', 'left_to_do', 'none'] }) identityProvider!: string;
+  @ApiProperty({
+    enum: ['deleted', 'left_to_do', 'none'],
+    description: 'The account at the identity provider. `left_to_do`: not yet, or not by this service; repeating the call tries again.',
+  })
+  identityProvider!: string;
   @ApiProperty({ type: ErasureReply, isArray: true, description: 'The searches that this call began, as far as they have come.' })
   erasures!: ErasureReply[];
 }
@@ -100,19 +104,22 @@ export function presentFound(organizationId: string, { values, entries, decision
   return { organizationId, found: { values, entries, decisions, complete } };
 }
 
-export function presentErasedUser(userId: string, account: ErasedAccount, searches: readonly ErasureRow[]): ErasedUserReply {
+/** @param hasFollowed whether what had to follow at the identity provider has happened */
+export function presentErasedUser(
+  userId: string, account: ErasedAccount, hasFollowed: boolean, searches: readonly ErasureRow[],
+): ErasedUserReply {
   const sum = (count: (counts: ErasureCounts) => number) => searches.reduce((all, { counts }) => all + count(counts), 0);
   const rows = (...names: string[]) => sum((counts) => names.reduce((all, name) => all + (counts.rows[name] ?? 0), 0));
   return {
     userId,
     erasedAt: account.erasedAt.toISOString(),
     profile: account.was ? 1 : 0,
-    sessions: 0,
+    sessions: account.sessions,
     keys: account.keys,
     auditEntries: sum(({ entries }) => entries),
     requests: rows('requests'),
     notifications: rows('effects', 'notifications'),
-    identityProvider: 'none',
+    identityProvider: account.elsewhere === 'none' ? 'none' : hasFollowed ? 'deleted' : 'left_to_do',
     erasures: searches.map(presentErasure),
   };
 }

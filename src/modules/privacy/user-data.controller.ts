@@ -16,8 +16,8 @@ export class UserDataController {
   @ApiOperation({
     summary: "Erase a person's data",
     description:
-      'For good. Profile and keys at once, on every server; what the log and other tables hold of them is searched for, also behind the ' +
-      'answer, whose counts are those so far. It reaches as far as you do: the platform\'s own log is searched when root asks. ' +
+      'For good. Profile, keys and sessions at once, on every server; what the log and other tables hold of them is searched for, also ' +
+      'behind the answer, whose counts are those so far. It reaches as far as you do: the platform\'s own log is searched when root asks. ' +
       'Repeating it answers zeros.',
   })
   @Access('privacy.erase')

@@ -7,6 +7,7 @@ import {
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
 import { classesOf, code, type Columns, digest, free, id, personal, secret } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { voidInvitations } from './invitations/void-invitations.store.js';
 
 /** Where erasing goes on: at what is somebody's own, or behind it, at the rows that others wrote. */
 const MORE_OF_OWN = 'own';
@@ -61,11 +62,7 @@ const SEARCHED: readonly Erasable[] = [
     },
     // To whom it went nobody knows any more: nobody comes in by it.
     after: async (tx, { organizationId }, changed) => {
-      await tx.query(
-        `update invitations set voided_at = clock_timestamp()
-         where organization_id = $1 and id = any ($2) and accepted_at is null and voided_at is null`,
-        [organizationId, changed.map(({ row }) => row['id'])],
-      );
+      await voidInvitations(tx, changed.map(({ row }) => ({ organizationId, id: row['id'] as string })), 'system');
       return {};
     },
   },
@@ -87,7 +84,7 @@ export class SignInPersonalData implements PersonalData {
   }
 
   async about(tx: Tx, userId: string): Promise<JsonObject> {
-    const [known] = await tx.query<{ sessions: JsonObject[]; passkeys: JsonObject[]; identities: JsonObject[] }>(
+    const [known] = await tx.query<JsonObject>(
       `select
          (select coalesce(json_agg(json_build_object('id', s.id, 'method', s.method, 'createdAt', s.created_at,
              'lastUsedAt', s.last_used_at, 'expiresAt', s.expires_at, 'userAgent', s.user_agent, 'address', s.address,
@@ -98,7 +95,12 @@ export class SignInPersonalData implements PersonalData {
           from passkeys p where p.organization_id = u.organization_id and p.user_id = u.id) as passkeys,
          (select coalesce(json_agg(json_build_object('issuer', i.issuer, 'subject', i.subject, 'boundAt', i.bound_at)
              order by i.issuer), '[]')
-          from user_identities i where i.organization_id = u.organization_id and i.user_id = u.id) as identities
+          from user_identities i where i.organization_id = u.organization_id and i.user_id = u.id) as identities,
+         (select coalesce(json_agg(json_build_object('changedAt', p.changed_at)), '[]')
+          from passwords p where p.organization_id = u.organization_id and p.user_id = u.id) as passwords,
+         (select coalesce(json_agg(json_build_object('id', i.id, 'email', i.email, 'name', i.name, 'role', i.role,
+             'createdAt', i.created_at, 'expiresAt', i.expires_at, 'acceptedAt', i.accepted_at) order by i.id), '[]')
+          from invitations i where i.organization_id = u.organization_id and i.user_id = u.id) as invitations
        from users u where u.id = $1`,
       [userId],
     );

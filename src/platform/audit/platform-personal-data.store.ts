@@ -13,8 +13,8 @@ const TABLES: readonly Erasable[] = [
     kind: 'effects', from: 'outbox', key: { id: 'bigint' },
     columns: { organization_id: id, kind: code, payload: free('json') },
     also: { kind: 't.kind' },
-    // Ids alone, and the action would be lost with them.
-    stands: ({ kind }) => (kind === 'execution.run' ? 'elsewhere' : undefined),
+    // Ids alone, or sealed: what is to be done would be lost with them.
+    stands: ({ kind }) => (kind === 'execution.run' || kind === 'provider-account.delete' ? 'elsewhere' : undefined),
   },
   {
     kind: 'answers', from: 'idempotency_keys', key: { scope: 'text' },

@@ -144,7 +144,7 @@ export const SIGN_IN = {
   }),
   OIDC_SCOPES: withDefault('openid profile email offline_access', scopeList(), 'Scopes that are asked for, separated by spaces.'),
   OIDC_AUDIENCE: optional(text(), 'Audience that its tokens must name.', { otherwise: 'OIDC_CLIENT_ID' }),
-  OIDC_ADMIN_URL: optional(httpUrl(), 'Where accounts are deleted on erasure.'),
+  OIDC_ADMIN_URL: optional(httpUrl(), 'Where accounts are deleted on erasure: DELETE there, the subject for {sub} or behind it.'),
   OIDC_JIT: withDefault('true', flag(), 'Whether unknown users get a record at first sight.'),
   OIDC_DEFAULT_ROLE: withDefault('viewer', oneOf(['viewer', 'member', 'admin', 'owner']), 'Role where a token names none.'),
   SESSION_IDLE: withDefault('8h', duration(60, YEAR), 'A session ends after so long without use.'),
@@ -174,5 +174,4 @@ export type VariableName = keyof Environment;
 export const NOT_OBEYED_YET: ReadonlySet<string> = new Set<VariableName>([
   'SLACK_WEBHOOK_URL', 'SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'TEAMS_WEBHOOK_URL', 'HITL_WEBHOOK_URL',
   ...(Object.keys(MODELS) as (keyof typeof MODELS)[]),
-  ...(Object.keys(SIGN_IN) as (keyof typeof SIGN_IN)[]).filter((name) => !name.startsWith('SESSION_')),
 ]);

@@ -1,5 +1,6 @@
-import { type ExecutionContext, SetMetadata } from '@nestjs/common';
+import { applyDecorators, type ExecutionContext, SetMetadata } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
+import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { requestContext } from './request-context.js';
 
@@ -8,7 +9,10 @@ const PAGE = 'countersign:page';
 const SAME_SITE = 'countersign:same-site';
 
 /** Declares that the body is a browser's form (`formFields`) instead of JSON. The handler looks at the form's token. */
-export const FormRoute = (): MethodDecorator => SetMetadata(FORM, true);
+export const FormRoute = (): MethodDecorator => applyDecorators(
+  SetMetadata(FORM, true), ApiConsumes('application/x-www-form-urlencoded'),
+  ApiBody({ required: false, schema: { type: 'object', additionalProperties: { type: 'string' } } }),
+);
 
 /** Declares that people see the answer in a browser: refusals are pages too, and entries tell of the door `page`. */
 export const PageRoute = (): MethodDecorator => SetMetadata(PAGE, true);

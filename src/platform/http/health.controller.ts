@@ -15,7 +15,8 @@ class HealthReply {
 class ReadyReply {
   @ApiProperty({ example: 'ready' }) status!: string;
   @ApiProperty({ type: 'integer', description: "Milliseconds between this server's clock and the database's." }) clockSkewMs!: number;
-  @ApiProperty({ type: 'integer', description: 'Effects that wait for a part which this build does not have.' }) parkedEffects!: number;
+  @ApiProperty({ type: 'integer', description: 'Effects that were given up, or wait for a part that is not set up.' })
+  parkedEffects!: number;
   @ApiProperty({ type: 'integer', description: 'For how many seconds entries have stood that not every anchor knows; 0: there are none.' })
   unanchoredSeconds!: number;
   @ApiProperty({ required: false, description: 'What is not as it should be with the anchors, though calls are served.' })

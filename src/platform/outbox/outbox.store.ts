@@ -75,13 +75,22 @@ export class OutboxStore {
     );
   }
 
+  /** Not tried any more until somebody asks for it. */
+  async park({ organizationId, id, attempts }: OutboxRow): Promise<void> {
+    await this.statements.byKey(
+      `update outbox set available_at = 'infinity' where organization_id = $1 and id = $2 and attempts = $3`,
+      [organizationId, id, attempts],
+    );
+  }
+
   /**
-   * How many effects wait for a handler that is none of these; 10,000 stands for more, for anybody may ask and often. For readiness,
-   * hence on the reserve.
+   * How many effects wait for a handler that is none of these, or were given up; 10,000 stands for more, for anybody may ask and
+   * often. For readiness, hence on the reserve.
    */
   async parked(handled: EffectKind[]): Promise<number> {
     const [row] = await this.reserve.run(
-      'select count(*)::integer as parked from (select from outbox where kind <> all ($1) limit $2) counted',
+      `select count(*)::integer as parked from (
+         select from outbox where kind <> all ($1) or available_at = 'infinity' limit $2) counted`,
       [handled, MOST_COUNTED],
     );
     return row!.parked as number;

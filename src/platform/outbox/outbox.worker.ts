@@ -14,6 +14,14 @@ export interface EffectHandler {
   handle(row: OutboxRow): Promise<void>;
 }
 
+/** An effect that is tried no more, and yet must not be forgotten: it waits for somebody, and readiness counts it. */
+export class Parked extends Error {
+  constructor(because: string) {
+    super(because);
+    this.name = 'Parked';
+  }
+}
+
 const LOOK_EVERY_MS = 1_000;
 /** Fewer than the pool has connections: each takes one, and calls want theirs too. */
 const AT_ONCE = 8;
@@ -56,7 +64,7 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
     await Promise.all(this.running);
   }
 
-  /** Effects that wait for a handler which this build does not have. */
+  /** Effects that wait for a handler which this build does not have, or were given up. */
   parked(): Promise<number> {
     return this.store.parked([...this.handlers.keys()]);
   }
@@ -100,11 +108,17 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
       await asService('worker', () => this.handlers.get(row.kind)!.handle(row));
       await this.store.done(row);
     } catch (error) {
+      if (error instanceof Parked) return this.park(row, error);
       const what = { err: error, kind: row.kind, id: row.id, attempts: row.attempts };
       // It said itself that it cannot be done now.
       if (error instanceof Problem && error.code === 'UNAVAILABLE') this.logger.warn(what, 'an effect has to wait; it is tried again');
       else this.logger.error(what, 'an effect failed; it is tried again');
       await this.store.later(row).catch(() => undefined);
     }
+  }
+
+  private async park(row: OutboxRow, { message: because }: Parked): Promise<void> {
+    this.logger.error({ because, kind: row.kind, id: row.id, attempts: row.attempts }, 'an effect is given up, and waits for somebody');
+    await this.store.park(row).catch(() => undefined);
   }
 }

@@ -3,9 +3,14 @@ import type { Role } from '../../../domain/access/access.js';
 import type { Claims } from '../../../domain/access/claims.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import type { UserPlace } from '../../organizations/user.store.js';
+import { SpentOnceStore } from '../seams/spent-once.store.js';
+import type { ProviderUser } from './account-deletions.js';
 
 /** The first of the two numbers that an advisory lock on a provider's user is made of. */
 const SUBJECT_LOCK = 4713;
+/** No token is good for so long. */
+const DAYS_OF_A_TOKEN = 30;
+const DAY_MS = 86_400_000;
 
 /** What the provider has said of somebody last. */
 export interface KnownClaims {
@@ -18,6 +23,8 @@ export interface KnownClaims {
 /** Who of the provider's users has which account. */
 @Injectable()
 export class IdentityStore {
+  constructor(private readonly spent: SpentOnceStore) {}
+
   /**
    * For a work that holds its heads: of two that would give the same user an account, in whatever organizations, the second waits here
    * until the first has ended.
@@ -54,6 +61,26 @@ export class IdentityStore {
       [organizationId, id, issuer, claims.sub, claims.role ?? null, claims.hasSubscription ?? null, claims.issuedAt ?? null],
     );
     return before.length > 0;
+  }
+
+  /**
+   * Whoever came in by this account comes in by it no more, and gets no other one by what the provider has said of them until now.
+   *
+   * @returns who that was
+   */
+  async forget(tx: Tx, { organizationId, id }: UserPlace): Promise<ProviderUser[]> {
+    const users = await tx.query<ProviderUser>(
+      'delete from user_identities where organization_id = $1 and user_id = $2 returning issuer, subject', [organizationId, id],
+    );
+    const until = new Date((await tx.now()).getTime() + DAYS_OF_A_TOKEN * DAY_MS);
+    for (const { issuer, subject } of users) await this.spent.remember(tx, 'provider-user', JSON.stringify([issuer, subject]), until);
+    return users;
+  }
+
+  /** When this user's last account was erased, should that be lately. */
+  async forgottenAt(tx: Tx, issuer: string, subject: string): Promise<Date | undefined> {
+    const until = await this.spent.rememberedUntil(tx, 'provider-user', JSON.stringify([issuer, subject]));
+    return until && new Date(until.getTime() - DAYS_OF_A_TOKEN * DAY_MS);
   }
 
   /** What was said last, where it stays so until this work ends. */

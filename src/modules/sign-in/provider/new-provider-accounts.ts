@@ -61,7 +61,9 @@ export class NewProviderAccounts {
     try {
       const refused = await asServiceOnArrival(() => this.work.run(plan, async (tx) => {
         await this.identities.lockSubject(tx, issuer, claims.sub);
-        return (await this.identities.isBound(tx, issuer, claims.sub)) ? undefined : story(tx);
+        if (await this.identities.isBound(tx, issuer, claims.sub)) return undefined;
+        const forgottenAt = await this.identities.forgottenAt(tx, issuer, claims.sub);
+        return forgottenAt !== undefined && !isSince(claims, forgottenAt) ? 'closed' : story(tx);
       }));
       return refused && { refused };
     } catch (error) {
@@ -71,4 +73,9 @@ export class NewProviderAccounts {
       throw error;
     }
   }
+}
+
+/** A token from before the erasure tells of somebody who is to be known no more. */
+function isSince({ issuedAt }: Claims, moment: Date): boolean {
+  return issuedAt !== undefined && issuedAt * 1_000 > moment.getTime();
 }

@@ -3,6 +3,7 @@ import { OrganizationsModule } from '../../organizations/organizations.module.js
 import { RedeemingModule } from '../invitations/redeeming.module.js';
 import { ProviderAccounts } from '../seams/provider-accounts.js';
 import { ProviderClient } from '../seams/provider-client.js';
+import { SignInSeamsModule } from '../seams/seams.module.js';
 import { IdentityStore } from './identity.store.js';
 import { InvitedByAddress } from './invited-by-address.js';
 import { LinkedAccounts } from './linked-accounts.js';
@@ -16,7 +17,7 @@ import { ProviderTokens } from './provider-tokens.js';
 
 /** What is believed of the identity provider, and whose account its users have. */
 @Module({
-  imports: [OrganizationsModule, RedeemingModule],
+  imports: [OrganizationsModule, SignInSeamsModule, RedeemingModule],
   providers: [
     ProviderFetch, ProviderMetadata, ProviderKeys, ProviderTokens, IdentityStore, ProviderPeopleQuery, InvitedByAddress,
     NewProviderAccounts, { provide: ProviderClient, useClass: OpenidProviderClient },

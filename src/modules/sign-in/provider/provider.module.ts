@@ -2,15 +2,19 @@ import { Module } from '@nestjs/common';
 import { OrganizationsModule } from '../../organizations/organizations.module.js';
 import { SignInSeamsModule } from '../seams/seams.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
+import { AccountDeletions } from './account-deletions.js';
 import { BackchannelController } from './backchannel.controller.js';
 import { BackchannelService } from './backchannel.service.js';
 import { BeginLoginService } from './begin-login.service.js';
 import { CallbackService } from './callback.service.js';
+import { DeleteAccountHandler } from './delete-account.handler.js';
+import { ForgetProviderUser } from './forget-provider-user.js';
 import { LandRenewalService } from './land-renewal.service.js';
 import { LoginController } from './login.controller.js';
 import { LoginCookies } from './login-cookies.js';
 import { LogoutTokens } from './logout-token.js';
 import { OpenSessionService } from './open-session.service.js';
+import { ProviderAdministration } from './provider-administration.js';
 import { FarewellAtProvider } from './provider-farewell.js';
 import { ProviderSessionsQuery } from './provider-sessions.query.js';
 import { ProviderTrustModule } from './provider-trust.module.js';
@@ -25,6 +29,7 @@ import { RenewalsStore } from './renewals.store.js';
   providers: [
     BeginLoginService, CallbackService, OpenSessionService, LoginCookies, RenewSessionService, RenewalsService, RenewalsStore,
     LandRenewalService, FarewellAtProvider, LogoutTokens, BackchannelService, ProviderSessionsQuery,
+    AccountDeletions, ProviderAdministration, DeleteAccountHandler, ForgetProviderUser,
   ],
 })
 export class ProviderModule {}

@@ -5,6 +5,8 @@ import { SealedBox } from '../../../platform/secrets/sealed-box.js';
 
 /** What is good for one use: a state of signing in, a passkey's challenge, a logout token. */
 export type SpentKind = 'state' | 'challenge' | 'logout-token';
+/** What is known for a while to have ended: by a digest that says nothing of whom. */
+export type RememberedKind = 'provider-user';
 
 /** How long what has ended is still shown, and an ended session's cookie still known for one. */
 const KEPT_AFTER_END = '30 days';
@@ -44,6 +46,22 @@ export class SpentOnceStore {
       this.box.mac('spent-once', kind, value), until,
     ]);
     return rows.length > 0;
+  }
+
+  /** Known until then, however long it was known before. */
+  async remember(tx: Tx, kind: RememberedKind, value: string, until: Date): Promise<void> {
+    await tx.query(
+      'insert into spent_once (digest, until) values ($1, $2) on conflict (digest) do update set until = excluded.until',
+      [this.box.mac('spent-once', kind, value), until],
+    );
+  }
+
+  /** Until when it is known; undefined where it is not, or no longer. */
+  async rememberedUntil(tx: Tx, kind: RememberedKind, value: string): Promise<Date | undefined> {
+    const [row] = await tx.query<{ until: Date }>(
+      'select until from spent_once where digest = $1 and until > clock_timestamp()', [this.box.mac('spent-once', kind, value)],
+    );
+    return row?.until;
   }
 }
 

@@ -106,12 +106,6 @@ export class SessionStore {
   async passEnded(organizationId: string): Promise<void> {
     await passBarriers(this.dataSource, [organizationId]);
   }
-
-  /** Whether an account at the identity provider belongs to this one. */
-  async hasIdentity(tx: Tx, { organizationId, id }: UserPlace): Promise<boolean> {
-    const rows = await tx.query('select 1 from user_identities where organization_id = $1 and user_id = $2 limit 1', [organizationId, id]);
-    return rows.length > 0;
-  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../../../platform/database/tx.js';
-import { type AccountEnd, type AccountEnding, AccountEnds, type EndedWithAccount } from '../../organizations/account-ends.js';
+import { type AccountEnd, type AccountEnding, AccountEnds } from '../../organizations/account-ends.js';
 import type { UserPlace } from '../../organizations/user.store.js';
 import { EndSessions } from './end-sessions.js';
 import { SessionStore } from './session.store.js';
@@ -16,8 +16,7 @@ export class SessionsWithAccount implements AccountEnd {
     accounts.register(this);
   }
 
-  async ended(tx: Tx, place: UserPlace, { reason, by }: AccountEnding): Promise<EndedWithAccount> {
-    const sessions = await this.ends.end(tx, await this.sessions.openOf(tx, place), reason, by);
-    return { sessions, identity: await this.sessions.hasIdentity(tx, place) };
+  async ended(tx: Tx, place: UserPlace, { reason, by }: AccountEnding): Promise<{ readonly sessions: number }> {
+    return { sessions: await this.ends.end(tx, await this.sessions.openOf(tx, place), reason, by) };
   }
 }
