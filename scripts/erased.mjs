@@ -18,7 +18,8 @@ await onOwnCluster(story);
 async function story({ binaries, dataDir, stop }) {
   const { startServer } = await import('../dist/proofs/test/support/server.js');
   const { NAMES, SIGN_IN, STORY_ENVIRONMENT, theyAreErased, theyWereHere } = await import('../dist/proofs/test/support/erased-story.js');
-  const texts = [...new Set([...Object.values(NAMES), ...Object.values(SIGN_IN)].flatMap((text) => [text, text.toLowerCase(), text.toUpperCase()]))];
+  const theirs = [...Object.values(NAMES), ...Object.values(SIGN_IN)];
+  const texts = [...new Set(theirs.flatMap((text) => [text, text.toLowerCase(), text.toUpperCase()]))];
 
   const { aged, archiveFolder, swept, verifiedArchives } = await import('../dist/proofs/test/support/retention.js');
   const archive = await archiveFolder();

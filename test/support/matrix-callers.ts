@@ -1,7 +1,9 @@
+import { expect } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import type { PrincipalKind } from '../../src/domain/access/access.js';
 import { anonymous, as, asRoot, type Client } from './actors.js';
 import { rotateRootKey } from './command-line.js';
+import { eventually } from './eventually.js';
 import type { ClaimsOfUser, ForgedToken, TestProvider } from './oidc-provider.js';
 import { aPerson, aPersonalKey, type BuiltPerson, closeAccount, type Role } from './people.js';
 import { asProvider, linked } from './provider-people.js';
@@ -102,10 +104,14 @@ export async function callersBySession({ server, elsewhere }: MatrixWorld): Prom
     await server.sql(`update sessions set last_used_at = clock_timestamp() + interval '1 hour' where id = $1`, [session.id]);
     return { name, is: role, from, client: onPage ? session.client : session.withoutOrigin, person, browser: { onPage, signsIn } };
   };
+  const isOpen = async (id: string) =>
+    (await server.sql('select 1 from sessions where id = $1 and ended_at is null', [id])).length > 0;
   const over = async (name: string, terms: SessionTerms, close = false): Promise<MatrixCaller> => {
     const person = await aPerson(server, 'owner');
-    const { client } = await asSession(server, person, terms);
+    const { client, id } = await asSession(server, person, terms);
     if (close) await closeAccount(server, person);
+    // That its time is over is written down a moment later, which would be a change where none may be.
+    else await eventually(async () => expect(await isOpen(id)).toBe(false), { within: 60_000, every: 100 });
     return { ...nobody(name, client), browser: { onPage: true, signsIn: async () => client } };
   };
   return Promise.all([

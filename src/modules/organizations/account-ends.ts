@@ -54,8 +54,8 @@ export class AccountEnds {
   async followed(place: UserPlace, milliseconds: number): Promise<boolean> {
     const until = performance.now() + milliseconds;
     for (;;) {
-      const have = await Promise.all(this.ends.map((end) => end.hasFollowed?.(place) ?? true));
-      if (have.every(Boolean)) return true;
+      const have = await Promise.all(this.ends.flatMap((end) => end.hasFollowed?.(place) ?? []));
+      if (have.every((one) => one)) return true;
       if (performance.now() + LOOK_EVERY_MS > until) return false;
       await pause(LOOK_EVERY_MS);
     }
