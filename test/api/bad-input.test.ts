@@ -3,8 +3,9 @@ import { asRoot, type Client } from '../support/actors.js';
 import { BODY_BYTES_MAX, goodBody, NO_JSON_TYPES, NO_OBJECT, UNREADABLE, wrongValuesFor } from '../support/bad-bodies.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { closeRawConnections, sendRaw } from '../support/raw-http.js';
-import { aPerson, aTeam } from '../support/people.js';
+import { aPerson, aTeam, type BuiltPerson } from '../support/people.js';
 import { isPublic, pathOf, routesOf, type Route } from '../support/routes.js';
+import { originOf } from '../support/signed-in.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { storedState, type StoredState } from '../support/stored-state.js';
 import { ROOT_KEY } from '../support/test-run.js';
@@ -15,6 +16,7 @@ jest.setTimeout(240_000);
 let server: TestServer;
 let root: Client;
 let agent: BuiltAgent;
+let owner: BuiltPerson;
 let routes: Route[];
 let ids: Record<string, string>;
 let before: StoredState;
@@ -32,6 +34,7 @@ beforeAll(async () => {
   const user = (await root.post('/api/v1/users', { email: 'ada@example.test' })).expect(201);
   const key = (await root.post(`/api/v1/users/${user.text('user.id')}/keys`, { name: 'hers' })).expect(201);
   const person = await aPerson(server, 'viewer');
+  owner = await aPerson(server, 'owner');
   ids = {
     teams: await aTeam(server, person.organizationId, [{ userId: person.id }]), userId: person.id,
     organizations: user.text('user.organizationId'), users: user.text('user.id'), keyId: key.text('key.id'),
@@ -65,14 +68,25 @@ interface Refusal {
   readonly pointers: readonly string[];
 }
 
+/** What a browser sends as a form; it is tried by the tests of the pages. */
+const isForm = ({ method, template }: Route) => method === 'POST' && /^\/(?:sign-in|invitations)\b|\/backchannel-logout$/.test(template);
+
+/** Takes calls of our own pages only, and of them no other body than JSON: that is refused before anything is read of it. */
+const isOfPages = ({ template }: Route) => /\/passkey(?:\/options)?$/.test(template);
+
+/** By the strongest caller whom the route admits, from a page of the server's own. */
+function callerOf({ access }: Route): string[] {
+  const credential = access === 'agents.refresh-token' ? agent.token : access.startsWith('sign-in.') ? owner.key : ROOT_KEY;
+  return ['authorization', `Bearer ${credential}`, 'origin', originOf(server)];
+}
+
 /** Sends it as the strongest caller whom the route admits. Whatever is refused must be refused as a problem. */
 async function send(route: Route,
   { body, type = 'application/json', headers = [], query = '', path = pathOf(route, ids) }: Sent): Promise<Refusal> {
-  const credential = route.access === 'agents.refresh-token' ? agent.token : ROOT_KEY;
   const contentType = body === undefined || type === '' ? [] : ['content-type', type];
   const { status, headers: answered, body: text } = await sendRaw(server.url, {
     method: route.method, target: `${path}${query}`,
-    headers: ['authorization', `Bearer ${credential}`, ...contentType, ...headers], body,
+    headers: [...callerOf(route), ...contentType, ...headers], body,
   });
   if (status < 400) return { status, pointers: [] };
   const problem = /^application\/problem\+json/.test(answered['content-type'] ?? '')
@@ -85,7 +99,7 @@ async function send(route: Route,
 
 const named = ({ method, template }: Route) => `${method} ${template}`;
 const short = (value: unknown) => JSON.stringify(value)?.slice(0, 60);
-const writing = () => routes.filter(({ method }) => method !== 'GET' && method !== 'DELETE');
+const writing = () => routes.filter((route) => route.method !== 'GET' && route.method !== 'DELETE' && !isForm(route));
 const reading = () => writing().filter(({ takesBody }) => takesBody);
 const wrongly = (route: Route, what: string,
   { status, code, pointers }: Refusal) => `${named(route)}, ${what}: ${status} ${code ?? ''} ${pointers.join(' ')}`;
@@ -137,7 +151,9 @@ describe('on every route that reads a body', () => {
       const body = JSON.stringify(goodBody(route, { agentId: agent.id }));
       for (const type of NO_JSON_TYPES) {
         const answer = await send(route, { body, type });
-        if (answer.status !== 415 || answer.code !== 'UNSUPPORTED_MEDIA_TYPE') wrong.push(wrongly(route, type, answer));
+        const isJson = /^application\/json;/.test(type);
+        const [status, code] = isOfPages(route) && !isJson ? [403, 'FORBIDDEN'] : [415, 'UNSUPPORTED_MEDIA_TYPE'];
+        if (answer.status !== status || answer.code !== code) wrong.push(wrongly(route, type, answer));
       }
       for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity']) {
         const answer = await send(route, { body, headers: ['content-encoding', encoding] });
@@ -152,7 +168,8 @@ describe('on every route that reads a body', () => {
     const wrong: string[] = [];
     for (const route of writing().filter(({ takesBody }) => !takesBody)) {
       for (const [status, sent] of [
-        ...Object.values(UNREADABLE).map((body) => [400, { body }] as const), [415, { body: '{}', type: 'text/plain' }] as const,
+        ...Object.values(UNREADABLE).map((body) => [400, { body }] as const),
+        [isOfPages(route) ? 403 : 415, { body: '{}', type: 'text/plain' }] as const,
         [415, { body: '{}', headers: ['content-encoding', 'gzip'] }] as const,
         [413, { body: `{"padding":"${'x'.repeat(300_000)}"}` }] as const,
       ]) {
@@ -179,7 +196,7 @@ describe('on every route that reads a body', () => {
   });
 
   async function sendChunked(route: Route, body: string): Promise<Refusal> {
-    const credential = route.access === 'agents.refresh-token' ? agent.token : ROOT_KEY;
+    const [, authorization = '', , origin = ''] = callerOf(route);
     const stream = new ReadableStream({
       start: (controller) => {
         for (let at = 0; at < body.length; at += 65_536) controller.enqueue(Buffer.from(body.slice(at, at + 65_536)));
@@ -188,7 +205,7 @@ describe('on every route that reads a body', () => {
     });
     const answer = await fetch(new URL(pathOf(route, ids), server.url), {
       method: route.method, body: stream, duplex: 'half',
-      headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
+      headers: { authorization, origin, 'content-type': 'application/json' },
     } as RequestInit);
     const problem = (await answer.json()) as { code: string };
     return { status: answer.status, code: problem.code, pointers: [] };
@@ -278,12 +295,12 @@ describe('on every route with parameters', () => {
       '%25', '%2525', 'agt_', 'agt_%00', 'hitl_x', '__proto__', 'constructor', '%ff', '%c0%ae', '%ed%a0%80', '%', '%zz', '*', '~',
       '!', '$1', '%5c', '..%5c..', '%2f', 'a%2fb',
     ];
-    for (const route of routes.filter(({ parameters }) => parameters.length > 0)) {
+    for (const route of routes.filter((one) => one.parameters.length > 0 && !isForm(one))) {
       for (const parameter of route.parameters) {
         for (const text of texts) {
           const marked = pathOf({ ...route, template: route.template.replace(`{${parameter}}`, '\u0001') }, ids).replace('\u0001',
             text);
-          const body = route.takesBody ? JSON.stringify(goodBody(route, { agentId: agent.id })) : undefined;
+          const body = route.takesBody || isOfPages(route) ? JSON.stringify(goodBody(route, { agentId: agent.id })) : undefined;
           const answer = await send(route, { path: marked, body });
           const wanted = /%(ff|c0|ed|zz|$)/.test(text) ? [400, 404] : [404];
           if (!wanted.includes(answer.status)) wrong.push(wrongly(route, text.slice(0, 30), answer));

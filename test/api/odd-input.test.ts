@@ -89,7 +89,9 @@ describe('members of nobody', () => {
     expect(columns.length).toBeGreaterThan(60);
     (await root.post('/api/v1/capabilities', { name: 'own.one', description: 'mine' })).expect(201);
     const wrong: string[] = [];
-    const writes = (await routesOf(server)).filter(({ method }) => method !== 'GET' && method !== 'DELETE');
+    // Forms take no JSON, and what people sign in by is no member of a body; both have tests of their own.
+    const writes = (await routesOf(server)).filter(({ method, template }) =>
+      method !== 'GET' && method !== 'DELETE' && !/^\/(?:sign-in|invitations)\b|^\/api\/v1\/auth\//.test(template));
     for (const route of writes) {
       const known = new Set([...Object.keys(route.members), ...NAMED.flatMap((name) => [name, camel(name)])]);
       const unknown = columns.flatMap(({ name }) => [name, camel(name)])
