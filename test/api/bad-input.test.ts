@@ -5,10 +5,9 @@ import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { closeRawConnections, sendRaw } from '../support/raw-http.js';
 import { aPerson, aTeam, type BuiltPerson } from '../support/people.js';
 import { isPublic, pathOf, routesOf, type Route } from '../support/routes.js';
-import { originOf } from '../support/signed-in.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { storedState, type StoredState } from '../support/stored-state.js';
-import { ROOT_KEY } from '../support/test-run.js';
+import { byTheStrongest, isOfPages } from '../support/strongest-caller.js';
 
 // They walk every route.
 jest.setTimeout(240_000);
@@ -71,14 +70,7 @@ interface Refusal {
 /** What a browser sends as a form; it is tried by the tests of the pages. */
 const isForm = ({ method, template }: Route) => method === 'POST' && /^\/(?:sign-in|invitations)\b|\/backchannel-logout$/.test(template);
 
-/** Takes calls of our own pages only, and of them no other body than JSON: that is refused before anything is read of it. */
-const isOfPages = ({ template }: Route) => /\/passkey(?:\/options)?$/.test(template);
-
-/** By the strongest caller whom the route admits, from a page of the server's own. */
-function callerOf({ access }: Route): string[] {
-  const credential = access === 'agents.refresh-token' ? agent.token : access.startsWith('sign-in.') ? owner.key : ROOT_KEY;
-  return ['authorization', `Bearer ${credential}`, 'origin', originOf(server)];
-}
+const callerOf = (route: Route): string[] => byTheStrongest(route, { server, agentToken: agent.token, ownerKey: owner.key });
 
 /** Sends it as the strongest caller whom the route admits. Whatever is refused must be refused as a problem. */
 async function send(route: Route,

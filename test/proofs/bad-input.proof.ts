@@ -2,12 +2,13 @@ import fc from 'fast-check';
 import { asRoot } from '../support/actors.js';
 import { goodBody, wrongValuesFor } from '../support/bad-bodies.js';
 import { anAgent } from '../support/builders.js';
+import { aPerson } from '../support/people.js';
 import type { Proof, ProofResult, ProofRun } from '../support/proof.js';
 import { closeRawConnections, sendRaw } from '../support/raw-http.js';
 import { pathOf, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { storedState } from '../support/stored-state.js';
-import { ROOT_KEY } from '../support/test-run.js';
+import { byTheStrongest, isOfPages } from '../support/strongest-caller.js';
 
 /** Cases between two looks at the whole database. */
 const CHUNK = 500;
@@ -48,7 +49,8 @@ interface Surroundings {
   readonly routes: readonly Route[];
   readonly ids: Readonly<Record<string, string>>;
   readonly agentId: string;
-  readonly token: string;
+  readonly agentToken: string;
+  readonly ownerKey: string;
 }
 
 /**
@@ -83,7 +85,7 @@ async function prepare(server: TestServer): Promise<Surroundings> {
     agents: agent.id, executions: ran.text('executionId'), hitl: asked.text('hitlRequestId'), name: 'own.one',
     capability: 'web.search',
   };
-  return { server, routes, ids, agentId: agent.id, token: agent.token };
+  return { server, routes, ids, agentId: agent.id, agentToken: agent.token, ownerKey: (await aPerson(server, 'owner')).key };
 }
 
 async function attack(around: Surroundings, { count, seed, progress }: ProofRun): Promise<ProofResult> {
@@ -119,16 +121,15 @@ function difference(before: Readonly<Record<string, string>>, after: Readonly<Re
 }
 
 async function refusal(around: Surroundings, route: Route, drawn: Case): Promise<{ fault?: string; told?: boolean }> {
-  const credential = route.access === 'agents.refresh-token' ? around.token : ROOT_KEY;
   const body = bodyOf(route, drawn, around.agentId);
   const { status, headers, body: text } = await sendRaw(around.server.url, {
     method: route.method,
     target: pathOf(route, around.ids),
-    headers: ['authorization', `Bearer ${credential}`, 'content-type', drawn.type],
+    headers: [...byTheStrongest(route, around), 'content-type', drawn.type],
     body,
   });
   const shown = `with ${Buffer.from(body).toString('latin1').slice(0, 2_000)} answered ${status} ${text.slice(0, 500)}`;
-  const wanted = drawn.type === 'application/json' ? 400 : 415;
+  const wanted = drawn.type === 'application/json' ? 400 : isOfPages(route) ? 403 : 415;
   if (status !== wanted) return { fault: shown };
   if (!/^application\/problem\+json/.test(headers['content-type'] ?? '')) return { fault: `${shown}, which is no problem` };
   const problem = JSON.parse(text) as { status: number; errors?: { pointer: string }[] };

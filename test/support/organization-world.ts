@@ -1,7 +1,10 @@
 import { asRoot, type Client } from './actors.js';
 import { anAgent, type BuiltAgent } from './builders.js';
-import { anErasure, aPerson, aPersonalKey, anOrganization, aStop, aTeam, type BuiltPerson, type Role } from './people.js';
+import {
+  anErasure, anInvitation, anOrganization, aPasskey, aPerson, aPersonalKey, aStop, aTeam, type BuiltPerson, type Role,
+} from './people.js';
 import type { TestServer } from './server.js';
+import { asSession } from './signed-in.js';
 import { organizationTables } from './stored-state.js';
 
 /** An organization in which everything is: people of each role, agents, and all that routes can name. */
@@ -37,6 +40,9 @@ export async function aWorld(server: TestServer, mark: string): Promise<World> {
   const { executions, requests } = await whatItDid(agent.client, people.owner.client, mark);
   const stops = [await aStop(server, organizationId, { agentId: stopped.id, reason: mark, by: people.admin.id })];
   const keys = [await aPersonalKey(server, { organizationId, userId: people.viewer.id, name: mark })];
+  const sessions = [(await asSession(server, { id: people.viewer.id, organizationId })).id];
+  const passkeys = [await aPasskey(server, { organizationId, userId: people.viewer.id, name: mark })];
+  const invitations = [await anInvitation(server, organizationId, mark)];
   const grants = await asRoot(server).get('/api/v1/capabilities/grants', { query: { agentId: agent.id } });
   const entries = await server.sql<{ id: string }>('select id from audit_entries where organization_id = $1', [organizationId]);
   const users = Object.values(people).map(({ id }) => id);
@@ -44,7 +50,8 @@ export async function aWorld(server: TestServer, mark: string): Promise<World> {
     organizationIds: [organizationId, sibling], people, agent, mark,
     ids: {
       agents: [agent.id, stopped.id], users, userId: users, organizations: [organizationId, sibling], tenants: [tenantId],
-      teams: [team], stops, keyId: [...Object.values(people).map(({ keyId }) => keyId), ...keys.map(({ id }) => id)],
+      teams: [team], stops, sessions, passkeys, invitations,
+      keyId: [...Object.values(people).map(({ keyId }) => keyId), ...keys.map(({ id }) => id)],
       executions, hitl: requests, grant: grants.list('grants').map((grant) => (grant as { id: string }).id),
       audit: entries.map(({ id }) => id), erasures: [await anErasure(server, organizationId)],
       name: [name], capability: [name, 'web.search'],
@@ -69,7 +76,7 @@ async function whatItDid(agent: Client, owner: Client, mark: string): Promise<{ 
   };
 }
 
-const ID = '(?:agt|org|ten|usr|hitl|audit|exec|task|sess|grt|team|stp|key|inv|ers)_[0-9a-z]{36}';
+const ID = '(?:agt|org|ten|usr|hitl|audit|exec|task|sess|grt|team|stp|key|inv|ers|pky)_[0-9a-z]{36}';
 
 /** Every id that stands anywhere in the rows of these organizations. */
 export async function idsIn(server: TestServer, organizationIds: readonly string[]): Promise<Set<string>> {

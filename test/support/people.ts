@@ -145,26 +145,28 @@ export async function aPersonalKey(
 
 /** A passkey of somebody that nobody can use, past the API. */
 export async function aPasskey(
-  server: TestServer, { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
+  server: TestServer,
+  { organizationId, userId, name = 'test' }: { readonly organizationId: string; readonly userId: string; readonly name?: string },
 ): Promise<string> {
   const id = newId('pky');
   await server.sql(
     `insert into passkeys (organization_id, id, user_id, credential_id, public_key, counter, transports, device_type, backed_up, name,
        created_at)
-     values ($1, $2, $3, $2, '', 0, '{}', 'singleDevice', false, 'test', clock_timestamp())`,
-    [organizationId, id, userId],
+     values ($1, $2, $3, $2, '', 0, '{}', 'singleDevice', false, $4, clock_timestamp())`,
+    [organizationId, id, userId, name],
   );
   return id;
 }
 
 /** An open invitation whose link nobody has, past the API. */
-export async function anInvitation(server: TestServer, organizationId: string): Promise<string> {
+export async function anInvitation(server: TestServer, organizationId: string, name: string | null = null): Promise<string> {
   const id = newId('inv');
   await server.sql(
-    `insert into invitations (organization_id, id, email, email_folded, role, token_hash, delivery, invited_by, created_at, expires_at)
-     values ($1, $2, $2 || '@example.test', $2 || '@example.test', 'viewer', $3, 'hand', 'root', clock_timestamp(),
+    `insert into invitations (organization_id, id, email, email_folded, name, role, token_hash, delivery, invited_by, created_at,
+       expires_at)
+     values ($1, $2, $2 || '@example.test', $2 || '@example.test', $4, 'viewer', $3, 'hand', 'root', clock_timestamp(),
        clock_timestamp() + interval '1 hour')`,
-    [organizationId, id, randomBytes(32).toString('hex')],
+    [organizationId, id, randomBytes(32).toString('hex'), name],
   );
   return id;
 }
