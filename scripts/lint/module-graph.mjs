@@ -9,7 +9,7 @@ export const MODULE_GRAPH = {
   capabilities: ['teams', 'organizations'],
   agents: ['capabilities', 'teams', 'organizations'],
   executions: ['agents'],
-  authority: ['organizations', 'teams', 'capabilities', 'agents', 'executions'],
+  authority: ['organizations', 'sign-in', 'teams', 'capabilities', 'agents', 'executions'],
   hitl: ['authority', 'executions', 'agents', 'teams'],
   gate: ['hitl', 'authority', 'executions'],
   lifecycle: ['hitl', 'agents', 'organizations', 'sign-in'],

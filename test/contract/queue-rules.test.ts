@@ -75,7 +75,7 @@ async function pairOf(world: World, built: BuiltWorld, n: number, person: BuiltP
     if (!acts) return false;
     const request = { ...entity, escalationLevel: level } as unknown as HitlRequestEntity;
     const judging = new JudgeDecisionService(
-      { read: async () => request } as never, { readWithin: async () => facts } as never, new DeciderQuery());
+      { read: async () => request } as never, { readWithin: async () => facts } as never, new DeciderQuery({}));
     try {
       await judging.judge(tx, { organizationId: built.here, agentId: '', id: '', executionId: '', capability: '' }, 'approve', {}, caller);
       return true;
@@ -105,7 +105,7 @@ async function standsWith(level: EscalationLevel, pairs: readonly Pair[], addres
 
 async function compare(world: World): Promise<Record<string, number>> {
   const built = await buildWorld(server, world, model);
-  const eligible = new EligibleDecidersQuery();
+  const eligible = new EligibleDecidersQuery({});
   const tx = { query: (sql: string, values?: unknown[]) => server.sql(sql, values) } as unknown as Tx;
   const counted = { pairs: 0, standing: 0, fallback: 0, addressed: 0, only: 0 };
   const queues = await Promise.all(built.people.map(async ({ id }) => {

@@ -1,9 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Role } from '../../domain/access/access.js';
 import { lowerOf } from '../../domain/access/rank.js';
 import { foldPerson, type Membership, type Person } from '../../domain/hitl/duties.js';
 import type { UserPrincipal } from '../../platform/auth/principal.js';
+import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { joinSaid } from '../sign-in/seams/said-by-provider.query.js';
 
 /** For whose agents, and since when, somebody decides. */
 export interface DeciderWanted {
@@ -54,7 +56,7 @@ const HOUSE = `
 // an address since may have got the old one.
 const PERSON = `
   with ${HOUSE}
-  select u.id, u.email, u.role, u.role_since, u.created_at, u.email_since,
+  select u.id, u.email, may.role, may.role_since, u.created_at, u.email_since,
     m.role as place, m.since as place_since, m.role_since as place_role_since,
     (select count(*)::integer from users c
      where (c.organization_id = $1 or (c.role = 'owner' and c.organization_id in (select id from house)))
@@ -63,15 +65,16 @@ const PERSON = `
       and (i.email_folded = u.email_folded or (i.email_since >= $3 and u.email_since >= $3))) as namesake,
     array(select t.team_id from team_members t where t.organization_id = $1 and t.user_id = u.id
       and ($5::timestamptz is null or t.since < $5)) as teams
-  from users u left join team_members m on m.organization_id = $1 and m.team_id = $2 and m.user_id = u.id`;
+  from users u left join team_members m on m.organization_id = $1 and m.team_id = $2 and m.user_id = u.id
+  ${joinSaid('u', '$6')}`;
 
-const ONE = `${PERSON} where u.organization_id = $6 and u.id = $7`;
+const ONE = `${PERSON} where u.organization_id = $7 and u.id = $8`;
 
 // Locked, since some may have their account in another organization of the house, whose barrier this work does not hold: whoever
 // takes their rights away waits until it has ended.
 const THOSE_WHO_STILL_DECIDE = `${PERSON}
-  where u.id = any ($6) and u.status = 'active'
-    and (u.organization_id = $1 or (u.role = 'owner' and u.organization_id in (select id from house)))
+  where u.id = any ($7) and u.status = 'active'
+    and (u.organization_id = $1 or (may.role = 'owner' and u.organization_id in (select id from house)))
   order by u.id for share of u`;
 
 // An address was claimed as it stood when the request was made: an account whose own was changed since may have had it.
@@ -91,10 +94,12 @@ const SELVES = `
 /** What the rules of deciding ask about people, inside a unit of work that judges by the organization. No tables of its own. */
 @Injectable()
 export class DeciderQuery {
+  constructor(@Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'oidcIssuer'>) {}
+
   /** Who comes with claims of the identity provider decides as what they let them be, since they have let them. */
   async read(tx: Tx, { userId, organizationId: home, ...shown }: UserPrincipal, wanted: DeciderWanted): Promise<Standing> {
     // The unit of work has just found this account alive, and rows of people are never deleted.
-    const [row] = await tx.query<Row>(ONE, [...parametersOf(wanted), home, userId]);
+    const [row] = await tx.query<Row>(ONE, [...this.parametersOf(wanted), home, userId]);
     const { role, claimedSince, credential } = shown;
     const { role: recorded, role_since: since } = row!;
     const capped = { ...row!, role: lowerOf(recorded, role), role_since: claimedSince && claimedSince > since ? claimedSince : since };
@@ -103,7 +108,7 @@ export class DeciderQuery {
 
   /** Of several users: those whose account is open and reaches here, with the rights of now; by their ids. */
   async readAll(tx: Tx, userIds: readonly string[], wanted: DeciderWanted): Promise<Map<string, Standing>> {
-    const rows = await tx.query<Row>(THOSE_WHO_STILL_DECIDE, [...parametersOf(wanted), userIds]);
+    const rows = await tx.query<Row>(THOSE_WHO_STILL_DECIDE, [...this.parametersOf(wanted), userIds]);
     return new Map(rows.map((row) => [row.id, standingOf(row)]));
   }
 
@@ -122,10 +127,10 @@ export class DeciderQuery {
     const rows = await tx.query<{ name: string; ids: string[] }>(SELVES, [organizationId, folded, since, vouchers]);
     return new Map(rows.map(({ name, ids }) => [name, ids]));
   }
-}
 
-function parametersOf({ organizationId, teamId, since, initiators, teamsBefore }: DeciderWanted): unknown[] {
-  return [organizationId, teamId ?? null, since, initiators, teamsBefore ?? null];
+  private parametersOf({ organizationId, teamId, since, initiators, teamsBefore }: DeciderWanted): unknown[] {
+    return [organizationId, teamId ?? null, since, initiators, teamsBefore ?? null, this.config.oidcIssuer ?? null];
+  }
 }
 
 function standingOf(row: Row, keySince?: Date): Standing {

@@ -1,6 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { EscalationLevel } from '../../domain/hitl/transition.js';
+import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { joinSaid } from '../sign-in/seams/said-by-provider.query.js';
 
 /** A request, and a level that it stands at or goes to. */
 export interface LevelWanted {
@@ -17,8 +19,9 @@ export interface LevelWanted {
  * them, once for each. People of one tenant are one house, in which accounts are looked for and owners act everywhere.
  *
  * @param organizations SQL of a query for ids
+ * @param issuer the parameter that holds the provider's `iss`
  */
-export const peopleOf = (organizations: string): string => `
+export const peopleOf = (organizations: string, issuer: string): string => `
   here as materialized (
     select o.id as organization_id, coalesce(o.tenant_id, o.id) as house, o.separation_of_duties as separation,
       -- Until when there have been two people: a request made since then has had one at most.
@@ -53,11 +56,12 @@ export const peopleOf = (organizations: string): string => `
     select s.house, s.name as id, array_agg(s.up) as ups, max(w.since) as moved_since
     from selves s left join moved w on w.house = s.house and w.up = s.up where starts_with(s.name, 'usr_') group by 1, 2),
   people as materialized (
-    select h.organization_id, h.house, u.id, u.role, u.email_folded, u.created_at, u.role_since, u.email_since, k.ups, k.moved_since
+    select h.organization_id, h.house, u.id, may.role, u.email_folded, u.created_at, may.role_since, u.email_since, k.ups, k.moved_since
     from here h join homes s on s.house = h.house
     join users u on u.organization_id = s.organization_id and (s.organization_id = h.organization_id or u.role = 'owner')
+    ${joinSaid('u', issuer)}
     left join kin k on k.house = h.house and k.id = u.id
-    where u.status = 'active' and u.role <> 'viewer')`;
+    where u.status = 'active' and may.role <> 'viewer' and (s.organization_id = h.organization_id or may.role = 'owner'))`;
 
 /** Joins to a request `q` its organization `h` and its agent as it is now, `a`. */
 export const TIES = `join here h on h.organization_id = q.organization_id
@@ -165,11 +169,17 @@ const MEMBER = placeOf('m');
 /** Who is eligible to decide requests, in sets. No tables of its own. */
 @Injectable()
 export class EligibleDecidersQuery {
+  private readonly issuer: string | null;
+
+  constructor(@Inject(CONFIG) { oidcIssuer }: Pick<CompleteConfig, 'oidcIssuer'>) {
+    this.issuer = oidcIssuer ?? null;
+  }
+
   /** @returns for each request that has exactly one eligible person of the level, by the request's id, that person */
   async onlyOnes(tx: Tx, wanted: readonly LevelWanted[]): Promise<Map<string, string>> {
     if (wanted.length === 0) return new Map();
     const rows = await tx.query<{ id: string; userId: string }>(
-      `with recursive ${peopleOf('select unnest($1::text[])')},
+      `with recursive ${peopleOf('select unnest($1::text[])', '$4')},
        ${kinOf(`(select q.* from hitl_requests q
          join unnest($1::text[], $2::text[]) as w(organization_id, id) using (organization_id, id))`, 'true')}
        select q.id, min(c.id) as "userId"
@@ -178,7 +188,7 @@ export class EligibleDecidersQuery {
        join people c on c.organization_id = q.organization_id ${joinPlace('c', 'm')}
        where ${isOfLevel('c', MEMBER, 'w.level')} and ${mayApprove('c', MEMBER, 'w.level')}
        group by q.id having count(*) = 1`,
-      [wanted.map((one) => one.organizationId), wanted.map((one) => one.id), wanted.map((one) => one.level)],
+      [wanted.map((one) => one.organizationId), wanted.map((one) => one.id), wanted.map((one) => one.level), this.issuer],
     );
     return new Map(rows.map(({ id, userId }) => [id, userId]));
   }
@@ -186,11 +196,11 @@ export class EligibleDecidersQuery {
   /** Whether this person, of any organization, could approve the request at that level. */
   async mayApproveAt(tx: Tx, { organizationId, id, level }: LevelWanted, userId: string): Promise<boolean> {
     const rows = await tx.query(
-      `with recursive ${peopleOf('$1')}, ${kinOf('(select * from hitl_requests where organization_id = $1 and id = $2)', 'c.id = $4')}
+      `with recursive ${peopleOf('$1', '$5')}, ${kinOf('(select * from hitl_requests where organization_id = $1 and id = $2)', 'c.id = $4')}
        select 1 from ${REQUESTS} join people c on c.organization_id = q.organization_id ${joinPlace('c', 'm')}
        where q.organization_id = $1 and q.id = $2 and c.id = $4
          and ${reachesLevel('c', MEMBER, '$3::integer')} and ${mayApprove('c', MEMBER, '$3::integer')}`,
-      [organizationId, id, level, userId],
+      [organizationId, id, level, userId, this.issuer],
     );
     return rows.length > 0;
   }

@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import { Statements } from '../../platform/database/statements.js';
 import { pageOf } from '../../platform/database/paged.js';
 import type { Page, PageRequest } from '../../platform/http/pagination.js';
@@ -45,6 +46,7 @@ export class HitlRequestsQuery {
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly statements: Statements,
+    @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'oidcIssuer'>,
   ) {}
 
   async find(scope: Scope, id: string): Promise<RequestRow | undefined> {
@@ -65,8 +67,8 @@ export class HitlRequestsQuery {
       filter.escalatedTo ?? null, filter.organizationId ?? null, ...within.parameters,
     ];
     const { assignedTo } = filter;
-    if (assignedTo !== undefined) parameters.push(assignedTo);
-    const queue = assignedTo === undefined ? undefined : queueOf(`$${parameters.length}::text`);
+    if (assignedTo !== undefined) parameters.push(this.config.oidcIssuer ?? null, assignedTo);
+    const queue = assignedTo === undefined ? undefined : queueOf(`$${parameters.length}::text`, `$${parameters.length - 1}`);
     return pageOf<RequestRow>(
       this.dataSource,
       {

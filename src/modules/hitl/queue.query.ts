@@ -28,11 +28,12 @@ const OF_REQUESTS = [
  * `guarded` are the requests that have such a person, `addressed` those whose addressee may approve them.
  *
  * @param person the parameter that holds the person's id
+ * @param issuer the one that holds the provider's `iss`
  */
-export const queueOf = (person: string): QueueSql => ({
+export const queueOf = (person: string, issuer: string): QueueSql => ({
   with: `with recursive ${peopleOf(`
       select o.id from users x join organizations s on s.id = x.organization_id
-      join organizations o on o.id = s.id or (x.role = 'owner' and o.tenant_id = s.tenant_id) where x.id = ${person}`)},
+      join organizations o on o.id = s.id or (x.role = 'owner' and o.tenant_id = s.tenant_id) where x.id = ${person}`, issuer)},
     near as materialized (
       select a.organization_id, a.id, a.owner_id, a.team_id, a.owner_id as user_id, false as leads from here h
       join agents a on a.organization_id = h.organization_id where a.owner_id is not null

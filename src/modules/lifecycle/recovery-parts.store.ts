@@ -55,7 +55,8 @@ function partsOn(dataSource: DataSource): RecoveryParts {
   const executions = new ExecutionStore(dataSource, statements);
   const requests = new HitlRequestStore(statements);
   const usage = new GrantUsageStore(statements, janitor);
-  const moving = new MoveRequestService(requests, executions, usage, new EligibleDecidersQuery());
+  // Requests end here and go to nobody, so that it does not matter whom a provider has lowered.
+  const moving = new MoveRequestService(requests, executions, usage, new EligibleDecidersQuery({}));
   // Nothing is approved here, so that it does not matter who runs it.
   const licences = new LicenceService(executions, usage, { runtimePrimary: 'connector' });
   // No call comes through here that could bring an idempotency key, so any secret does.

@@ -14,7 +14,6 @@ import { OrganizationsController } from './organizations.controller.js';
 import { OrganizationsQuery } from './organizations.query.js';
 import { OrganizationsPersonalData } from './personal-data.store.js';
 import { PersonalKeyEntity } from './personal-key.entity.js';
-import { PersonalKeySource } from './personal-key.source.js';
 import { PersonalKeyStore } from './personal-key.store.js';
 import { PersonalKeysController } from './personal-keys.controller.js';
 import { PersonalKeysQuery } from './personal-keys.query.js';
@@ -32,7 +31,7 @@ import { UsersQuery } from './users.query.js';
   controllers: [OrganizationsController, PersonalKeysController],
   providers: [
     OrganizationsQuery, ActiveUsersQuery, OrganizationStore, ChangeOrganizationService, UsersQuery, UserStore, ChangeUserService,
-    PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, PersonalKeySource, StopStore,
+    PersonalKeysQuery, PersonalKeyStore, PersonalKeysService, RootKeySource, StopStore,
     StopsQuery, EraseAccount, OrganizationsPersonalData, MakeAccount, CloseAccount, MakeOrganization, AccountEnds,
     TenantStore,
   ],

@@ -35,7 +35,8 @@ export class PersonalKeysController {
   @Post()
   @ApiOperation({
     summary: 'Make a personal key',
-    description: 'For oneself; root for anybody. It carries the rights that its person has at each call. The secret is shown once.',
+    description: 'For oneself; root for anybody. It carries the rights that its person has at each call. The secret is shown once. '
+      + 'By a session: within ten minutes of signing in (403).',
   })
   @Access('keys.create')
   @Idempotent('users.make-key')

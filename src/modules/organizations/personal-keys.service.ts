@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { refusalToMakeKey, refusalToManageKeys } from '../../domain/access/rank.js';
 import { organizationChain } from '../../domain/audit/chain.js';
 import { newId } from '../../domain/ids.js';
+import { isFresh } from '../../platform/auth/fresh.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import type { Page, PageRequest } from '../../platform/http/pagination.js';
@@ -38,6 +39,7 @@ export class PersonalKeysService {
     return this.work.run(sharedChange(place.organizationId), async (tx) => {
       const user = await this.users.readActive(tx, place);
       assertRank(refusalToMakeKey(actorOf(caller), user));
+      assertFresh(caller);
       const now = await tx.now();
       const { name, expiresAt } = wanted;
       if (expiresAt !== undefined && expiresAt <= now) throw invalid([{ pointer: '/expiresAt', message: 'must lie ahead' }]);
@@ -84,4 +86,10 @@ export class PersonalKeysService {
       return tx.reply(204, undefined);
     });
   }
+}
+
+/** A key outlives every session, so a browser that was left open, or a cookie that was taken, makes none. */
+function assertFresh({ principal }: Caller): void {
+  if (principal.kind !== 'user' || principal.credential.kind !== 'session' || isFresh(principal.credential)) return;
+  throw new Problem('FORBIDDEN', 'Sign in again first: a personal key is made within ten minutes of signing in.');
 }

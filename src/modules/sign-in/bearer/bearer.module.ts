@@ -1,7 +1,8 @@
 import { Module } from '@nestjs/common';
 import { ProviderTrustModule } from '../provider/provider-trust.module.js';
+import { PersonalKeySource } from './personal-key.source.js';
 import { ProviderTokenSource } from './provider-token.source.js';
 
-/** Tokens of the identity provider as credentials of their own. */
-@Module({ imports: [ProviderTrustModule], providers: [ProviderTokenSource] })
+/** What people show in `Authorization`: their own keys, and the identity provider's tokens. */
+@Module({ imports: [ProviderTrustModule], providers: [ProviderTokenSource, PersonalKeySource] })
 export class BearerModule {}

@@ -9,7 +9,7 @@ import type { Reply } from '../../../platform/http/replies.js';
 import { OwnPasskeys } from '../passkeys/own-passkeys.service.js';
 import { personOf } from '../passkeys/owner.js';
 import { ChangePasswordService } from '../passwords/change-password.service.js';
-import { isFresh } from '../seams/fresh.js';
+import { isFresh } from '../../../platform/auth/fresh.js';
 import { SignInForm } from '../seams/sign-in-form.js';
 import { OwnSessionsService } from '../sessions/own-sessions.service.js';
 import { AccountView } from './account-view.js';

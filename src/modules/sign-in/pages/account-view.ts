@@ -5,7 +5,7 @@ import type { Caller } from '../../../platform/auth/principal.js';
 import type { Reply } from '../../../platform/http/replies.js';
 import { personOf } from '../passkeys/owner.js';
 import { PasskeysQuery } from '../passkeys/passkeys.query.js';
-import { isFresh } from '../seams/fresh.js';
+import { isFresh } from '../../../platform/auth/fresh.js';
 import { SignInForm } from '../seams/sign-in-form.js';
 import { WhoAmIService } from '../sessions/who-am-i.service.js';
 import { accountPage, type LocalWays, type ShownSession } from './account-page.js';

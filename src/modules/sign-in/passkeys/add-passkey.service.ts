@@ -9,7 +9,7 @@ import { invalid } from '../../../platform/http/read-members.js';
 import type { Reply } from '../../../platform/http/replies.js';
 import { UserStore } from '../../organizations/user.store.js';
 import { OwnPassword } from '../passwords/own-password.js';
-import { isFresh } from '../seams/fresh.js';
+import { isFresh } from '../../../platform/auth/fresh.js';
 import { KeepPasskey, noPasskey } from './keep-passkey.js';
 import { personOf, placeOf } from './owner.js';
 import { PasskeyProofs } from './passkey-proofs.js';

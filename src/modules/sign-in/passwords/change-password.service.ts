@@ -5,7 +5,7 @@ import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
 import type { Reply } from '../../../platform/http/replies.js';
 import { type UserPlace, UserStore } from '../../organizations/user.store.js';
-import { isFresh } from '../seams/fresh.js';
+import { isFresh } from '../../../platform/auth/fresh.js';
 import { KeepPassword } from './keep-password.js';
 import type { ChangePasswordDto } from './passwords.dto.js';
 import { LocalSignIn } from './local-sign-in.js';

@@ -12,6 +12,7 @@ import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js'
 import { StatementsOnPool } from '../../../platform/database/statements-on-pool.js';
 import { isPassing } from '../../../platform/http/failure.js';
 import { LOGGER } from '../../../platform/logging/token.js';
+import { type Claimed, claimedIn } from '../seams/claimed.js';
 import { RenewalBell } from '../seams/renewal-bell.js';
 import { hashSessionToken, SESSION_TOKEN } from './session-token.js';
 import { sayUsed } from './session.store.js';
@@ -42,12 +43,6 @@ const COMPARE = `
   select u.role, u.status, s.ended_at is not null or s.idle_until <= clock_timestamp() as over, i.claimed_role, i.has_subscription
   from users u join sessions s on s.organization_id = u.organization_id and s.id = $3 and s.user_id = u.id ${CLAIMS}
   where u.organization_id = $1 and u.id = $2`;
-
-interface Claimed {
-  readonly claimedRole?: Role;
-  readonly claimedSince?: Date;
-  readonly hasSubscription?: boolean;
-}
 
 /** Sessions: the rights that a person has at each call, no more than the provider says where one vouched for them. */
 @Injectable()
@@ -116,14 +111,4 @@ export class SessionSource implements CredentialSource {
 
 function effective(recorded: Role, { claimedRole }: Claimed): Role {
   return claimedRole === undefined ? recorded : lowerOf(recorded, claimedRole);
-}
-
-function claimedIn(row: Record<string, unknown>): Claimed {
-  const role = row.claimed_role as Role | null;
-  const subscription = row.has_subscription as boolean | null;
-  return {
-    ...(role === null ? {} : { claimedRole: role }),
-    ...(role === null || row.claimed_role_since === undefined ? {} : { claimedSince: row.claimed_role_since as Date }),
-    ...(subscription === null ? {} : { hasSubscription: subscription }),
-  };
 }

@@ -1,4 +1,4 @@
-import type { UserCredential } from '../../../platform/auth/principal.js';
+import type { UserCredential } from './principal.js';
 
 const FRESH_MS = 600_000;
 
