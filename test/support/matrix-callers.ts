@@ -145,6 +145,8 @@ export async function callersByProvider(world: MatrixWorld): Promise<MatrixCalle
   const another = await aPerson(server, 'owner');
   const closed = await shows('a token of a closed account', 'owner', {}, 'nobody');
   await closeAccount(server, closed.person!);
+  const lowered = await aPerson(server, 'owner');
+  await linked(server, provider, lowered, 'viewer');
   const hour = 3_600;
   const now = Math.floor(Date.now() / 1_000);
   const BOAST = { tier: 'enterprise', has_subscription: true, managed: true };
@@ -166,5 +168,6 @@ export async function callersByProvider(world: MatrixWorld): Promise<MatrixCalle
       forged('a token without a signature', {}, { by: 'none' }),
     ]),
     closed,
+    { name: 'a key of an owner whom the provider calls viewer', is: 'viewer', from: 'here', client: lowered.client, person: lowered },
   ];
 }

@@ -14,4 +14,5 @@ export const joinSaid = (u: string, issuer: string): string => `
   cross join lateral (select
     case when array_position(${RANKED}, said.claimed_role::text) < array_position(${RANKED}, ${u}.role::text)
       then said.claimed_role else ${u}.role end collate "C" as role,
-    case when said.claimed_role is null then ${u}.role_since else greatest(${u}.role_since, said.claimed_role_since) end as role_since) may`;
+    case when said.claimed_role is null then ${u}.role_since else greatest(${u}.role_since, said.claimed_role_since) end
+      as role_since) may`;
