@@ -62,7 +62,8 @@ beforeAll(async () => {
   const visitor = anonymous(server).with({ origin: originOf(server) });
   for (const route of routes.filter(isPublic)) {
     const target = await targetOf(route, shared);
-    const [bare, onPage] = [await callRoute(anonymous(server), route, target.path, target.body), await callRoute(visitor, route, target.path, target.body)];
+    const byBoth = [anonymous(server), visitor].map((client) => callRoute(client, route, target.path, target.body));
+    const [bare, onPage] = (await Promise.all(byBoth)) as [Reply, Reply];
     anonymousAnswers.set(route, { bare: bare.status, onPage: onPage.status });
   }
 });

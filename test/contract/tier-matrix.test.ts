@@ -83,7 +83,8 @@ const ALWAYS = (tier: Tier): readonly (Tier | undefined)[] => [tier, tier, tier]
 const NEVER = [undefined, undefined, undefined] as const;
 const LEAST: Readonly<Record<string, readonly (Tier | undefined)[]>> = {
   'POST /users': [undefined, 'teams', 'teams'], 'POST /teams': ALWAYS('teams'), 'POST /capabilities/grant to a team': ALWAYS('teams'),
-  'POST /teams/:id/members': ALWAYS('teams'), 'POST /agents into a team': ALWAYS('teams'), 'POST /organizations': ALWAYS('enterprise'), 'GET /audit/export': ALWAYS('enterprise'),
+  'POST /teams/:id/members': ALWAYS('teams'), 'POST /agents into a team': ALWAYS('teams'),
+  'POST /organizations': ALWAYS('enterprise'), 'GET /audit/export': ALWAYS('enterprise'),
 };
 /** What is missing to whom, in each situation; what is not named here is included. */
 const MISSING: Readonly<Record<Subscription, Readonly<Record<string, readonly (Tier | undefined)[]>>>> = {
