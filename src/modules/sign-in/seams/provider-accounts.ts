@@ -34,8 +34,8 @@ export abstract class ProviderAccounts {
   abstract find(issuer: string, claims: Claims): Promise<ProviderAccount | RefusedAccount | undefined>;
 
   /**
-   * The same, and for one whom nobody knows, or whose account is closed and who was invited since: bound to an account by an open invitation and a verified address, or made at first sight
-   * where OIDC_JIT allows it. Claims that are newer than those that were known take their place. In a unit of work of its own, by the
+   * The same, and for one whom nobody knows: bound to an account by an open invitation and a verified address, or made at first sight
+   * where OIDC_JIT allows it. One whose account is closed comes to another by an invitation, and by nothing else. Claims that are newer than those that were known take their place. In a unit of work of its own, by the
    * actor `system`, outside of the present call's credential and idempotency key; of many first calls at once one makes the account.
    */
   abstract orMake(issuer: string, claims: Claims, from: ClaimsFrom): Promise<ProviderAccount | RefusedAccount>;
