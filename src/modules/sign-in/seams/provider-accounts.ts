@@ -35,8 +35,9 @@ export abstract class ProviderAccounts {
 
   /**
    * The same, and for one whom nobody knows: bound to an account by an open invitation and a verified address, or made at first sight
-   * where OIDC_JIT allows it. One whose account is closed comes to another by an invitation, and by nothing else. Claims that are newer than those that were known take their place. In a unit of work of its own, by the
-   * actor `system`, outside of the present call's credential and idempotency key; of many first calls at once one makes the account.
+   * where OIDC_JIT allows it. One whose account is closed comes to another by an invitation, and by nothing else. Claims that are newer
+   * than those that were known take their place. In a unit of work of its own, by the actor `system`, outside of the present call's
+   * credential and idempotency key; of many first calls at once one makes the account.
    */
   abstract orMake(issuer: string, claims: Claims, from: ClaimsFrom): Promise<ProviderAccount | RefusedAccount>;
 }
