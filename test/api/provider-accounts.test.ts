@@ -1,9 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { newId } from '../../src/domain/ids.js';
-import { as, asRoot, type Client, type Reply } from '../support/actors.js';
+import { anonymous, as, asRoot, type Client, type Reply } from '../support/actors.js';
 import { type ClaimsOfUser, startProvider, type TestProvider } from '../support/oidc-provider.js';
+import { eventually } from '../support/eventually.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../support/people.js';
+import { aBrowserOf, cookieOf, sessionsOf, signIn } from '../support/provider-login.js';
 import { asProvider, linked } from '../support/provider-people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { aTenant } from '../support/signed-in.js';
@@ -153,6 +155,113 @@ describe('an invitation', () => {
   });
 });
 
+describe('somebody whose account was closed', () => {
+  async function closed(): Promise<{ sub: string; email: string; id: string; organizationId: string }> {
+    const [sub, organizationId] = [NEW(), await anOrganization(server)];
+    const email = `${sub}@example.test`;
+    await anInvitation(organizationId, email, 'member');
+    const id = (await shows(sub, {}, replica)).expect(200).text('user.id');
+    (await asRoot(server).delete(`/api/v1/users/${id}`)).expect(204);
+    (await shows(sub)).expect(401, 'UNAUTHENTICATED');
+    return { sub, email, id, organizationId };
+  }
+
+  test('comes in again by an invitation to their verified address, to another account', async () => {
+    const before = await closed();
+    const organizationId = await anOrganization(server);
+    await anInvitation(organizationId, before.email, 'viewer');
+    (await shows(before.sub, { email_verified: false }, replica)).expect(401, 'UNAUTHENTICATED');
+    (await shows(before.sub, { email: `${NEW()}@example.test` }, replica)).expect(401, 'UNAUTHENTICATED');
+    (await shows(before.sub, { user_id: before.id }, replica)).expect(401, 'UNAUTHENTICATED');
+    expect(await linksOf(before.sub)).toEqual([before.id]);
+    const calls = Array.from({ length: 6 }, (_, i) => patiently(() => shows(before.sub, {}, i % 2 ? replica : server)));
+    const replies = await Promise.all(calls);
+    const ids = new Set(replies.map((reply) => reply.expect(200).text('user.id')));
+    expect([...ids]).toEqual(await linksOf(before.sub));
+    expect(ids.has(before.id)).toBe(false);
+    expect(replies[0]!.at('user')).toMatchObject({ organizationId, role: 'viewer' });
+    const [entry] = await entriesOf(before.organizationId, 'auth.credential_changed');
+    expect(entry).toMatchObject({ actorId: [...ids][0], metadata: { userId: before.id, method: 'provider', change: 'removed' } });
+  });
+
+  test('keeps the link where the invitation holds no more', async () => {
+    const before = await closed();
+    const { id: member } = await aPerson(server, 'member', { organizationId: before.organizationId });
+    await anInvitation(before.organizationId, before.email, 'admin', { by: member });
+    (await shows(before.sub, {}, replica)).expect(403, 'FORBIDDEN');
+    (await shows(before.sub, {}, replica)).expect(401, 'UNAUTHENTICATED');
+    expect(await linksOf(before.sub)).toEqual([before.id]);
+  });
+});
+
+describe('signing in at a provider that says the rest at userinfo', () => {
+  const world = () => ({ server, provider, stop: () => Promise.resolve() });
+  const known = (sub: string) => server.sql(
+    `select u.email, u.role, u.organization_id, i.claimed_role from user_identities i join users u on u.id = i.user_id
+     where i.subject = $1`, [sub]);
+
+  beforeAll(() => provider.conforms(true));
+  afterAll(() => provider.conforms(false));
+
+  test('takes the address, the role and the tenant from there, and the id token’s where both say it', async () => {
+    const { id: tenant_id, organizationIds: [organizationId] } = await aTenant(server, 'enterprise');
+    const sub = NEW();
+    const email = `${sub}@example.test`;
+    await anInvitation(organizationId!, email, 'admin');
+    await provider.tamper({ claims: { email_verified: true } });
+    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id, email_verified: false }))).status).toBe(403);
+    await provider.tamper(undefined);
+    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id, role: 'member' }))).status).toBe(200);
+    expect(await known(sub)).toEqual([{ email, role: 'member', organization_id: organizationId, claimed_role: 'member' }]);
+    await provider.tamper({ claims: { role: 'viewer' } });
+    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id, role: 'member' }))).status).toBe(200);
+    await provider.tamper(undefined);
+    expect(await known(sub)).toMatchObject([{ role: 'member', claimed_role: 'viewer' }]);
+  });
+
+  test('is told what is wrong there, and makes nothing', async () => {
+    const sub = NEW();
+    await provider.status(500, '/me');
+    expect((await signIn(world(), await aBrowserOf(provider, sub))).status).toBe(502);
+    await provider.status(undefined, '/me');
+    expect(await linksOf(sub)).toEqual([]);
+  });
+});
+
+describe('a session at the provider', () => {
+  const world = () => ({ server, provider, stop: () => Promise.resolve() });
+
+  test('that a renewal says less of stays as limited as it was, until the next sign-in', async () => {
+    const [sub, { id: tenant_id }] = [NEW(), await aTenant(server, 'enterprise')];
+    const browser = await aBrowserOf(provider, sub, { tenant_id, role: 'viewer' });
+    expect((await signIn(world(), browser)).status).toBe(200);
+    await provider.claims(sub, { tenant_id });
+    await server.sql(`update user_identities set claims_at = claims_at - interval '5 seconds' where subject = $1`, [sub]);
+    const [{ user_id: id } = { user_id: '' }] = await sessionsOf(server, sub);
+    await server.sql(`update sessions set renew_at = clock_timestamp() - interval '1 second' where user_id = $1`, [id]);
+    await eventually(async () => {
+      await me(anonymous(server).with({ cookie: cookieOf(browser) }));
+      expect((await sessionsOf(server, sub))[0]!.renew_at!.getTime()).toBeGreaterThan(Date.now());
+    }, { within: 20_000 });
+    const claimed = () => server.sql('select claimed_role from user_identities where subject = $1', [sub]);
+    expect(await claimed()).toEqual([{ claimed_role: 'viewer' }]);
+    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(200);
+    expect(await claimed()).toEqual([{ claimed_role: null }]);
+  });
+
+  test('that it has ended while somebody comes back from it begins none here', async () => {
+    const [sub, sid, { id: tenant_id }] = [NEW(), NEW(), await aTenant(server, 'enterprise')];
+    await provider.tamper({ claims: { sid } });
+    const body = new URLSearchParams({ logout_token: await provider.logoutToken({ sid }) });
+    expect((await fetch(`${server.url}/api/v1/auth/backchannel-logout`, { method: 'POST', body })).status).toBe(200);
+    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(401);
+    expect(await sessionsOf(server, sub)).toEqual([]);
+    await provider.tamper({ claims: { sid: NEW() } });
+    expect((await signIn(world(), await aBrowserOf(provider, sub, { tenant_id }))).status).toBe(200);
+    await provider.tamper(undefined);
+  });
+});
+
 describe('claims', () => {
   let organizationId: string;
   const person = (role: BuiltPerson['role']) => aPerson(server, role, { organizationId });
@@ -223,6 +332,24 @@ describe('with tenants', () => {
       (await shows(sub, { tenant_id })).expect(403, 'FORBIDDEN');
       expect(await linksOf(sub)).toEqual([]);
     }
+  });
+
+  test('somebody whom two of them have invited is taken by neither, until it is said whose they are', async () => {
+    const [one, other] = [await aTenant(server, 'enterprise'), await aTenant(server, 'enterprise')];
+    const [sub, email] = [NEW(), `${NEW()}@example.test`];
+    await anInvitation(one.organizationIds[0]!, email, 'admin');
+    const foreign = await anInvitation(other.organizationIds[0]!, email, 'member');
+    expect((await shows(sub, { email })).expect(403, 'FORBIDDEN').text('detail')).toMatch(/more than one customer/);
+    expect(await linksOf(sub)).toEqual([]);
+    expect((await shows(sub, { email, tenant_id: one.id })).expect(200).at('user')).toMatchObject({
+      organizationId: one.organizationIds[0], role: 'admin',
+    });
+    expect(await server.sql('select accepted_by from invitations where id = $1', [foreign])).toEqual([{ accepted_by: null }]);
+    // Of one tenant's, and of those without a tenant, the newest counts.
+    const again = `${NEW()}@example.test`;
+    const [first, second] = [await anOrganization(server), await anOrganization(server)];
+    for (const organizationId of [first, second]) await anInvitation(organizationId, again, 'viewer');
+    expect((await shows(NEW(), { email: again })).expect(200).text('user.organizationId')).toBe(second);
   });
 
   test('nobody comes in whom the subscription does not include, whatever the token says of it', async () => {

@@ -25,7 +25,7 @@ const state = {
   keys: [newKey('rsa', 'RS256'), newKey('ed25519', 'EdDSA')],
   accounts: new Map(), disabled: new Set(), current: undefined,
   slow: new Map(), status: new Map(), half: new Set(),
-  expiresIn: 600, givesJwt: false, tampering: undefined,
+  expiresIn: 600, givesJwt: false, conforms: false, tampering: undefined,
   requests: new Map(), refreshes: new Map(), inFlight: 0, mostInFlight: 0,
 };
 
@@ -49,8 +49,11 @@ function build() {
     })),
     // By itself it calls nobody at home, and there the application of the tests is.
     fetch: (url, { dispatcher: _ofItsOwn, ...options }) => fetch(url, options),
-    conformIdTokenClaims: false, scopes: SCOPE.split(' '),
-    claims: { openid: ['sub', ...OURS], email: ['email', 'email_verified'], profile: ['preferred_username', 'name'] },
+    conformIdTokenClaims: state.conforms, scopes: SCOPE.split(' '),
+    claims: {
+      openid: ['sub', ...(state.conforms ? [] : OURS)], email: ['email', 'email_verified'],
+      profile: ['preferred_username', 'name', ...(state.conforms ? OURS : [])],
+    },
     findAccount: (_, sub) => (isAccount(sub) ? { accountId: sub, claims: () => ({ sub, ...state.accounts.get(sub) }) } : undefined),
     extraTokenClaims: (_, token) => state.accounts.get(token.accountId),
     issueRefreshToken: () => true, rotateRefreshToken: () => true,
@@ -201,6 +204,7 @@ const ACTS = {
   disable: (sub, on = true) => void (on ? state.disabled.add(sub) : state.disabled.delete(sub)),
   expiresIn: (seconds) => void (state.expiresIn = seconds),
   givesJwt: (on) => void (state.givesJwt = on),
+  conforms: (on) => void ((state.conforms = on), (provider = build())),
   tamper: (change) => void (state.tampering = change ?? undefined),
   sign: (token) => signed(token, { issuer, keys: state.keys, secret: CLIENTS[0][1] }),
   counts: () => ({

@@ -71,6 +71,8 @@ export interface TestProvider {
   expiresIn(seconds: number): Promise<void>;
   /** Whether signing in gives access tokens that our API takes (then its userinfo takes them no more). Default no. */
   givesJwt(on: boolean): Promise<void>;
+  /** Whether id tokens say who it is and no more, the rest being for userinfo (OpenID Connect Core 1.0, section 5.4). Default no. */
+  conforms(on: boolean): Promise<void>;
   /** What is done to answers of /token from now on; undefined ends it. */
   tamper(change: Tampering | undefined): Promise<void>;
   counts(): Promise<ProviderCounts>;
@@ -143,6 +145,7 @@ export async function startProvider(): Promise<TestProvider> {
     disable: (sub, on = true) => tell('disable', sub, on),
     expiresIn: (lifetime) => tell('expiresIn', lifetime),
     givesJwt: (on) => tell('givesJwt', on),
+    conforms: (on) => tell('conforms', on),
     tamper: (change) => tell('tamper', change ?? null),
     counts: () => tell('counts'),
     forgetCounts: () => tell('forgetCounts'),

@@ -24,8 +24,12 @@ export const INVITATION_COLUMNS = `i.organization_id as "organizationId", i.id, 
     when i.expires_at <= clock_timestamp() then 'expired' else 'open' end as status`;
 
 const OPEN = 'i.accepted_at is null and i.voided_at is null and i.expires_at > clock_timestamp()';
-const FOUND = `select ${INVITATION_COLUMNS}, o.name as "organizationName", u.organization_id as "inviterOrganizationId"
+const FOUND_COLUMNS = `${INVITATION_COLUMNS}, o.name as "organizationName", u.organization_id as "inviterOrganizationId"`;
+const SOURCES = `
   from invitations i join organizations o on o.id = i.organization_id left join users u on u.id = i.invited_by`;
+const FOUND = `select ${FOUND_COLUMNS} ${SOURCES}`;
+const FOUND_AMONG = `select ${FOUND_COLUMNS},
+  min(coalesce(o.tenant_id, '')) over () <> max(coalesce(o.tenant_id, '')) over () as "ofSeveral" ${SOURCES}`;
 
 /** Rows of invitations. Whoever accepts or voids one holds the organization's head. */
 @Injectable()
@@ -55,17 +59,21 @@ export class InvitationStore {
   }
 
   /**
-   * The one of an address that may still be accepted; of several the newest, for whoever invited last knows best.
+   * The one of an address that may still be accepted; of several of one tenant the newest, for whoever invited last knows best.
+   * Organizations without a tenant are one customer's.
    *
    * @param within a tenant, or one of its organizations; everywhere where there is none
+   * @returns `several` where those of more than one tenant are open: none of them may take somebody from another
    */
-  async openOfAddress(tx: Tx, emailFolded: string, within: string | undefined): Promise<FoundInvitation | undefined> {
-    const [found] = await tx.query<FoundInvitation>(
-      `${FOUND} where i.email_folded = $1 and ${OPEN} and ($2::text is null or $2 = o.id or $2 = o.tenant_id)
+  async openOfAddress(tx: Tx, emailFolded: string, within: string | undefined): Promise<FoundInvitation | 'several' | undefined> {
+    const [row] = await tx.query<FoundInvitation & { ofSeveral: boolean }>(
+      `${FOUND_AMONG} where i.email_folded = $1 and ${OPEN} and ($2::text is null or $2 = o.id or $2 = o.tenant_id)
        order by i.created_at desc, i.id desc limit 1`,
       [emailFolded, within ?? null],
     );
-    return found;
+    if (row === undefined) return undefined;
+    const { ofSeveral, ...found } = row;
+    return ofSeveral ? 'several' : found;
   }
 
   /** Whether an address is invited to an organization already. */

@@ -8,6 +8,8 @@ const WORDS: Readonly<Record<AccountRefusal, string>> = {
   unknown_tenant: 'The identity provider names no tenant that is known here.',
   not_invited: 'You have no account here. Ask an administrator for an invitation.',
   unverified: 'You were invited, but the identity provider has not verified your e-mail address.',
+  several: 'You were invited by more than one customer of this service, and the identity provider does not say whose you are. It has to '
+    + 'name the tenant, or all invitations but one have to be withdrawn.',
   taken: 'There is an account with your e-mail address already. Ask an administrator for an invitation to it.',
   tier: 'The subscription includes no more people.',
 };

@@ -7,8 +7,8 @@ import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
 import { Sessions } from '../seams/sessions.js';
 import { SpentOnceStore } from '../seams/spent-once.store.js';
+import { EndedProviderSessions } from './ended-provider-sessions.js';
 import { LogoutTokens } from './logout-token.js';
-import { ProviderSessionsQuery } from './provider-sessions.query.js';
 
 const TOKEN_MAX = 16_000;
 
@@ -17,7 +17,7 @@ const TOKEN_MAX = 16_000;
 export class BackchannelService {
   constructor(
     private readonly tokens: LogoutTokens,
-    private readonly found: ProviderSessionsQuery,
+    private readonly rested: EndedProviderSessions,
     private readonly sessions: Sessions,
     private readonly spent: SpentOnceStore,
     private readonly work: UnitOfWork,
@@ -28,7 +28,7 @@ export class BackchannelService {
   async logout(request: Request, token: string | undefined): Promise<void> {
     const logout = token === undefined || token.length > TOKEN_MAX ? undefined : await this.tokens.verify(token);
     if (logout === undefined) return this.refuse(request, 'logout token refused');
-    const places = await this.found.of(logout);
+    const places = await this.rested.endedBy(logout);
     const organizations = [...new Set(places.map(({ organizationId }) => organizationId))];
     const ended = await this.work.run({ chains: organizations.map(organizationChain), leavesFacts: true }, async (tx) => {
       if (!(await this.spent.spend(tx, 'logout-token', logout.id, logout.until))) return undefined;

@@ -20,6 +20,10 @@ export interface KnownClaims {
   readonly at: Date;
 }
 
+export interface BoundAccount extends UserPlace {
+  readonly isActive: boolean;
+}
+
 /** Who of the provider's users has which account. */
 @Injectable()
 export class IdentityStore {
@@ -33,9 +37,14 @@ export class IdentityStore {
     await tx.query('select pg_advisory_xact_lock(hashtextextended($1, $2))', [`${issuer} ${subject}`, SUBJECT_LOCK]);
   }
 
-  async isBound(tx: Tx, issuer: string, subject: string): Promise<boolean> {
-    const rows = await tx.query('select 1 from user_identities where subject = $1 and issuer = $2', [subject, issuer]);
-    return rows.length > 0;
+  /** The account that the user comes in by, or came in by until it was closed. */
+  async boundTo(tx: Tx, issuer: string, subject: string): Promise<BoundAccount | undefined> {
+    const [row] = await tx.query<BoundAccount>(
+      `select i.organization_id as "organizationId", i.user_id as id, u.status = 'active' as "isActive" from user_identities i
+       join users u on u.organization_id = i.organization_id and u.id = i.user_id where i.subject = $1 and i.issuer = $2`,
+      [subject, issuer],
+    );
+    return row;
   }
 
   async isAddressTaken(tx: Tx, organizationId: string, emailFolded: string): Promise<boolean> {
@@ -50,15 +59,21 @@ export class IdentityStore {
    * @returns whether another of the provider's users came in by it until now
    */
   async bind(tx: Tx, { organizationId, id }: UserPlace, issuer: string, claims: Claims): Promise<boolean> {
-    const before = await tx.query(
-      'delete from user_identities where organization_id = $1 and user_id = $2 and issuer = $3 returning 1 as one', [
-        organizationId, id, issuer,
-      ]);
+    const isReplaced = await this.unbind(tx, { organizationId, id }, issuer);
     await tx.query(
       `insert into user_identities (organization_id, user_id, issuer, subject, claimed_role, claimed_role_since, has_subscription,
          claims_at, bound_at)
        values ($1, $2, $3, $4, $5, clock_timestamp(), $6, coalesce(to_timestamp($7), clock_timestamp()), clock_timestamp())`,
       [organizationId, id, issuer, claims.sub, claims.role ?? null, claims.hasSubscription ?? null, claims.issuedAt ?? null],
+    );
+    return isReplaced;
+  }
+
+  /** @returns whether somebody came in by this account until now */
+  async unbind(tx: Tx, { organizationId, id }: UserPlace, issuer: string): Promise<boolean> {
+    const before = await tx.query(
+      'delete from user_identities where organization_id = $1 and user_id = $2 and issuer = $3 returning 1 as one',
+      [organizationId, id, issuer],
     );
     return before.length > 0;
   }

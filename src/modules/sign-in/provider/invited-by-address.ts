@@ -4,6 +4,7 @@ import { organizationChain } from '../../../domain/audit/chain.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { foldedEmail } from '../../organizations/make-account.js';
+import type { UserPlace } from '../../organizations/user.store.js';
 import { type FoundInvitation, InvitationStore } from '../invitations/invitation.store.js';
 import { RedeemInvitation } from '../invitations/redeem-invitation.js';
 import type { AccountRefusal } from '../seams/provider-accounts.js';
@@ -19,16 +20,23 @@ export class InvitedByAddress {
     @Inject(UnitOfWork) private readonly work: UnitOfWork,
   ) {}
 
-  async find({ email, tenantId }: Claims): Promise<FoundInvitation | undefined> {
+  async find({ email, tenantId }: Claims): Promise<FoundInvitation | 'several' | undefined> {
     if (email === undefined) return undefined;
     return this.work.run({ chains: [], leavesFacts: true }, (tx) => this.invitations.openOfAddress(tx, foldedEmail(email), tenantId));
   }
 
-  /** For a unit of work by `RedeemInvitation.plan`, which is to be committed whatever comes of it. */
-  async accept(tx: Tx, invitation: FoundInvitation, issuer: string, claims: Claims): Promise<AccountRefusal | undefined> {
+  /**
+   * For a unit of work by `RedeemInvitation.plan`, which is to be committed whatever comes of it.
+   *
+   * @param closed the account that the user had until now, where its organization's head is held too
+   */
+  async accept(
+    tx: Tx, invitation: FoundInvitation, issuer: string, claims: Claims, closed?: UserPlace,
+  ): Promise<AccountRefusal | undefined> {
     if (claims.userId !== undefined && claims.userId !== invitation.userId) return 'another_user';
     const user = await this.redeeming.redeem(tx, invitation, { provider: claims });
     if (!user) return 'not_invited';
+    if (closed !== undefined) await this.leave(tx, closed, issuer, user.id);
     const isReplaced = await this.identities.bind(tx, user, issuer, claims);
     if (invitation.userId === null) return undefined;
     tx.record(
@@ -37,5 +45,11 @@ export class InvitedByAddress {
       { actorId: user.id },
     );
     return undefined;
+  }
+
+  private async leave(tx: Tx, { organizationId, id }: UserPlace, issuer: string, by: string): Promise<void> {
+    await this.identities.unbind(tx, { organizationId, id }, issuer);
+    const metadata = { userId: id, method: 'provider', change: 'removed' };
+    tx.record(organizationChain(organizationId), { type: 'auth.credential_changed', metadata }, { actorId: by });
   }
 }

@@ -23,6 +23,7 @@ describe('the account of a provider user', () => {
     ['admin', 'viewer', 'owner', 99, 'viewer', 100],
     ['admin', 'member', 'viewer', 99, 'viewer', 100],
     ['owner', 'owner', 'member', 100, 'member', 100],
+    ['admin', 'viewer', 'owner', 100, 'viewer', 100],
   ])('record %s, known %s, token %s of %d: %s', (role, claimedRole, said, issuedAt, effective, since) => {
     const account = accountOf({ ...ROW, role, claimedRole }, claims({ issuedAt, ...(said === undefined ? {} : { role: said }) }));
     expect(account).toMatchObject({ person: { role: effective } });
@@ -48,6 +49,23 @@ describe('the account of a provider user', () => {
       return 'person' in account ? account.person.hasSubscription : 'refused';
     };
     expect([told(null), told(false), told(true, false), told(false, true)]).toEqual([undefined, false, false, true]);
+  });
+
+  // [known of second 100, token, issued at, what counts]
+  it.each<[boolean | null, boolean | undefined, number | undefined, boolean | undefined]>([
+    [false, true, 99, false],
+    [false, true, 100, false],
+    [false, true, undefined, false],
+    [false, true, 101, true],
+    [false, undefined, 101, false],
+    [true, false, 99, false],
+    [true, false, undefined, false],
+    [null, true, 99, true],
+    [null, false, 99, false],
+  ])('known %s, token %s of %s: subscribed %s', (hasSubscription, said, issuedAt, counts) => {
+    const { issuedAt: _at, ...untimed } = claims(said === undefined ? {} : { hasSubscription: said });
+    const account = accountOf({ ...ROW, hasSubscription }, issuedAt === undefined ? untimed : { ...untimed, issuedAt });
+    expect('person' in account && account.person.hasSubscription).toBe(counts);
   });
 });
 

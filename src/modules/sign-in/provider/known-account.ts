@@ -13,7 +13,7 @@ export function accountOf(row: IdentityRow, claims: Claims): ProviderAccount | R
   if ('refused' in judged) return judged;
   const { role: claimedRole, since } = claimedBy(row, claims);
   const role = claimedRole === undefined ? row.role : lowerOf(row.role, claimedRole);
-  const hasSubscription = claims.hasSubscription ?? row.hasSubscription ?? undefined;
+  const hasSubscription = subscriptionBy(row, claims);
   return {
     person: {
       kind: 'user', userId, organizationId, role,
@@ -30,9 +30,20 @@ function claimedBy(row: IdentityRow, { role, issuedAt }: Claims): { readonly rol
   const known = row.claimedRole ?? undefined;
   const said = issuedAt === undefined ? undefined : new Date(issuedAt * 1_000);
   if (role === undefined || role === known) return { role: known, since: row.claimedRoleSince };
-  const isNewer = known === undefined || (said !== undefined && said >= row.claimsAt);
+  const isNewer = known === undefined || isAfter(row, issuedAt);
   const since = said === undefined || said < row.claimedRoleSince ? row.claimedRoleSince : said;
   return { role: isNewer ? role : lowerOf(role, known), since };
+}
+
+/** By the same rule: what was taken away since comes back by what is newer, and by nothing else. */
+function subscriptionBy(row: IdentityRow, { hasSubscription: said, issuedAt }: Claims): boolean | undefined {
+  const known = row.hasSubscription ?? undefined;
+  return known === false && said === true && !isAfter(row, issuedAt) ? known : said ?? known;
+}
+
+/** Of the same second is not after it: there what takes away counts. */
+function isAfter({ claimsAt }: IdentityRow, issuedAt: number | undefined): boolean {
+  return issuedAt !== undefined && issuedAt * 1_000 > claimsAt.getTime();
 }
 
 /** What is known once these claims have come, and undefined where that changes nothing. */

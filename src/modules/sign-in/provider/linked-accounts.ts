@@ -33,8 +33,8 @@ export class LinkedAccounts extends ProviderAccounts {
 
   async orMake(issuer: string, claims: Claims, from: ClaimsFrom): Promise<ProviderAccount | RefusedAccount> {
     let row = await this.people.find(issuer, claims.sub);
-    if (row === undefined) {
-      const refused = await this.makeOnce(issuer, claims);
+    if (row === undefined || row.status !== 'active') {
+      const refused = await this.makeOnce(issuer, claims, row);
       if (refused !== undefined) return refused;
       row = await this.people.find(issuer, claims.sub);
       // Made a moment ago, and closed and erased since.
@@ -46,12 +46,18 @@ export class LinkedAccounts extends ProviderAccounts {
     return changed === undefined ? { refused: 'closed' } : accountOf(changed, claims);
   }
 
-  private async makeOnce(issuer: string, claims: Claims): Promise<RefusedAccount | undefined> {
+  /** @param closed the account that they had */
+  private async makeOnce(issuer: string, claims: Claims, closed?: IdentityRow): Promise<RefusedAccount | undefined> {
     const { issuedAt: _at, ...who } = claims;
-    const key = JSON.stringify([issuer, who]);
-    const running = this.making.get(key) ?? this.newcomers.make(issuer, claims).finally(() => this.making.delete(key));
+    const key = JSON.stringify([issuer, who, closed?.userId]);
+    const running = this.making.get(key) ?? this.make(issuer, claims, closed).finally(() => this.making.delete(key));
     this.making.set(key, running);
     return running;
+  }
+
+  private make(issuer: string, claims: Claims, closed: IdentityRow | undefined): Promise<RefusedAccount | undefined> {
+    if (closed === undefined) return this.newcomers.make(issuer, claims);
+    return this.newcomers.makeAnew(issuer, claims, { organizationId: closed.organizationId, id: closed.userId });
   }
 
   /** Takes note of what the provider says now, where it is newer. @returns whether anything is otherwise than it was read */

@@ -8,6 +8,7 @@ import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
 import { foldedEmail, MakeAccount } from '../../organizations/make-account.js';
 import { sharedChange } from '../../organizations/shared-change.js';
+import type { UserPlace } from '../../organizations/user.store.js';
 import { RedeemInvitation } from '../invitations/redeem-invitation.js';
 import type { AccountRefusal, RefusedAccount } from '../seams/provider-accounts.js';
 import { IdentityStore } from './identity.store.js';
@@ -31,6 +32,7 @@ export class NewProviderAccounts {
     const invitation = await this.invited.find(claims);
     if (invitation) {
       if (!claims.emailVerified) return { refused: 'unverified' };
+      if (invitation === 'several') return { refused: 'several' };
       return this.inOne(issuer, claims, RedeemInvitation.plan(invitation), (tx) => this.invited.accept(tx, invitation, issuer, claims));
     }
     // An account at first sight is nobody's whom the provider could already know by our name.
@@ -38,6 +40,19 @@ export class NewProviderAccounts {
     if (!this.config.oidcJit) return { refused: 'not_invited' };
     const home = await this.people.home(claims.tenantId);
     return home === undefined ? { refused: 'unknown_tenant' } : this.atFirstSight(issuer, claims, home);
+  }
+
+  /**
+   * Another account for somebody whose own is closed, if they were invited since: the link moves.
+   *
+   * @returns why not; nothing where they have another account now, whoever gave it to them
+   */
+  async makeAnew(issuer: string, claims: Claims, closed: UserPlace): Promise<RefusedAccount | undefined> {
+    const invitation = claims.emailVerified ? await this.invited.find(claims) : undefined;
+    if (invitation === undefined) return { refused: 'closed' };
+    if (invitation === 'several') return { refused: 'several' };
+    const plan = RedeemInvitation.plan(invitation, [closed.organizationId]);
+    return this.inOne(issuer, claims, plan, (tx) => this.invited.accept(tx, invitation, issuer, claims, closed), closed);
   }
 
   /** An address that nobody has verified is left out: by it somebody could be taken for another. */
@@ -56,12 +71,13 @@ export class NewProviderAccounts {
 
   /** Under the lock of the user, behind the heads: whom somebody else has given an account meanwhile needs no second one. */
   private async inOne(
-    issuer: string, claims: Claims, plan: Plan, story: (tx: Tx) => Promise<AccountRefusal | undefined>,
+    issuer: string, claims: Claims, plan: Plan, story: (tx: Tx) => Promise<AccountRefusal | undefined>, closed?: UserPlace,
   ): Promise<RefusedAccount | undefined> {
     try {
       const refused = await asServiceOnArrival(() => this.work.run(plan, async (tx) => {
         await this.identities.lockSubject(tx, issuer, claims.sub);
-        if (await this.identities.isBound(tx, issuer, claims.sub)) return undefined;
+        const bound = await this.identities.boundTo(tx, issuer, claims.sub);
+        if (bound !== undefined && (bound.isActive || bound.id !== closed?.id)) return undefined;
         const forgottenAt = await this.identities.forgottenAt(tx, issuer, claims.sub);
         return forgottenAt !== undefined && !isSince(claims, forgottenAt) ? 'closed' : story(tx);
       }));

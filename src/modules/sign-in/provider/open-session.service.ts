@@ -5,11 +5,13 @@ import { addressOf } from '../../../platform/auth/call-context.js';
 import { Identification } from '../../../platform/auth/identification.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
+import { Problem } from '../../../platform/http/problem.js';
 import { UserStore } from '../../organizations/user.store.js';
 import type { ProviderGrant } from '../seams/provider-client.js';
 import { Sessions, type BegunSession, type SessionPlace, type SessionStart } from '../seams/sessions.js';
 import { accountProblem } from './account-refusals.js';
 import type { Returned } from './callback.service.js';
+import { EndedProviderSessions } from './ended-provider-sessions.js';
 import { renewalIn } from './renew-at.js';
 
 /** Lets in whom the provider has vouched for. */
@@ -18,6 +20,7 @@ export class OpenSessionService {
   constructor(
     private readonly sessions: Sessions,
     private readonly users: UserStore,
+    private readonly ended: EndedProviderSessions,
     private readonly identification: Identification,
     private readonly work: UnitOfWork,
   ) {}
@@ -26,7 +29,7 @@ export class OpenSessionService {
    * The account is read again under its organization's head, so that one that is closed meanwhile is closed. A session that the browser
    * had before ends: nobody is left with two.
    *
-   * @throws Problem UNAUTHENTICATED once the account is closed
+   * @throws Problem UNAUTHENTICATED once the account is closed, or the provider has ended its session
    */
   async open(request: Request, { issuer, grant, person }: Returned): Promise<BegunSession> {
     const { organizationId, userId: id } = person;
@@ -35,6 +38,9 @@ export class OpenSessionService {
     return this.work.run({ chains: [...organizations].map(organizationChain), leavesFacts: true }, async (tx) => {
       const user = await this.users.read(tx, { organizationId, id });
       if (user.status !== 'active') throw accountProblem({ refused: 'closed' });
+      if (grant.sid !== undefined && (await this.ended.has(tx, issuer, grant.sid))) {
+        throw new Problem('UNAUTHENTICATED', 'The identity provider has ended this sign-in. Sign in again.');
+      }
       if (before !== undefined) await this.sessions.end(tx, [before], 'replaced', id);
       return this.sessions.begin(tx, { organizationId, id }, await startOf(tx, request, issuer, grant));
     });

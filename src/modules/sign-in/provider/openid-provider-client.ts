@@ -63,7 +63,8 @@ export class OpenidProviderClient extends ProviderClient {
       });
       const idToken = answer.id_token!;
       const payload = await this.verifiedIdToken(idToken);
-      return { ...grantOf(answer), idToken, claims: claimsIn(payload), ...sidIn(payload) };
+      const told = await this.withUserinfo(known, answer.access_token, payload);
+      return { ...grantOf(answer), idToken, claims: claimsIn(told), ...sidIn(payload) };
     } catch (error) {
       throw this.told('code', error);
     }
@@ -79,7 +80,12 @@ export class OpenidProviderClient extends ProviderClient {
         return { kind: 'renewed', grant: { ...grantOf(answer), ...(claims === undefined ? {} : { claims }) } };
       }
       const payload = await this.verifiedIdToken(idToken);
-      return { kind: 'renewed', grant: { ...grantOf(answer), idToken, claims: claimsIn(payload), ...sidIn(payload) } };
+      const told = await this.withUserinfo(known, answer.access_token, payload).catch((error: unknown) => {
+        // The tokens are renewed all the same.
+        this.told('user', error);
+        return payload;
+      });
+      return { kind: 'renewed', grant: { ...grantOf(answer), idToken, claims: claimsIn(told), ...sidIn(payload) } };
     } catch (error) {
       if (error instanceof ResponseBodyError && error.error === 'invalid_grant') return { kind: 'refused' };
       throw this.told('renewal', error);
@@ -119,6 +125,17 @@ export class OpenidProviderClient extends ProviderClient {
     const issuedAt = payload?.['iat'];
     if (payload === undefined || typeof issuedAt !== 'number' || issuedAt > Date.now() / 1_000 + CLOCK_SKEW) throw notValid();
     return payload;
+  }
+
+  /**
+   * An id token may leave out what the provider answers about the user (OpenID Connect Core 1.0, section 5.4), which shows by the
+   * address: then that is asked for too, and adds what the token does not name. An address and whether it is verified are one claim.
+   */
+  private async withUserinfo({ configuration, metadata }: KnownProvider, accessToken: string, payload: JsonObject): Promise<JsonObject> {
+    if (payload['email'] !== undefined || metadata.userinfo_endpoint === undefined) return payload;
+    const { email_verified: _ofNoAddress, ...named } = payload;
+    const told = (await fetchUserInfo(configuration, accessToken, payload['sub'] as string)) as unknown as JsonObject;
+    return { ...told, ...named };
   }
 
   /** What the provider answers about the user. One that does not answer this has renewed the tokens all the same. */

@@ -8,6 +8,7 @@ import { BackchannelService } from './backchannel.service.js';
 import { BeginLoginService } from './begin-login.service.js';
 import { CallbackService } from './callback.service.js';
 import { DeleteAccountHandler } from './delete-account.handler.js';
+import { EndedProviderSessions } from './ended-provider-sessions.js';
 import { ForgetProviderUser } from './forget-provider-user.js';
 import { LandRenewalService } from './land-renewal.service.js';
 import { LoginController } from './login.controller.js';
@@ -28,7 +29,7 @@ import { RenewalsStore } from './renewals.store.js';
   controllers: [LoginController, BackchannelController],
   providers: [
     BeginLoginService, CallbackService, OpenSessionService, LoginCookies, RenewSessionService, RenewalsService, RenewalsStore,
-    LandRenewalService, FarewellAtProvider, LogoutTokens, BackchannelService, ProviderSessionsQuery,
+    LandRenewalService, FarewellAtProvider, LogoutTokens, BackchannelService, ProviderSessionsQuery, EndedProviderSessions,
     AccountDeletions, ProviderAdministration, DeleteAccountHandler, ForgetProviderUser,
   ],
 })

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import type { Claims } from '../../../domain/access/claims.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
-import { ProviderAccounts } from '../seams/provider-accounts.js';
+import { type ClaimsFrom, type ProviderAccount, ProviderAccounts } from '../seams/provider-accounts.js';
 import { ProviderClient, type ProviderRenewal } from '../seams/provider-client.js';
 import type { SessionPlace } from '../seams/sessions.js';
 import { SessionTokens } from '../sessions/session-tokens.js';
@@ -57,7 +58,7 @@ export class RenewSessionService {
     if (claims === undefined) return true;
     const known = await this.accounts.find(issuer, claims);
     if (known === undefined || 'refused' in known || known.person.userId !== userId) return false;
-    return !('refused' in (await this.accounts.orMake(issuer, claims, 'sign-in')));
+    return !('refused' in (await this.accounts.orMake(issuer, claims, taken(known, claims))));
   }
 
   private async later(leased: LeasedRenewal): Promise<RenewalOutcome> {
@@ -70,4 +71,14 @@ export class RenewSessionService {
     await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.renewals.keep(tx, leased, leased.tokens, null));
     return 'not_due';
   }
+}
+
+/**
+ * A renewal that leaves out what was claimed before has not taken it back: an id token may hold less than the answer about the user
+ * did. What limits somebody stays until it is said otherwise, or they sign in again.
+ */
+function taken({ person }: ProviderAccount, { role, hasSubscription }: Claims): ClaimsFrom {
+  const leavesOut = (role === undefined && person.claimedRole !== undefined)
+    || (hasSubscription === undefined && person.hasSubscription !== undefined);
+  return leavesOut ? 'credential' : 'sign-in';
 }

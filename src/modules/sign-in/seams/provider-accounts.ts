@@ -11,10 +11,10 @@ export interface ProviderAccount {
 
 /**
  * Why there is no account for a provider's user. 401: `another_user`, `closed`; 403: all others. `unverified` and `taken` are about the
- * address, `tier` about the subscription.
+ * address, `tier` about the subscription, `several` about invitations of which nobody can say which one is meant.
  */
 export type AccountRefusal =
-  | 'another_user' | 'closed' | 'foreign_tenant' | 'unknown_tenant' | 'not_invited' | 'unverified' | 'taken' | 'tier';
+  | 'another_user' | 'closed' | 'foreign_tenant' | 'unknown_tenant' | 'not_invited' | 'unverified' | 'several' | 'taken' | 'tier';
 
 /** No account; where the subscription is why, with the answer that says which one it would take. */
 export interface RefusedAccount {
@@ -35,8 +35,9 @@ export abstract class ProviderAccounts {
 
   /**
    * The same, and for one whom nobody knows: bound to an account by an open invitation and a verified address, or made at first sight
-   * where OIDC_JIT allows it. Claims that are newer than those that were known take their place. In a unit of work of its own, by the
-   * actor `system`, outside of the present call's credential and idempotency key; of many first calls at once one makes the account.
+   * where OIDC_JIT allows it. One whose account is closed comes to another by an invitation, and by nothing else. Claims that are newer
+   * than those that were known take their place. In a unit of work of its own, by the actor `system`, outside of the present call's
+   * credential and idempotency key; of many first calls at once one makes the account.
    */
   abstract orMake(issuer: string, claims: Claims, from: ClaimsFrom): Promise<ProviderAccount | RefusedAccount>;
 }

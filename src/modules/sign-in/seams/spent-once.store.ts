@@ -6,7 +6,10 @@ import { SealedBox } from '../../../platform/secrets/sealed-box.js';
 /** What is good for one use: a state of signing in, a passkey's challenge, a logout token. */
 export type SpentKind = 'state' | 'challenge' | 'logout-token';
 /** What is known for a while to have ended: by a digest that says nothing of whom. */
-export type RememberedKind = 'provider-user';
+export type RememberedKind = 'provider-user' | 'provider-session';
+
+/** Keeps the advisory locks on what is remembered apart from others. */
+const REMEMBERED_LOCK = 4714;
 
 /** How long what has ended is still shown, and an ended session's cookie still known for one. */
 const KEPT_AFTER_END = '30 days';
@@ -46,6 +49,14 @@ export class SpentOnceStore {
       this.box.mac('spent-once', kind, value), until,
     ]);
     return rows.length > 0;
+  }
+
+  /**
+   * For a work that holds its heads: whoever remembers this and whoever asks for it, to do something that it forbids, come one after
+   * the other, the second behind the first one's commit.
+   */
+  async lock(tx: Tx, kind: RememberedKind, value: string): Promise<void> {
+    await tx.query('select pg_advisory_xact_lock(hashtextextended($1, $2))', [this.box.mac('spent-once', kind, value), REMEMBERED_LOCK]);
   }
 
   /** Known until then, however long it was known before. */
