@@ -3,7 +3,7 @@ import { ACCESS, reachOf, type AccessKey } from '../../src/domain/access/access.
 import { anonymous, as, asRoot, type Reply } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { closeRawConnections, sendRaw } from '../support/raw-http.js';
-import { isPublic, pathOf, routesOf, type Route } from '../support/routes.js';
+import { callRoute, isPublic, pathOf, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { storedState } from '../support/stored-state.js';
 import { ROOT_KEY } from '../support/test-run.js';
@@ -47,16 +47,22 @@ describe('the routes', () => {
     expect(routes.filter(({ access }) => !(access in ACCESS))).toEqual([]);
   });
 
-  test('public are health, what proves the log to anybody, and what checks a credential of its own', () => {
-    expect(routes.filter(isPublic).map(({ template }) => template).sort()).toEqual([
-      '/api/v1/audit/checkpoints', '/api/v1/audit/keys', '/api/v1/audit/verifier', '/api/v1/node/activate', '/health',
-      '/health/live', '/health/ready',
+  test('public are health, what proves the log to anybody, ways of coming in, and what checks a credential of its own', () => {
+    expect(routes.filter(isPublic).map(({ method, template }) => `${method} ${template}`).sort()).toEqual([
+      'GET /api/v1/audit/checkpoints', 'GET /api/v1/audit/keys', 'GET /api/v1/audit/verifier',
+      'GET /api/v1/auth/callback', 'GET /api/v1/auth/login',
+      'GET /health', 'GET /health/live', 'GET /health/ready', 'GET /invitations/{token}', 'GET /sign-in',
+      'POST /api/v1/auth/backchannel-logout', 'POST /api/v1/auth/invitations/{token}/passkey',
+      'POST /api/v1/auth/invitations/{token}/passkey/options', 'POST /api/v1/auth/passkey', 'POST /api/v1/auth/passkey/options',
+      'POST /api/v1/node/activate', 'POST /invitations/{token}', 'POST /sign-in',
     ]);
   });
 
-  test('root is denied what is an agent\'s alone, and nothing else', () => {
+  test('root is denied what is an agent\'s alone, or of a person\'s own account, and nothing else', () => {
     const denied = routes.filter(({ access }) => reachOf(access as AccessKey, 'root') === 'denied');
-    expect(denied.map(({ template }) => template).sort()).toEqual(['/api/v1/agents/{id}/token/refresh', '/api/v1/users/me']);
+    const others = denied.filter(({ access }) => access !== 'sign-in.read-self' && access !== 'sign-in.write-self');
+    expect(others.map(({ template }) => template).sort()).toEqual(['/api/v1/agents/{id}/token/refresh', '/api/v1/users/me']);
+    expect(denied.length - others.length).toBe(13);
   });
 
   // The interface's rules in their own words, so that a slip in the table is not a slip here too.
@@ -91,8 +97,7 @@ describe('the routes', () => {
         ['a deactivated agent', deactivated.client, 403],
       ] as const) {
         for (const raw of ['{"broken', JSON.stringify({ padding: 'x'.repeat(300_000) })]) {
-          const send = route.method === 'PATCH' ? client.patch : client.post;
-          const answer = await send(pathOf(route), undefined, { raw });
+          const answer = await callRoute(client, route, pathOf(route), undefined, { raw });
           if (answer.status === status) continue;
           wrong.push(`${route.method} ${route.template} as ${who}: ${answer.status} ${code(answer)}`);
         }

@@ -8,7 +8,7 @@ import { startProvider, type TestProvider } from '../support/oidc-provider.js';
 import { aPerson, anOrganization, firstOrganization, type BuiltPerson } from '../support/people.js';
 import { done } from '../support/races.js';
 import { anAgentOf, once, targetOf, type Place, type Target } from '../support/real-objects.js';
-import { changesSomething, isPublic, routesOf, type Route } from '../support/routes.js';
+import { callRoute, changesSomething, isPublic, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { INTERNAL, originOf, submits } from '../support/signed-in.js';
 import { storedState } from '../support/stored-state.js';
@@ -62,7 +62,8 @@ beforeAll(async () => {
   const visitor = anonymous(server).with({ origin: originOf(server) });
   for (const route of routes.filter(isPublic)) {
     const target = await targetOf(route, shared);
-    const [bare, onPage] = [await send(anonymous(server), route, target), await send(visitor, route, target)];
+    const byBoth = [anonymous(server), visitor].map((client) => callRoute(client, route, target.path, target.body));
+    const [bare, onPage] = (await Promise.all(byBoth)) as [Reply, Reply];
     anonymousAnswers.set(route, { bare: bare.status, onPage: onPage.status });
   }
 });
@@ -82,17 +83,10 @@ function aPlace(whose: Partial<Pick<Place, 'person' | 'account'>> = {}): Place {
   };
 }
 
-function send(client: Client, route: Route, { path, body }: Target): Promise<Reply> {
-  if (route.method === 'GET') return client.get(path);
-  if (route.method === 'DELETE') return client.delete(path, body);
-  if (route.method === 'PATCH') return client.patch(path, body);
-  return route.method === 'PUT' ? client.put(path, body) : client.post(path, body);
-}
-
 /** As the caller would: a form by a page that shows one, where a browser calls a route that takes it. */
 async function ask({ client, route, target, principal }: Call): Promise<Reply> {
   const isForm = route.takesForm && !isPublic(route) && principal.browser?.onPage === true && principal.is !== 'nobody';
-  return isForm ? submits(client, target.path) : send(client, route, target);
+  return isForm ? submits(client, target.path) : callRoute(client, route, target.path, target.body);
 }
 
 const code = ({ body }: Reply) => (body as { code?: string } | undefined)?.code;

@@ -5,7 +5,7 @@ import { goodBody } from '../support/bad-bodies.js';
 import { inLanes } from '../support/lanes.js';
 import { aPerson, type BuiltPerson } from '../support/people.js';
 import { done } from '../support/races.js';
-import { changesSomething, FORM_TYPE as FORM, isPublic, pathOf, type Route, routesOf } from '../support/routes.js';
+import { callRoute, changesSomething, FORM_TYPE as FORM, isPublic, pathOf, type Route, routesOf } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { asSession, originOf, submits } from '../support/signed-in.js';
 import { storedState } from '../support/stored-state.js';
@@ -95,18 +95,7 @@ async function send(client: Client, route: Route, { headers, body }: Attempt): P
   const path = pathOf(route);
   const options = { headers: headers(ours), ...(body === undefined ? {} : { raw: body }) };
   const json = route.takesBody && body === undefined ? goodBody(route, { agentId: 'x', userId: 'x', organizationId: 'x' }) : undefined;
-  switch (route.method) {
-    case 'GET':
-      return client.get(path, { headers: headers(ours) });
-    case 'DELETE':
-      return client.delete(path, json, options);
-    case 'PATCH':
-      return client.patch(path, json, options);
-    case 'PUT':
-      return client.put(path, json, options);
-    default:
-      return client.post(path, json, options);
-  }
+  return callRoute(client, route, path, json, route.method === 'GET' ? { headers: headers(ours) } : options);
 }
 
 const detail = ({ body }: Reply) => String((body as { detail?: unknown } | undefined)?.detail);

@@ -7,7 +7,7 @@ import { type ClaimsOfUser, startProvider, type TestProvider } from '../support/
 import { aPerson, anOrganization, aTeam, type BuiltPerson } from '../support/people.js';
 import { asProvider } from '../support/provider-people.js';
 import { anAgentOf, once, targetOf, type Place } from '../support/real-objects.js';
-import { isPublic, routesOf, type Route } from '../support/routes.js';
+import { callRoute, isPublic, routesOf, type Route } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { asInternal, asSession, aTenant, INTERNAL } from '../support/signed-in.js';
 import { storedStateOf } from '../support/stored-state.js';
@@ -74,6 +74,8 @@ const ATTEMPTS: Readonly<Record<string, Attempt>> = {
   'GET /audit/export': (client, { organizationId }) => client.get('/api/v1/audit/export', { query: { organizationId } }),
   'POST /teams/:id/members': (client, { teamId, owner }) =>
     client.post(`/api/v1/teams/${teamId}/members`, { userId: owner?.id ?? 'usr_nobody', role: 'member' }),
+  'POST /agents into a team': (client, { teamId, organizationId }) =>
+    client.post('/api/v1/agents', { name: `n${++names}`, teamId, organizationId }),
 };
 
 const SITUATIONS: readonly Situation[] = ['empty', 'at the limit', 'over it'];
@@ -81,7 +83,8 @@ const ALWAYS = (tier: Tier): readonly (Tier | undefined)[] => [tier, tier, tier]
 const NEVER = [undefined, undefined, undefined] as const;
 const LEAST: Readonly<Record<string, readonly (Tier | undefined)[]>> = {
   'POST /users': [undefined, 'teams', 'teams'], 'POST /teams': ALWAYS('teams'), 'POST /capabilities/grant to a team': ALWAYS('teams'),
-  'POST /teams/:id/members': ALWAYS('teams'), 'POST /organizations': ALWAYS('enterprise'), 'GET /audit/export': ALWAYS('enterprise'),
+  'POST /teams/:id/members': ALWAYS('teams'), 'POST /agents into a team': ALWAYS('teams'),
+  'POST /organizations': ALWAYS('enterprise'), 'GET /audit/export': ALWAYS('enterprise'),
 };
 /** What is missing to whom, in each situation; what is not named here is included. */
 const MISSING: Readonly<Record<Subscription, Readonly<Record<string, readonly (Tier | undefined)[]>>>> = {
@@ -196,7 +199,9 @@ test('after a downgrade everything that is there goes on, and can be changed, ta
 });
 
 describe('every route', () => {
-  const TIERED = ['GET /api/v1/audit/export', 'POST /api/v1/organizations', 'POST /api/v1/teams', 'POST /api/v1/users'];
+  const TIERED = [
+    'GET /api/v1/audit/export', 'POST /api/v1/organizations', 'POST /api/v1/teams', 'POST /api/v1/users', 'POST /api/v1/users/invitations',
+  ];
 
   /** The routes that answer an owner with TIER_REQUIRED, where there is more of everything than `personal` includes. */
   async function refusedAs(subscription: Subscription): Promise<string[]> {
@@ -211,7 +216,8 @@ describe('every route', () => {
         server, organizationId, sibling, person: owner!, agent: once(() => anAgentOf(server, organizationId, owner!)),
         account: once(() => aPerson(server, 'viewer', { organizationId })),
       };
-      const answer = await send(owner!.client, route, await targetOf(route, place));
+      const { path, body } = await targetOf(route, place);
+      const answer = await callRoute(owner!.client, route, path, body);
       if (answer.status >= 500) throw new Error(`${route.method} ${route.template}: ${answer.status}`);
       if ((answer.body as { code?: string } | undefined)?.code === 'TIER_REQUIRED') refused.push(`${route.method} ${route.template}`);
     }
@@ -227,9 +233,3 @@ describe('every route', () => {
   });
 });
 
-function send(client: Client, route: Route, { path, body }: Awaited<ReturnType<typeof targetOf>>): Promise<Reply> {
-  if (route.method === 'GET') return client.get(path);
-  if (route.method === 'DELETE') return client.delete(path, body);
-  if (route.method === 'PATCH') return client.patch(path, body);
-  return route.method === 'PUT' ? client.put(path, body) : client.post(path, body);
-}

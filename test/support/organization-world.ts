@@ -1,3 +1,4 @@
+import { newId } from '../../src/domain/ids.js';
 import { asRoot, type Client } from './actors.js';
 import { anAgent, type BuiltAgent } from './builders.js';
 import {
@@ -23,7 +24,7 @@ export interface World {
 export const USED_KEY = 'used-in-each-organization';
 
 export async function aWorld(server: TestServer, mark: string): Promise<World> {
-  const tenantId = `ten_${mark}`;
+  const tenantId = newId('ten');
   const [organizationId, sibling] = [
     await anOrganization(server, { tenantId, name: mark }), await anOrganization(server, { tenantId, name: mark }),
   ];

@@ -1,5 +1,5 @@
 import { ACCESS, type AccessKey, type Permission } from '../../src/domain/access/access.js';
-import { anonymous } from './actors.js';
+import { anonymous, type CallOptions, type Client, type Reply } from './actors.js';
 import type { TestServer } from './server.js';
 
 /** What a document says of one member or parameter. */
@@ -118,4 +118,20 @@ export const isPublic = (route: Route): boolean => route.access === 'public';
 export function changesSomething({ method, access }: Route): boolean {
   const permission: Permission | undefined = ACCESS[access as AccessKey];
   return method !== 'GET' || permission?.changes === true;
+}
+
+/** Calls it by its own method. */
+export function callRoute(client: Client, { method }: Route, path: string, body?: unknown, options?: CallOptions): Promise<Reply> {
+  switch (method) {
+    case 'GET':
+      return client.get(path, options);
+    case 'DELETE':
+      return client.delete(path, body, options);
+    case 'PATCH':
+      return client.patch(path, body, options);
+    case 'PUT':
+      return client.put(path, body, options);
+    default:
+      return client.post(path, body, options);
+  }
 }

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../platform/auth/principal.js';
+import { Entitlements } from '../../platform/commerce/entitlements.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { ActiveUsersQuery } from '../organizations/active-users.query.js';
 import { TeamStore } from '../teams/team.store.js';
@@ -15,15 +17,23 @@ export class AgentTies {
   constructor(
     private readonly users: ActiveUsersQuery,
     private readonly teams: TeamStore,
+    private readonly entitlements: Entitlements,
   ) {}
 
   /**
-   * Holds the team until this work ends, so that it is not removed meanwhile.
+   * Holds the team until this work ends, so that it is not removed meanwhile. Whoever comes to a team comes to what it shares, so the
+   * subscription has to include teams.
    *
-   * @throws Problem NOT_FOUND in the same words for what is not there and what is another organization's
+   * @param formerTeamId of an agent that is there already
+   * @throws Problem NOT_FOUND in the same words for what is not there and what is another organization's; TIER_REQUIRED
    */
-  async assertWithin(tx: Tx, organizationId: string, { ownerId, teamId }: WantedTies): Promise<void> {
+  async assertWithin(
+    tx: Tx, organizationId: string, { ownerId, teamId }: WantedTies, caller: Caller, formerTeamId: string | null = null,
+  ): Promise<void> {
     if (typeof ownerId === 'string') await this.users.assertActive(tx, organizationId, ownerId);
-    if (typeof teamId === 'string') await this.teams.hold(tx, { organizationId, id: teamId });
+    if (typeof teamId !== 'string') return;
+    await this.teams.hold(tx, { organizationId, id: teamId });
+    if (teamId === formerTeamId) return;
+    await this.entitlements.assert((sql, parameters) => tx.query(sql, parameters), organizationId, 'teams', caller);
   }
 }

@@ -46,7 +46,10 @@ export class AgentsController {
   })
   @Access('agents.write')
   @Idempotent('agents.register')
-  @Replies(201, RegistrationReply, 'INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED')
+  @Replies(
+    201, RegistrationReply, 'TIER_REQUIRED', 'INVALID_CONDITION', 'TIMEOUT_ACTION_NOT_ALLOWED', 'IDEMPOTENCY_IN_FLIGHT',
+    'IDEMPOTENCY_KEY_REUSED',
+  )
   register(@JsonBody(RegisterAgentDto) body: RegisterAgentDto, @Caller() caller: VerifiedCaller) {
     return this.registration.register(body, caller);
   }
@@ -67,7 +70,7 @@ export class AgentsController {
     description: 'Members left out stay; null clears description, owner and team.',
   })
   @Access('agents.write')
-  @Replies(200, AgentEnvelope)
+  @Replies(200, AgentEnvelope, 'TIER_REQUIRED')
   update(@PathParam('id', 'agt') id: string, @JsonBody(UpdateAgentDto) body: UpdateAgentDto, @Caller() caller: VerifiedCaller) {
     return this.changes.update(id, body, caller);
   }

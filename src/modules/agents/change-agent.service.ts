@@ -43,7 +43,7 @@ export class ChangeAgentService {
     const cleared = CLEARABLE.filter((member) => wanted[member] === null);
     const emptied: Partial<AgentEntity> = Object.fromEntries(cleared.map((member) => [member, null]));
     return this.change(agentId, caller, async (tx, agent) => {
-      await this.ties.assertWithin(tx, agent.organizationId, set);
+      await this.ties.assertWithin(tx, agent.organizationId, set, caller, agent.teamId);
       return {
         next: { ...set, ...emptied },
         event: { type: 'agent.updated', metadata: { ...set, ...(cleared.length === 0 ? {} : { cleared }) } },

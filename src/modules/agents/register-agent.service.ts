@@ -38,7 +38,7 @@ export class RegisterAgentService {
     const id = newId('agt');
     const chain = agentChain(organizationId, id);
     return this.work.run({ chains: [chain], creates: [chain] }, async (tx) => {
-      await this.ties.assertWithin(tx, organizationId, wanted);
+      await this.ties.assertWithin(tx, organizationId, wanted, caller);
       const now = await tx.now();
       const agent: AgentEntity = {
         organizationId,
