@@ -24,7 +24,12 @@ export function principalSubject(principal: Principal): string {
  */
 export function addressSubject(address: string | undefined): string {
   if (address === undefined) return 'address:unknown';
-  return `address:${address.includes(':') ? `${network64(address)}::/64` : address}`;
+  return `address:${addressNetwork(address)}`;
+}
+
+/** What an address is counted as: itself, or the first 64 bits of IPv6, as PostgreSQL reads an `inet`. */
+export function addressNetwork(address: string): string {
+  return address.includes(':') ? `${network64(address)}::/64` : address;
 }
 
 function network64(address: string): string {

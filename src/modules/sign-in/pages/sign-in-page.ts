@@ -12,6 +12,7 @@ export interface SignInView {
   readonly hasPasskeys: boolean;
   /** As it was typed. */
   readonly email?: string | undefined;
+  readonly organization?: string | undefined;
   /** Of which to choose one: the password fits accounts in several. */
   readonly organizations?: readonly { readonly id: string; readonly name: string }[] | undefined;
 }
@@ -47,7 +48,7 @@ ${tokenField(view.formToken)}<input type="hidden" name="returnTo" value="${retur
 <input id="email" name="email" type="email" autocomplete="username" inputmode="email" autocapitalize="none" spellcheck="false" required
 maxlength="254" value="${email}">
 </div>
-${passwordField(view)}<button class="button" type="submit" data-main>Sign in</button>
+${passwordField(view)}${organizationField(view)}<button class="button" type="submit" data-main>Sign in</button>
 </form>
 `;
 }
@@ -57,6 +58,18 @@ const passwordField = ({ note, email }: SignInView): Markup => html`<div class="
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1024"${
   email !== undefined && note?.tone === 'bad' ? html` aria-invalid="true" autofocus` : undefined}>
 </div>
+`;
+
+/** Shown to everybody, so that it tells nothing about an address. Whose has many accounts may have to say which one. */
+const organizationField = ({ organization = '' }: SignInView): Markup => html`<details${organization !== '' && html` open`}>
+<summary>Accounts in several organizations?</summary>
+<div class="field">
+<label for="organization">Organization</label>
+<input id="organization" name="organization" autocomplete="off" maxlength="200" value="${organization}"
+aria-describedby="organization-hint">
+<p class="hint" id="organization-hint">Its name, or its id (org_…). Leave it empty if you have one account only.</p>
+</div>
+</details>
 `;
 
 /** The password is typed once more: it would have to stand in the page otherwise. */

@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { EMAIL_ADDRESS, EMAIL_ADDRESS_MAX } from '../../../domain/access/person.js';
 import { returnPath } from '../../../domain/access/return-path.js';
-import { isId } from '../../../domain/ids.js';
 import { Identification } from '../../../platform/auth/identification.js';
 import { formFields } from '../../../platform/http/form-fields.js';
 import type { Reply } from '../../../platform/http/replies.js';
@@ -16,6 +15,7 @@ import { pageReply, SCRIPTS, seeOther } from './page-reply.js';
 import { signInPage, type SignInView } from './sign-in-page.js';
 
 const PASSWORD_MAX = 1_024;
+const ORGANIZATION_NAME = /^[^\p{C}]{1,200}$/u;
 const WRONG = 'The address or the password is not right.';
 
 /** The page that everybody comes to: to sign in, or to see who they are. */
@@ -42,8 +42,9 @@ export class SignInPages {
   async comeIn(request: Request, response: Response): Promise<Reply<string | undefined>> {
     const fields = formFields(request);
     this.form.assertOurs(request, fields);
-    const { email = '', password = '', organization, returnTo } = fields;
-    const known = { email, returnTo: returnPath(returnTo) };
+    const { email = '', password = '', returnTo } = fields;
+    const organization = fields['organization']?.trim() || undefined;
+    const known = { email, organization, returnTo: returnPath(returnTo) };
     let answer: PasswordAnswer;
     try {
       answer = await this.judge(request, email, password, organization);
@@ -60,10 +61,10 @@ export class SignInPages {
   /** What no account can have is judged like any other that is wrong, as far as it can be asked about. */
   private async judge(request: Request, email: string, password: string, organization: string | undefined): Promise<PasswordAnswer> {
     const isAddress = email.length <= EMAIL_ADDRESS_MAX && EMAIL_ADDRESS.test(email);
-    const isChoice = organization === undefined || isId('org', organization);
+    const isChoice = organization === undefined || ORGANIZATION_NAME.test(organization);
     const wanted = {
       email: isAddress && isChoice ? email : 'nobody@invalid', password: password.slice(0, PASSWORD_MAX),
-      organizationId: isChoice ? organization : undefined,
+      organization: isChoice ? organization : undefined,
     };
     return this.passwords.signIn(wanted, await this.arrivals.of(request));
   }

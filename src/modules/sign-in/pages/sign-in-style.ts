@@ -44,6 +44,9 @@ input:not([type=radio]) { display: block; width: 100%; min-height: 3rem; padding
 input[readonly] { background: var(--veil); border-color: var(--line); color: var(--soft); }
 input[aria-invalid=true] { border-color: var(--bad); }
 .hint { margin: .35rem 0 0; }
+details { margin: 0 0 1rem; }
+summary { padding: .6rem 0; color: var(--soft); font-size: .9rem; cursor: pointer; }
+details .field { margin: .3rem 0 0; }
 .button { display: inline-flex; align-items: center; justify-content: center; gap: .55rem; width: 100%; min-height: 3rem; margin: 0;
   padding: .55rem 1.1rem; border: 1px solid transparent; border-radius: 10px; background: var(--accent); color: var(--on-accent);
   font: inherit; font-weight: 600; text-align: center; text-decoration: none; cursor: pointer; }

@@ -29,7 +29,7 @@ export class OwnPassword {
     });
     const isRight = await this.dear.fits(current, hash, 'known');
     if (!isRight || hash === null) throw notRight();
-    await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.slowdowns.succeeded(tx, attempt));
+    await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.slowdowns.ownSucceeded(tx, attempt));
     return hash;
   }
 }

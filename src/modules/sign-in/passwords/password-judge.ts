@@ -3,31 +3,29 @@ import { AuthJournal } from '../../../platform/auth/auth-journal.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
-import { addressSubject } from '../../../platform/rate-limit/subjects.js';
 import { foldedEmail } from '../../organizations/make-account.js';
 import { Lane, LaneFull } from './lane.js';
 import { isOutdated } from './password-hash.js';
 import { busy, PasswordWork } from './password-work.js';
 import { type Candidate, PasswordStore } from './password.store.js';
-import { type CountedAttempt, Slowdowns } from './slowdowns.js';
+import { type SignInAttempt, Slowdowns, tooEarly } from './slowdowns.js';
 
 /** What the form says. */
 export interface PasswordAttempt {
   readonly email: string;
   readonly password: string;
-  /** Which of several accounts of the same address. */
-  readonly organizationId?: string | undefined;
+  /** Which of several accounts of the same address: the id or the name of its organization. */
+  readonly organization?: string | undefined;
 }
 
 /** An attempt that was counted, before any work is done for it. */
 interface Counted {
-  readonly attempt: CountedAttempt;
-  readonly candidates: readonly Candidate[];
+  readonly attempt: SignInAttempt<Candidate>;
   readonly isKnown: boolean;
 }
 
 export interface Judgement {
-  readonly attempt: CountedAttempt;
+  readonly attempt: SignInAttempt<Candidate>;
   /** The accounts whose password it is. */
   readonly fitting: readonly Candidate[];
 }
@@ -52,17 +50,21 @@ export class PasswordJudge {
   async judge(wanted: PasswordAttempt, address: string | undefined): Promise<Judgement> {
     this.dear.assertRoom('known');
     const counted = await this.count(wanted, address);
-    try {
-      return { attempt: counted.attempt, fitting: await this.fitting(counted, wanted.password) };
-    } catch (error) {
-      await this.atTheDesk((tx) => this.slowdowns.undone(tx, counted.attempt));
+    const { attempt } = counted;
+    const fitting = await this.fitting(counted, wanted.password).catch(async (error: unknown) => {
+      await this.atTheDesk((tx) => this.slowdowns.undone(tx, attempt));
       throw error;
+    });
+    if (fitting.length === 0 && attempt.more !== undefined) {
+      await this.refused(address);
+      throw tooEarly(attempt.more);
     }
+    return { attempt, fitting };
   }
 
   /** The password was right. */
-  succeeded(tx: Tx, { attempt }: Judgement): Promise<void> {
-    return this.slowdowns.succeeded(tx, attempt);
+  succeeded(tx: Tx, { attempt, fitting }: Judgement): Promise<void> {
+    return this.slowdowns.succeeded(tx, attempt, fitting);
   }
 
   /** Whoever tried is told no more than that nothing fits, whatever it was. */
@@ -75,20 +77,23 @@ export class PasswordJudge {
     return isOutdated(hash) ? this.dear.hash(password) : undefined;
   }
 
-  private async count({ email, organizationId }: PasswordAttempt, address: string | undefined): Promise<Counted> {
-    const folded = foldedEmail(email.trim());
+  private async count({ email, organization }: PasswordAttempt, address: string | undefined): Promise<Counted> {
+    const emailFolded = foldedEmail(email.trim());
     try {
       return await this.atTheDesk(async (tx) => {
-        const candidates = await this.passwords.candidates(tx, folded, organizationId);
-        const here = addressSubject(address);
-        const isKnown = candidates.some(({ addresses }) => addresses.some((one) => addressSubject(one) === here));
+        const candidates = await this.passwords.candidates(tx, emailFolded, { organization, address });
+        const isKnown = candidates.some((one) => one.isMeant && one.isKnown);
         if (!isKnown) this.dear.assertRoom('stranger');
-        return { candidates, isKnown, attempt: await this.slowdowns.takeSignIn(tx, folded, address, isKnown) };
+        return { isKnown, attempt: await this.slowdowns.takeSignIn(tx, { emailFolded, address }, candidates) };
       });
     } catch (error) {
-      if (error instanceof Problem && error.code === 'RATE_LIMITED') await this.journal.failedFrom(address, 'too many guesses', 'POST');
+      if (error instanceof Problem && error.code === 'RATE_LIMITED') await this.refused(address);
       throw error;
     }
+  }
+
+  private refused(address: string | undefined): Promise<void> {
+    return this.journal.failedFrom(address, 'too many guesses', 'POST');
   }
 
   private async atTheDesk<Result>(story: (tx: Tx) => Promise<Result>): Promise<Result> {
@@ -99,12 +104,12 @@ export class PasswordJudge {
     }
   }
 
-  private async fitting({ candidates, isKnown }: Counted, password: string): Promise<Candidate[]> {
+  private async fitting({ attempt: { open }, isKnown }: Counted, password: string): Promise<Candidate[]> {
     const standing = isKnown ? 'known' : 'stranger';
     const fitting: Candidate[] = [];
     // An address that nobody has takes as long as one that somebody has.
-    if (candidates.length === 0) await this.dear.fits(password, null, standing);
-    for (const candidate of candidates) {
+    if (open.length === 0) await this.dear.fits(password, null, standing);
+    for (const candidate of open) {
       if (await this.dear.fits(password, candidate.hash, standing)) fitting.push(candidate);
     }
     return fitting;

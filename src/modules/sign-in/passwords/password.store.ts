@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../../../platform/database/tx.js';
+import { addressNetwork } from '../../../platform/rate-limit/subjects.js';
 import type { UserPlace } from '../../organizations/user.store.js';
 import type { SessionPlace } from '../seams/sessions.js';
 
-/** Who shows the same address in this many organizations names the organization. */
+/** Whose address has accounts in more organizations than these may have to name theirs. */
 const MOST_ACCOUNTS = 5;
 const ADDRESSES_READ = 200;
 
@@ -11,27 +12,38 @@ const ADDRESSES_READ = 200;
 export interface Candidate extends UserPlace {
   readonly organizationName: string;
   readonly hash: string;
-  /** Where its owner has signed in of late: network addresses. */
-  readonly addresses: readonly string[];
+  /** Whether its owner has signed in of late from where the attempt comes from. */
+  readonly isKnown: boolean;
+  /** Whether it is in the organization that was named, if one was. */
+  readonly isMeant: boolean;
 }
 
 /** Rows of passwords, of which each account has one at most. */
 @Injectable()
 export class PasswordStore {
-  /** Accounts with a password, the oldest first, so that whoever makes new ones elsewhere pushes none aside. */
-  candidates(tx: Tx, emailFolded: string, organizationId: string | undefined): Promise<Candidate[]> {
+  /**
+   * Accounts with a password: those that are meant, then those that have been signed in to from this network address, then the oldest,
+   * so that whoever makes new ones elsewhere pushes none aside.
+   *
+   * @param organization id or name; an id comes first, for anybody can give an organization any name
+   */
+  candidates(
+    tx: Tx, emailFolded: string, { organization, address }: { organization: string | undefined; address: string | undefined },
+  ): Promise<Candidate[]> {
     return tx.query<Candidate>(
       `select u.organization_id as "organizationId", u.id, o.name as "organizationName", p.hash,
-         array(select s.address from sessions s
-               where s.organization_id = u.organization_id and s.user_id = u.id and s.address is not null
-                 and s.created_at > clock_timestamp() - interval '30 days'
-               order by s.id desc limit ${ADDRESSES_READ}) as addresses
+         $2::text is null or u.organization_id = $2 or lower(o.name) = lower($2) as "isMeant",
+         coalesce($3::inet >>= any(
+           array(select s.address::inet from sessions s
+                 where s.organization_id = u.organization_id and s.user_id = u.id and s.address is not null
+                   and s.created_at > clock_timestamp() - interval '30 days'
+                 order by s.id desc limit ${ADDRESSES_READ})), false) as "isKnown"
        from users u
          join passwords p on p.organization_id = u.organization_id and p.user_id = u.id
          join organizations o on o.id = u.organization_id
-       where u.email_folded = $1 and u.status = 'active' and ($2::text is null or u.organization_id = $2)
-       order by u.created_at, u.id limit ${MOST_ACCOUNTS}`,
-      [emailFolded, organizationId ?? null],
+       where u.email_folded = $1 and u.status = 'active'
+       order by u.organization_id = $2 desc, "isMeant" desc, "isKnown" desc, u.created_at, u.id limit ${MOST_ACCOUNTS}`,
+      [emailFolded, organization ?? null, address === undefined ? null : addressNetwork(address)],
     );
   }
 

@@ -49,6 +49,11 @@ export class SlowdownStore {
     );
   }
 
+  /** One attempt less at what it was not about. The pause stays, or whoever keeps several on their way could end it. */
+  async uncount(tx: Tx, subject: string): Promise<void> {
+    await tx.query('update sign_in_slowdowns set failures = greatest(failures - 1, 0) where subject = $1', [subject]);
+  }
+
   async forget(tx: Tx, subject: string): Promise<void> {
     await tx.query('delete from sign_in_slowdowns where subject = $1', [subject]);
   }

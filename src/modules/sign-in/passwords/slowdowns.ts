@@ -3,6 +3,7 @@ import type { Tx } from '../../../platform/database/tx.js';
 import { Problem } from '../../../platform/http/problem.js';
 import { addressSubject } from '../../../platform/rate-limit/subjects.js';
 import { SealedBox } from '../../../platform/secrets/sealed-box.js';
+import type { UserPlace } from '../../organizations/user.store.js';
 import { SlowdownStore, type SlowdownTerms } from './slowdown.store.js';
 
 const DAY_SECONDS = 86_400;
@@ -23,6 +24,33 @@ export interface CountedAttempt {
   readonly counted: readonly Counted[];
 }
 
+/** An account that somebody may be trying to sign in to. */
+export interface Aim extends UserPlace {
+  /** Whether it has been signed in to from this address of late. */
+  readonly isKnown: boolean;
+  /** False: it is in another organization than was named, so it is not tried. */
+  readonly isMeant: boolean;
+}
+
+export interface Whence {
+  readonly emailFolded: string;
+  readonly address: string | undefined;
+}
+
+/** A count, and the account that it is of. */
+interface CountOf<Account> extends Counted {
+  readonly account?: Account;
+}
+
+/** An attempt to sign in that was counted. */
+export interface SignInAttempt<Account> {
+  readonly counted: readonly CountOf<Account>[];
+  /** The accounts that it may be tried at. */
+  readonly open: readonly Account[];
+  /** In so many seconds it may be tried at others, and nobody who is known here is told that nothing fits before. */
+  readonly more?: number | undefined;
+}
+
 /** Slows guessing down, for all servers together. Whoever is too early is told so at once: nobody is kept waiting. */
 @Injectable()
 export class Slowdowns {
@@ -32,30 +60,63 @@ export class Slowdowns {
   ) {}
 
   /**
-   * An attempt to sign in. Where somebody has signed in of late, what strangers try does not count, nor what others try from the same
+   * An attempt to sign in, counted at each account by itself: what somebody does at their own says nothing about another one of the same
+   * address. Where somebody has signed in of late, what strangers try does not count, nor what others try from the same network
    * address: nobody is locked out by them. Their own attempts from there are counted instead.
    *
-   * @param isKnown whether the account has been signed in to from this address of late
-   * @throws Problem RATE_LIMITED with `Retry-After`
+   * @param accounts all of the e-mail address that may be tried, and, where an organization is named, those elsewhere too: they are
+   *   counted as well, so that from what is slowed down nobody learns which organization has an account
+   * @throws Problem RATE_LIMITED with `Retry-After`, where none may be tried
    */
-  takeSignIn(tx: Tx, account: string, address: string | undefined, isKnown: boolean): Promise<CountedAttempt> {
+  async takeSignIn<Account extends Aim>(
+    tx: Tx, { emailFolded, address }: Whence, accounts: readonly Account[],
+  ): Promise<SignInAttempt<Account>> {
     const network = addressSubject(address);
-    if (isKnown) return this.take(tx, [{ subject: this.box.mac('slow-downs', 'account at', account, network), terms: OF_ACCOUNT }]);
-    return this.take(tx, [
-      { subject: this.box.mac('slow-downs', 'account', account), terms: OF_ACCOUNT },
-      { subject: this.box.mac('slow-downs', 'address', network), terms: OF_ADDRESS },
-    ]);
+    const isKnownHere = accounts.some(({ isMeant, isKnown }) => isMeant && isKnown);
+    const known = accounts.filter(({ isMeant, isKnown }) => isMeant && isKnown).map((account) => this.countAt(account, network));
+    const strange: CountOf<Account>[] = accounts
+      .filter(({ isMeant, isKnown }) => (isMeant ? !isKnown : !isKnownHere)).map((account) => this.countOf(account));
+    if (accounts.length === 0) strange.push({ subject: this.box.mac('slow-downs', 'e-mail', emailFolded), terms: OF_ACCOUNT });
+    const ofNetwork = { subject: this.box.mac('slow-downs', 'address', network), terms: OF_ADDRESS };
+
+    const tooMany = strange.length > 0 ? await this.store.take(tx, ofNetwork.subject, OF_ADDRESS) : undefined;
+    const counted: CountOf<Account>[] = strange.length > 0 && tooMany === undefined ? [ofNetwork] : [];
+    const waits = tooMany === undefined ? [] : [tooMany];
+    const isAboutAny = accounts.some(({ isMeant }) => isMeant);
+    let isCounted = false;
+    // In one order, so that no two attempts wait for each other.
+    for (const one of inOrder([...known, ...(tooMany === undefined ? strange : [])])) {
+      const isAbout = !isAboutAny || one.account?.isMeant === true;
+      const wait = await this.store.take(tx, one.subject, one.terms);
+      if (wait === undefined) counted.push(one);
+      else if (isAbout) waits.push(wait);
+      isCounted ||= isAbout && wait === undefined;
+    }
+    const soonest = waits.length > 0 ? Math.min(...waits) : undefined;
+    if (!isCounted) throw tooEarly(soonest ?? 1);
+    const open = accounts.filter((account) => account.isMeant && counted.some((one) => one.account === account));
+    return { counted, open, more: open.some(({ isKnown }) => isKnown) ? undefined : soonest };
   }
 
   /** An attempt to say one's present password within a session. @throws Problem RATE_LIMITED with `Retry-After` */
-  takeOwn(tx: Tx, userId: string): Promise<CountedAttempt> {
-    return this.take(tx, [{ subject: this.box.mac('slow-downs', 'own', userId), terms: OF_ACCOUNT }]);
+  async takeOwn(tx: Tx, userId: string): Promise<CountedAttempt> {
+    const own = { subject: this.box.mac('slow-downs', 'own', userId), terms: OF_ACCOUNT };
+    const wait = await this.store.take(tx, own.subject, own.terms);
+    if (wait !== undefined) throw tooEarly(wait);
+    return { counted: [own] };
   }
 
-  /** The password was right: an account's count begins anew, an address has one attempt less. */
-  async succeeded(tx: Tx, { counted }: CountedAttempt): Promise<void> {
-    for (const { subject, terms } of counted) {
-      await (terms === OF_ADDRESS ? this.store.giveBack(tx, subject) : this.store.forget(tx, subject));
+  async ownSucceeded(tx: Tx, { counted }: CountedAttempt): Promise<void> {
+    for (const { subject } of counted) await this.store.forget(tx, subject);
+  }
+
+  /** The password was right: the counts of the accounts whose it is begin anew, no other's; an address has one attempt less. */
+  async succeeded<Account extends Aim>(tx: Tx, { counted }: SignInAttempt<Account>, fitting: readonly Account[]): Promise<void> {
+    for (const { subject, terms, account } of counted) {
+      if (terms === OF_ADDRESS) await this.store.giveBack(tx, subject);
+      else if (account === undefined) continue;
+      else if (fitting.includes(account)) await this.store.forget(tx, subject);
+      else if (!account.isMeant) await this.store.uncount(tx, subject);
     }
   }
 
@@ -64,14 +125,22 @@ export class Slowdowns {
     for (const { subject } of counted) await this.store.giveBack(tx, subject);
   }
 
-  private async take(tx: Tx, counted: readonly Counted[]): Promise<CountedAttempt> {
-    for (const { subject, terms } of counted) {
-      const wait = await this.store.take(tx, subject, terms);
-      if (wait === undefined) continue;
-      throw new Problem('RATE_LIMITED', `Too many attempts with a wrong password. Try again in ${wait} s.`, {
-        headers: { 'Retry-After': String(wait) },
-      });
-    }
-    return { counted };
+  private countOf<Account extends Aim>(account: Account): CountOf<Account> {
+    const { organizationId, id } = account;
+    return { account, subject: this.box.mac('slow-downs', 'account', organizationId, id), terms: OF_ACCOUNT };
+  }
+
+  private countAt<Account extends Aim>(account: Account, network: string): CountOf<Account> {
+    const { organizationId, id } = account;
+    return { account, subject: this.box.mac('slow-downs', 'account at', organizationId, id, network), terms: OF_ACCOUNT };
   }
 }
+
+export function tooEarly(wait: number): Problem {
+  return new Problem('RATE_LIMITED', `Too many attempts with a wrong password. Try again in ${wait} s.`, {
+    headers: { 'Retry-After': String(wait) },
+  });
+}
+
+const inOrder = <One extends Counted>(counted: readonly One[]): One[] =>
+  counted.toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
