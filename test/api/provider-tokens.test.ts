@@ -102,6 +102,7 @@ const BAD: readonly (readonly [string, Bad | (() => Bad)])[] = [
   ['of the issuer with a slash', () => ({ claims: { iss: `${provider.issuer}/` } })],
   ['that is an id token', { claims: { at_hash: 'x' } }],
   ['that is an id token by its nonce', { claims: { nonce: 'n' }, forged: { header: { typ: 'JWT' } } }],
+  ['that is an id token as it is renewed', { claims: { client_id: null }, forged: { header: { typ: 'JWT' } } }],
   ['that is a logout token', { claims: { events: {} } }],
   ['that is bound to a key', { claims: { cnf: { jkt: 'x' } } }],
   ['of a client, for no person', () => ({ claims: { sub: provider.clientId } })],

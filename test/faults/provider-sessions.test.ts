@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { anonymous, asRoot } from '../support/actors.js';
+import { anonymous, as, asRoot } from '../support/actors.js';
 import type { AuditEntry } from '../support/audit.js';
 import { Browser } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
@@ -133,6 +133,21 @@ describe('a session that is used when its time has come', () => {
     await renewed(browser, 'fred');
     await world.provider.tamper(undefined);
     expect((await world.provider.counts()).requests['/me']).toBe(1);
+  });
+
+  test('is no more than was answered then, whatever a token from before says', async () => {
+    const browser = await signedIn('gina', { role: 'admin' });
+    await world.server.sql(`update users set role = 'admin' where email = 'gina@example.test'`);
+    const before = Math.floor(Date.now() / 1_000) - 60;
+    await world.server.sql(`update user_identities set claims_at = to_timestamp($1) - interval '1 hour' where subject = 'gina'`, [before]);
+    const token = await world.provider.accessToken('gina', { role: 'admin', iat: before });
+    await world.provider.claims('gina', { role: 'viewer' });
+    await world.provider.tamper({ body: { id_token: null } });
+    await due('gina');
+    await renewed(browser, 'gina');
+    await world.provider.tamper(undefined);
+    expect((await as(world.server, token).get('/api/v1/auth/me')).expect(200).at('role')).toBe('viewer');
+    expect(await world.server.sql(`select claimed_role as role from user_identities where subject = 'gina'`)).toEqual([{ role: 'viewer' }]);
   });
 });
 

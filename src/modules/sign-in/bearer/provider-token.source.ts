@@ -17,9 +17,9 @@ import { ProviderClient } from '../seams/provider-client.js';
 const UNKNOWN = 'the account is closed, or not linked to the identity provider any more';
 
 const COMPARE = `
-  select u.role, u.status from users u
-  where u.organization_id = $1 and u.id = $2
-    and exists (select 1 from user_identities i where i.organization_id = u.organization_id and i.user_id = u.id and i.issuer = $3)`;
+  select u.role, u.status, i.claimed_role, i.has_subscription
+  from users u join user_identities i on i.organization_id = u.organization_id and i.user_id = u.id and i.issuer = $3
+  where u.organization_id = $1 and u.id = $2`;
 
 /**
  * Tokens of the identity provider as credentials of people: who it is, the token says; what they may, the record, and of that no more
@@ -46,11 +46,13 @@ export class ProviderTokenSource implements CredentialSource {
 
   async stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined> {
     if (principal.kind !== 'user' || principal.credential.kind !== 'token') return 'not a token of the identity provider';
-    const { organizationId, userId, role, claimedRole } = principal;
+    const { organizationId, userId, role, claimedRole, hasSubscription } = principal;
     const [row] = await run(COMPARE, [organizationId, userId, this.provider.issuer]);
     if (!row || row['status'] !== 'active') return UNKNOWN;
-    const recorded = row['role'] as Role;
-    return (claimedRole === undefined ? recorded : lowerOf(recorded, claimedRole)) === role ? undefined : 'the role has changed meanwhile';
+    // A newer token may have taken away meanwhile what this one says.
+    const caps = [claimedRole, (row['claimed_role'] ?? undefined) as Role | undefined].filter((cap) => cap !== undefined);
+    if (caps.reduce(lowerOf, row['role'] as Role) !== role) return 'the role has changed meanwhile';
+    return row['has_subscription'] === false && hasSubscription !== false ? 'the subscription has changed meanwhile' : undefined;
   }
 
   /**

@@ -142,7 +142,9 @@ export class OpenidProviderClient extends ProviderClient {
   private async claimsAt({ configuration, metadata }: KnownProvider, accessToken: string): Promise<Claims | undefined> {
     if (metadata.userinfo_endpoint === undefined) return undefined;
     try {
-      return claimsIn((await fetchUserInfo(configuration, accessToken, skipSubjectCheck)) as unknown as JsonObject);
+      // It is said now, and says no time: without one, a token from before could give back what it takes away.
+      const issuedAt = Math.floor(Date.now() / 1_000);
+      return { ...claimsIn((await fetchUserInfo(configuration, accessToken, skipSubjectCheck)) as unknown as JsonObject), issuedAt };
     } catch (error) {
       this.told('user', error);
       return undefined;

@@ -6,7 +6,7 @@ import { readJwt, whyNoCredential } from './provider-jwt.js';
 const NOW = 1_800_000_000;
 const PARTIES = { issuer: 'https://id.example', audience: 'api' };
 const HEADER = { alg: 'RS256', typ: 'JWT', kid: 'one' };
-const CLAIMS = { iss: 'https://id.example', aud: 'api', sub: 'ada', iat: NOW - 5, exp: NOW + 600 };
+const CLAIMS = { iss: 'https://id.example', aud: 'api', sub: 'ada', iat: NOW - 5, exp: NOW + 600, scope: 'openid' };
 
 const part = (value: JsonValue) => Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url');
 const token = (header: JsonValue, claims: JsonValue = CLAIMS) => `${part(header)}.${part(claims)}.c2lnbmF0dXJl`;
@@ -69,7 +69,11 @@ describe('a token before its signature is looked at', () => {
 describe('a token whose signature holds', () => {
   it('is a credential', () => {
     expect(why()).toBeUndefined();
-    expect(why({ aud: ['other', 'api'] }, { typ: 'at+jwt' })).toBeUndefined();
+    expect(why({ aud: ['other', 'api'], scope: null }, { typ: 'at+jwt' })).toBeUndefined();
+    const marks: JsonObject[] = [{ scp: ['read'] }, { client_id: 'app' }, { cid: 'app' }, { token_use: 'access' }, { typ: 'Bearer' }];
+    for (const mark of marks) {
+      expect(why({ scope: null, ...mark })).toBeUndefined();
+    }
     expect(why({ nonce: 'n', typ: 'Bearer' })).toBeUndefined();
     expect(why({ nonce: 'n' }, { typ: 'at+jwt' })).toBeUndefined();
     expect(why({ iat: NOW + 30, nbf: NOW + 30, token_use: 'access', client_id: 'app', azp: 'app' })).toBeUndefined();
@@ -92,6 +96,8 @@ describe('a token whose signature holds', () => {
     ['that is an id token by its nonce', { nonce: 'x' }, 'a token of another kind'],
     ['that is an id token by its use', { token_use: 'id' }, 'a token of another kind'],
     ['that is an id token by its type', { typ: 'ID' }, 'a token of another kind'],
+    ['that is an id token as it is renewed', { scope: null }, 'a token of another kind'],
+    ['that is made for nothing', { scope: 7 }, 'a token of another kind'],
     ['that renews', { typ: 'Refresh' }, 'a token of another kind'],
     ['that tells of a logout', { events: {} }, 'a token of another kind'],
     ['that only its holder may show', { cnf: { jkt: 'x' } }, 'the token is bound to a key'],

@@ -11,6 +11,8 @@ const TYPES = /^(?:application\/)?(?:at\+)?jwt$/i;
 const KEY_ID_MAX = 255;
 /** Claims that stand in id tokens and in logout tokens, and not in what calls are made with. */
 const OF_OTHER_TOKENS = ['at_hash', 'c_hash', 's_hash', 'events'];
+/** Claims that stand in access tokens and not in id tokens (RFC 9068, section 2.2, and what came before it). */
+const OF_ACCESS_TOKENS = ['scope', 'scp', 'client_id', 'cid'];
 
 export interface ReadJwt {
   readonly header: JsonObject;
@@ -56,15 +58,22 @@ export function whyNoCredential({ header, claims }: ReadJwt, { issuer, audience 
   return isOfAnApplication(claims) ? 'a token of an application' : undefined;
 }
 
-/** A nonce is of id tokens, but for those providers that put it everywhere and say the kind besides. */
+/**
+ * An id token can look like any other: its nonce goes when it is renewed, its hashes are optional, and its audience may be ours. So a
+ * token has to say, in one of the ways that are in use, that calls are made with it.
+ */
 function isOfAnotherKind({ typ: kind }: JsonObject, claims: JsonObject): boolean {
   const { typ, token_use: use, nonce } = claims;
   if (OF_OTHER_TOKENS.some((claim) => claims[claim] !== undefined)) return true;
   if (use !== undefined && use !== 'access') return true;
   const isBearer = typeof typ === 'string' && typ.toLowerCase() === 'bearer';
   if (typ !== undefined && !isBearer) return true;
-  return nonce !== undefined && !isBearer && !(typeof kind === 'string' && /at\+jwt$/i.test(kind));
+  if (isBearer || (typeof kind === 'string' && /at\+jwt$/i.test(kind))) return false;
+  // A nonce is of id tokens, but for those providers that put it everywhere and say the kind besides.
+  return nonce !== undefined || !(use === 'access' || OF_ACCESS_TOKENS.some((claim) => isSaid(claims[claim])));
 }
+
+const isSaid = (value: JsonValue | undefined): boolean => typeof value === 'string' || Array.isArray(value);
 
 /** By the client's own right, for nobody (RFC 9068, section 2.2: the subject is then the client). */
 function isOfAnApplication({ sub, client_id: client, azp, gty, idtyp }: JsonObject): boolean {
