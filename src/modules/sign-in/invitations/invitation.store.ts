@@ -104,14 +104,4 @@ export class InvitationStore {
     );
     return rows.length > 0;
   }
-
-  /** @returns whether it was open, or would have been but for its age */
-  async void(tx: Tx, { organizationId, id }: InvitationPlace): Promise<boolean> {
-    const rows = await tx.query(
-      `update invitations set voided_at = clock_timestamp()
-       where organization_id = $1 and id = $2 and accepted_at is null and voided_at is null returning id`,
-      [organizationId, id],
-    );
-    return rows.length > 0;
-  }
 }

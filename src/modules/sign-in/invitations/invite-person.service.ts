@@ -18,6 +18,7 @@ import { InvitationTerms } from './invitation-terms.js';
 import { InvitationStore } from './invitation.store.js';
 import type { InviteDto } from './invitations.dto.js';
 import { type NewInvitationReply, presentInvitation } from './invitations.presenter.js';
+import { voidInvitations } from './void-invitations.store.js';
 
 /** Nothing that a decision rests on changes until somebody accepts. */
 const planFor = (organizationId: string): Plan => ({ chains: [organizationChain(organizationId)], leavesFacts: true });
@@ -73,10 +74,8 @@ export class InvitePersonService {
     return this.work.run(planFor(place.organizationId), async (tx) => {
       const invitation = await this.invitations.read(tx, place);
       if (invitation) assertRank(refusalToMake(actorOf(caller), invitation.role));
-      if (!(await this.invitations.void(tx, place))) throw new Problem('NOT_FOUND', 'The invitation has ended already.');
-      tx.record(organizationChain(place.organizationId), {
-        type: 'admin.invitation_ended', metadata: { invitationId: id, change: 'voided' },
-      });
+      const ended = await voidInvitations(tx, [place], caller.actorId);
+      if (ended === 0) throw new Problem('NOT_FOUND', 'The invitation has ended already.');
       return tx.reply(204, undefined);
     });
   }

@@ -12,6 +12,7 @@ import type { UserEntity } from '../../organizations/user.entity.js';
 import { UserStore } from '../../organizations/user.store.js';
 import { type FoundInvitation, type InvitationPlace, InvitationStore } from './invitation.store.js';
 import { InvitedStore } from './invited.store.js';
+import { voidInvitations } from './void-invitations.store.js';
 
 /** Who comes by an invitation. */
 export interface Redeemer {
@@ -51,10 +52,7 @@ export class RedeemInvitation {
     const account = userId === null ? undefined : await this.invited.account(tx, organizationId, emailFolded, userId);
     const inviter = await this.invited.inviter(tx, organizationId, invitedBy);
     if ((userId !== null && !account) || invitationFlaw(invitation, inviter, account) !== undefined) {
-      await this.invitations.void(tx, place);
-      tx.record(organizationChain(organizationId), {
-        type: 'admin.invitation_ended', metadata: { invitationId: place.id, change: 'voided' },
-      }, { actorId: 'system' });
+      await voidInvitations(tx, [place], 'system');
       return undefined;
     }
     const vouchedBy = delivery === 'hand' && inviter.kind === 'person' && !provider ? invitedBy : null;

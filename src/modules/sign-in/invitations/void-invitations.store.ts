@@ -7,8 +7,9 @@ import type { SessionPlace } from '../seams/sessions.js';
  * have ended, are left as they are.
  *
  * @param by the actor: who asked, or `system`
+ * @returns how many ended now
  */
-export async function voidInvitations(tx: Tx, places: readonly SessionPlace[], by: string): Promise<void> {
+export async function voidInvitations(tx: Tx, places: readonly SessionPlace[], by: string): Promise<number> {
   const voided = await tx.query<SessionPlace>(
     `update invitations set voided_at = clock_timestamp()
      where (organization_id, id) in (select * from unnest($1::text[], $2::text[])) and accepted_at is null and voided_at is null
@@ -19,4 +20,5 @@ export async function voidInvitations(tx: Tx, places: readonly SessionPlace[], b
     const metadata = { invitationId, change: 'voided' };
     tx.record(organizationChain(organizationId), { type: 'admin.invitation_ended', metadata }, { actorId: by });
   }
+  return voided.length;
 }

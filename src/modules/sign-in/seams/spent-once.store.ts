@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Janitor, type Sweep } from '../../../platform/database/janitor.service.js';
+import { Janitor, sweepBy } from '../../../platform/database/janitor.service.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { SealedBox } from '../../../platform/secrets/sealed-box.js';
 
@@ -35,7 +35,7 @@ export class SpentOnceStore {
     private readonly box: SealedBox,
     janitor: Janitor,
   ) {
-    for (const sweep of SPENT.map(sweepBy)) janitor.register(sweep);
+    for (const sweep of SPENT.map((statement) => sweepBy(statement))) janitor.register(sweep);
   }
 
   /**
@@ -74,11 +74,4 @@ export class SpentOnceStore {
     );
     return row?.until;
   }
-}
-
-function sweepBy(statement: string): Sweep {
-  return async (manager, limit) => {
-    const [, count] = (await manager.query(statement, [limit])) as [unknown[], number];
-    return count;
-  };
 }
