@@ -25,6 +25,8 @@ const UNHURRIED = `set_config('synchronous_commit', 'off', true)`;
 
 /** A claim holds this long; a worker that dies with it gives it back. */
 const CLAIM_SECONDS = 30;
+/** One that is made with the effect itself, for a worker that begins at once: whoever dies between keeps nobody waiting for long. */
+export const HAND_OVER_SECONDS = 5;
 const LONGEST_PAUSE_SECONDS = 300;
 const MOST_COUNTED = 10_000;
 
