@@ -114,7 +114,7 @@ function valuesOfNext(): unknown[] {
 process.on('message', ({ side, seconds }: AppendOrder) => void run(side, seconds));
 process.once('SIGTERM', () => process.exit(0));
 
-/** Like a server, which does not stand still while the database writes: each side makes its next batch meanwhile, and sends one at a time. */
+/** As a server, which does not stand still while the database writes: each side sends one batch at a time, and makes the next meanwhile. */
 async function repeat<Batch>(seconds: number, make: () => Batch, send: (made: Batch) => Promise<unknown>): Promise<Appended> {
   const begin = performance.now();
   const end = begin + seconds * 1_000;

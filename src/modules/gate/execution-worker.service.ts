@@ -4,7 +4,7 @@ import type { JsonObject } from '../../domain/json.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import type { ApprovedAction } from '../../platform/outbox/effects.js';
-import type { OutboxRow } from '../../platform/outbox/outbox.store.js';
+import type { OutboxRow } from '../../platform/outbox/outbox-row.js';
 import type { EffectHandler } from '../../platform/outbox/outbox.worker.js';
 import { LicenceService } from '../hitl/licence.service.js';
 import { planFor } from '../hitl/request-plan.js';

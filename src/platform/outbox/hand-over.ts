@@ -1,6 +1,6 @@
 import type { Effect } from './effects.js';
 import type { KeptPlace, OutboxBell } from './outbox-bell.js';
-import { HAND_OVER_SECONDS } from './outbox.store.js';
+import { HAND_OVER_SECONDS } from './outbox-row.js';
 
 /** An effect's row as the commit that wrote it knows it. */
 export interface WrittenEffect {

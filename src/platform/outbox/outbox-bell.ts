@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { EffectKind } from './effects.js';
-import type { OutboxRow } from './outbox.store.js';
+import type { OutboxRow } from './outbox-row.js';
 
 /** A place in this process's worker, kept for an effect that is about to be committed as claimed already. One of both is called. */
 export interface KeptPlace {

@@ -6,7 +6,8 @@ import { Problem } from '../http/problem.js';
 import { LOGGER } from '../logging/token.js';
 import type { EffectKind } from './effects.js';
 import { type KeptPlace, OutboxBell } from './outbox-bell.js';
-import { type OutboxRow, OutboxStore } from './outbox.store.js';
+import type { OutboxRow } from './outbox-row.js';
+import { OutboxStore } from './outbox.store.js';
 
 /** Does what follows a commit. Called again after a failure or a crash, so it must bear repetition. */
 export interface EffectHandler {
