@@ -11,5 +11,5 @@ export interface OutboxRow {
   createdAt: Date;
 }
 
-/** A claim that is made with the effect itself, for a worker that begins at once: a server that dies between keeps nobody waiting for long. */
+/** How long a claim holds that is made with the effect itself, for a worker that begins at once: a server that dies keeps nobody long. */
 export const HAND_OVER_SECONDS = 5;
