@@ -40,7 +40,7 @@ begin
 end $$`;
 
 /** Counts of open requests → outbox → entries, for the caller that holds the heads. */
-const WRITE_OUT_V1 = `
+export const WRITE_OUT_V1 = `
 create function write_out_v1(
   p_counted_organizations text[], p_counted_chains text[], p_changes integer[],
   p_effect_organizations text[], p_kinds text[], p_effects json[],

@@ -1,4 +1,5 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { WRITE_OUT_V1 } from './20261122000900-gather-round-trips.js';
 
 /**
  * Why: between an approval and its runtime each way to the database and back waits behind whatever else the machine does. An effect
@@ -11,9 +12,11 @@ export class HandEffectsOver20261124000200 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await runner.query(INSIST_V1);
     await runner.query(WRITE_OUT_V2);
+    await runner.query('drop function write_out_v1');
   }
 
   async down(runner: QueryRunner): Promise<void> {
+    await runner.query(WRITE_OUT_V1);
     await runner.query('drop function insist_v1, write_out_v2');
   }
 }

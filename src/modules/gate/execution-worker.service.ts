@@ -20,6 +20,7 @@ import { RunExecutionService } from './run-execution.service.js';
 @Injectable()
 export class ExecutionWorker implements EffectHandler {
   readonly kind = 'execution.run';
+  readonly isBrief = true;
 
   constructor(
     private readonly work: UnitOfWork,

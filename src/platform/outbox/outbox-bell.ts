@@ -11,7 +11,7 @@ export interface KeptPlace {
 export interface OutboxListener {
   /** A commit left something in the outbox. */
   ring(): void;
-  /** @returns undefined where the effect is better left to whoever claims it: no place is free, others were first, nobody handles it */
+  /** @returns undefined where the effect is left to whoever claims it: no place is free, others were first, it takes long, nobody handles it */
   keepPlace(kind: EffectKind): KeptPlace | undefined;
 }
 

@@ -12,6 +12,8 @@ import { OutboxStore } from './outbox.store.js';
 /** Does what follows a commit. Called again after a failure or a crash, so it must bear repetition. */
 export interface EffectHandler {
   readonly kind: EffectKind;
+  /** Whether it is done within a second, so that what is handed over need not be claimed for long. */
+  readonly isBrief?: boolean;
   handle(row: OutboxRow): Promise<void>;
 }
 
@@ -79,7 +81,7 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
 
   /** Nothing overtakes what is known to wait; and a claim that is under way may bring as many as were free. */
   private keepPlace(kind: EffectKind): KeptPlace | undefined {
-    if (!this.isWorking || this.mayBeMore || this.claiming !== undefined || this.free <= 0 || !this.handlers.has(kind)) return undefined;
+    if (!this.isWorking || this.mayBeMore || this.claiming !== undefined || this.free <= 0 || this.handlers.get(kind)?.isBrief !== true) return undefined;
     this.kept++;
     const leave = () => {
       this.kept--;
