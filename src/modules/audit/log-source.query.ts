@@ -1,11 +1,14 @@
 import type { EntryRange, LogSource } from '../../domain/audit/entry-source.js';
+import { wholeOf } from '../../domain/audit/verify-joins.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from '../../domain/audit/stored-entry.js';
 import { mapPlace, type OrganizationHead } from '../../domain/audit/tree/map.js';
+import { rangeOf } from '../../domain/audit/tree/proofs.js';
 import { headerOf } from './log-header.query.js';
+import { newerEntries, stoodChains } from './newer-log.query.js';
 import { streamed, type RunsSql } from './streamed.query.js';
 import { checkpointsOf } from './trees/checkpoint.query.js';
 import { mapSourceOf } from './trees/map.query.js';
-import { leafRunsOf, platformLeavesOf } from './trees/tree-reader.query.js';
+import { leafRunsOf, platformLeavesOf, readerOf } from './trees/tree-reader.query.js';
 
 export type { RunsSql } from './streamed.query.js';
 
@@ -53,7 +56,13 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
     whole: organizations === 'all',
     header: (agentId) => headerOf(run, scope, agentId),
     read: (range) => ({ heads: placed<StoredHead>(HEADS, range), entries: placed<StoredEntry>(ENTRIES, range) }),
-    leaves: (organizationId) => leafRunsOf(run, organizationId),
+    newer: (organizationId, size) => ({
+      heads: placed<StoredHead>(HEADS, wholeOf(organizationId)),
+      entries: newerEntries(run, organizationId, size),
+      stood: stoodChains(run, organizationId, size),
+    }),
+    leaves: (organizationId, from) => leafRunsOf(run, organizationId, from),
+    start: (tree, size) => rangeOf(readerOf(run, tree, size), size),
     queued: (some) => queued(run, inScope(some)),
     sorted: async function* (organizationId, chains) {
       const rows = streamed<Row<StoredLeaf>>(run, SORTED_LEAVES, [organizationId, chains ?? null]);
@@ -65,8 +74,8 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
         if (first) yield { from: first.index, texts: leaves.map(({ data }) => data) };
       }
     },
-    checkpoints: async function* (tree) {
-      for (let after = -1; ; ) {
+    checkpoints: async function* (tree, from = 0) {
+      for (let after = from - 1; ; ) {
         const some = await checkpointsOf(run, tree, { after, limit: CHECKPOINTS_AT_ONCE });
         if (some.length > 0) yield some;
         if (some.length < CHECKPOINTS_AT_ONCE) return;
