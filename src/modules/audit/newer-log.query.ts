@@ -1,6 +1,6 @@
 import type { StoodChain } from '../../domain/audit/entry-source.js';
 import type { StoredEntry } from '../../domain/audit/stored-entry.js';
-import { ENTRY_COLUMNS, numbered, type EntryRow } from './log-source.query.js';
+import { ENTRY_COLUMNS, numbered, type EntryRow } from './entry-rows.js';
 import { streamed, type RunsSql } from './streamed.query.js';
 
 /** Where each chain of an organization stood when its tree had this size; of chains that only rows know, too. */
@@ -63,10 +63,14 @@ const STOOD = `
   left join ${LAST_BEFORE} b on true
   order by c.chain`;
 
+// Chain by chain, by the key: a plan that reads all of the index in order would read what is older, too.
 const NEWER_ENTRIES = `
   with ${NEWER}
-  select ${ENTRY_COLUMNS}
-  from (select w.chain, coalesce(b.seq, w.seq) as seq from newer w
-    left join ${LAST_BEFORE.replace('c.chain', 'w.chain').replace('n.seq', 'w.seq')} b on true) f
-  join audit_entries e on e.organization_id = $1 and e.chain = f.chain and e.seq >= f.seq
-  order by e.chain, e.seq`;
+  select e.* from (
+    select c.chain, coalesce(b.seq, n.seq) as first from newer c join newer n on n.chain = c.chain
+    left join ${LAST_BEFORE} b on true
+    order by c.chain offset 0) f
+  cross join lateral (
+    select ${ENTRY_COLUMNS} from audit_entries e
+    where e.organization_id = $1 and e.chain = f.chain and e.seq >= f.first order by e.seq offset 0) e
+  order by f.chain, e.seq`;
