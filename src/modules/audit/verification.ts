@@ -44,7 +44,7 @@ export interface NewerMember {
     readonly everything: boolean;
     readonly because?: WhyWhole;
     /** Of which organizations only entries were read that are newer than their trees' checkpoints of these sizes. */
-    readonly since: readonly { readonly organizationId: string; readonly size: number }[];
+    readonly since: { organizationId: string; size: number }[];
     /** Leaves of these trees up to there: their entries, as far as retention has left them, were not read again. */
     readonly older: number;
   };
