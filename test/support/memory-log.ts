@@ -91,7 +91,8 @@ export function sourceOf(log: MemoryLog, batch = 3): LogSource {
     read: (range) => ({ heads: inBatches(chosen(log.heads, range)), entries: inBatches(chosen(log.entries, range)) }),
     newer: (id, size) => {
       const whole = { organizations: [id] };
-      const newer = log.leaves.filter((one) => one.organizationId === id && !treeOf(id).slice(0, size).some((known) => sameLeaf(known, one)));
+      const queue = log.leaves.filter((one) => one.organizationId === id && !treeOf(id).some((known) => sameLeaf(known, one)));
+      const newer = [...treeOf(id).slice(size), ...queue];
       const entries = chosen(log.entries, whole);
       const known: ChainRef[] = [...entries, ...chosen(log.heads, whole), ...newer];
       const stood = [...new Set(known.map(({ chain }) => chain))].sort().map((chain) => {
