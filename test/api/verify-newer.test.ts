@@ -266,6 +266,29 @@ describe('what was done to the log since', () => {
 
 // These change the log for good.
 describe('at the end', () => {
+  test('over more than a tile of leaves before, and another one after', async () => {
+    const sizeOf = async () => {
+      const [row] = await server.sql<{ size: number }>('select size::integer from audit_trees where organization_id = $1', [home]);
+      return row!.size;
+    };
+    const grown = async (to: number) => {
+      await eventually(async () => {
+        await works(agent, 20);
+        expect(await sizeOf()).toBeGreaterThan(to);
+      }, { within: 60_000 });
+    };
+    await grown(256);
+    const file = await remembered();
+    const [size, before] = [await sizeOf(), await counts()];
+    await grown(Math.ceil(size / 256) * 256);
+    await covered();
+    const { own, others } = await counts();
+    expect(await told(file, '--newer')).toMatchObject({
+      code: 0, verdict: 'valid', entries: own + others - before.others,
+      newer: { since: expect.arrayContaining([{ organizationId: home, size }]) },
+    });
+  });
+
   test('a sweep below the checkpoint is no alarm, nor is one beyond it', async () => {
     await works(agent, 1);
     await aged(server.database);

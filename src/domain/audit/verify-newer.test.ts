@@ -217,6 +217,27 @@ describe('found, though only what is newer is read', () => {
     expect((await verifyLog(sourceOf(log))).breaksFound).toBeGreaterThan(0);
   });
 
+  it('stored hashes of the tree that are not there any more', async () => {
+    const { log, since } = await read();
+    const start = () => Promise.reject(new RangeError('tile 0 is not there'));
+    expect(await verifyNewer({ ...sourceOf(log), start }, since, { remembered: since.map(({ note }) => note) })).toBe('does_not_go_on');
+  });
+
+  it.each([
+    ['an agent that has arrived in another organization, which is right', false],
+    ["an agent's id that is used again in another organization", true],
+  ])('%s', async (_name, again) => {
+    const { log, since } = await read();
+    if (again) write(log, 2, 'org_b', 'agt_1');
+    else transfers(log, 'agt_1', 'org_a', 'org_b');
+    await checkpoint(log, KEY);
+    const source = sourceOf(log);
+    const shared = [{ chain: 'agt_1', organizations: ['org_a', 'org_b'] }];
+    const sharing = { ...source, header: async () => ({ ...(await source.header()), shared }) };
+    const found = await verifyNewer(sharing, since, { remembered: since.map(({ note }) => note) });
+    expect(told(found)).toEqual(again ? 'does_not_go_on' : { entries: 6, uncovered: 0 });
+  });
+
   it('a history that is another from before the checkpoint on, signed by the same key', async () => {
     const { since } = await read();
     const { log } = await read();
