@@ -39,7 +39,7 @@ export function auditVerifyCommand(): Command {
     .option('--verifier-key <key...>', 'only believe checkpoints signed by this key (GET /audit/keys)')
     .option('--agent <id>', "verify only this agent's chain")
     .option('--integrity', 'whether the log is as written; not whether rows agree with it, nor whether the gate was right')
-    .option('--newer', 'of a database: read only what is newer than when it was last read whole, and remembered; older entries are not read again')
+    .option('--newer', 'of a database: read only what has come since it was last read, and remembered; older entries are not read again')
     .option('--remember <file>', 'where newest checkpoints are kept, and looked for the next time', defaultRemembered())
     .option('--no-remember', 'compare with no earlier checkpoint, and keep none')
     .option('--json', 'print the outcome as JSON')

@@ -39,7 +39,8 @@ function readOf(outcome: Verification, [entries, chains]: readonly [string, stri
   const all = [`${entries} in ${chains}, read in ${seconds} s`, ...judged(outcome)];
   if (!newer) return all;
   if (newer.everything) return [WHOLE_BECAUSE[newer.because ?? 'does_not_go_on'], ...all];
-  const from = newer.since.slice(0, LISTED).map(({ organizationId, size }) => `${organizationId} from its checkpoint ${size.toLocaleString('en')} on`);
+  const from = newer.since.slice(0, LISTED)
+    .map(({ organizationId, size }) => `${organizationId} from its checkpoint ${size.toLocaleString('en')} on`);
   const more = newer.since.length - from.length;
   return [
     `${entries} read, and where ${chains} ended, in ${seconds} s`,

@@ -123,7 +123,8 @@ export function sourceOf(log: MemoryLog, batch = 3): LogSource {
       yield { from: 0, texts: (log.trees?.platform ?? []).map(({ data }) => data) };
     },
     checkpoints: (tree, from = 0) =>
-      inBatches((log.trees?.checkpoints ?? []).filter((one) => one.organizationId === tree && one.size >= from).sort((a, b) => a.size - b.size)),
+      inBatches((log.trees?.checkpoints ?? []).filter((one) => one.organizationId === tree && one.size >= from)
+        .sort((a, b) => a.size - b.size)),
     mapHeads: () => inBatches(mapped(log)),
     mapHead: (id) => Promise.resolve(newest && mapped(log).find(({ organization }) => organization === id)),
     recoveries: () => Promise.resolve(log.entries.filter(({ event }) => event === 'admin.recovered').map(({ payload }) => payload)),

@@ -66,7 +66,8 @@ const remove = (log: MemoryLog, ...gone: readonly StoredEntry[]): void => {
   log.entries = log.entries.filter((one) => !gone.includes(one));
 };
 const setHead = (log: MemoryLog, { organizationId, chain, seq, hash }: StoredEntry): void => {
-  log.heads = [...log.heads.filter((one) => one.chain !== chain || one.organizationId !== organizationId), { organizationId, chain, seq, hash }];
+  const others = log.heads.filter((one) => one.chain !== chain || one.organizationId !== organizationId);
+  log.heads = [...others, { organizationId, chain, seq, hash }];
 };
 
 describe('what is newer than a remembered checkpoint', () => {

@@ -7,7 +7,7 @@ import type { EntryRange, LogHeader, LogSource, ShownAnchor, ShownSeam } from '.
 import { addSums, NOTHING_SUMMED, sameSums, type Summed } from './keyed-sum.js';
 import { hashText, EMPTY_ROOT } from './tree/rfc6962.js';
 import { verifyEntries, type EntriesFound } from './verify-entries.js';
-import { Breaks, isIn, listOf, metadataOf, toEnd, unmatched, wholeOf } from './verify-joins.js';
+import { type Breaks, isIn, listOf, metadataOf, toEnd, unmatched, wholeOf } from './verify-joins.js';
 import {
   againstStood, partsOf, rememberedBy, usedSince, type Parts, type ReadUpTo, type StoodFound,
 } from './verify-parts.js';
@@ -119,7 +119,8 @@ export class Run {
     for (const { breaks: listed, breaksFound } of [...trees.values(), platform]) breaks.add(listed, breaksFound);
     for (const id of header.organizations) {
       // That entries went which are not newer is not looked at.
-      if (!this.parts.has(id)) breaks.add(againstSweeps(this.seamsOf(id, read.chains), trees.get(id), named('admin.audit_retention_sweep'), platform));
+      if (this.parts.has(id)) continue;
+      breaks.add(againstSweeps(this.seamsOf(id, read.chains), trees.get(id), named('admin.audit_retention_sweep'), platform));
     }
     const judge = judgeOf(header);
     const rotations = named('admin.signing_key_rotated');

@@ -31,7 +31,8 @@ export interface DatabaseToVerify {
 
 /** Verifies the log of a database as it stands at one moment, by connections of its own. Nothing is written. */
 export async function verifyDatabase(what: DatabaseToVerify): Promise<Verification> {
-  const { databaseUrl, organizations, agentId, remembered, since, remembers = false, verifierKeys, threads, niceness = 0, onProgress } = what;
+  const { databaseUrl, organizations, agentId, verifierKeys, threads, niceness = 0, onProgress } = what;
+  const { remembered, since, remembers = false } = what;
   const begun = performance.now();
   const anchors = (await what.anchors?.()) ?? [];
   const connection = await snapshotConnection(databaseUrl);
