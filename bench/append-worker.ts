@@ -1,7 +1,7 @@
 // One of the processes of the append study: appends batches by the engine, or inserts the same rows into the bare twin, as told.
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { agentChain } from '../src/domain/audit/chain.js';
+import { agentChain, type ChainRef } from '../src/domain/audit/chain.js';
 import { prepareEntry, type PreparedEntry } from '../src/domain/audit/entry.js';
 import { newId } from '../src/domain/ids.js';
 import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../src/platform/database/chain-writer.js';
@@ -9,6 +9,7 @@ import { createDataSource } from '../src/platform/database/data-source.js';
 import { inOneGo } from '../src/platform/database/in-one-go.js';
 import { takeHold } from '../src/platform/database/locks.js';
 import { preparing } from '../src/platform/database/prepared.js';
+import { lookThroughMemoryLess } from '../src/start/memory.js';
 import { INPUT, ORIGIN } from './fill-log.js';
 
 export interface AppendOrder {
@@ -29,6 +30,7 @@ export interface AppendSetting {
   readonly batch: number;
 }
 
+lookThroughMemoryLess();
 const setting = JSON.parse(process.env['APPEND_SETTING']!) as AppendSetting;
 const { organizationId, agents, batch } = setting;
 const database = createDataSource({ url: setting.databaseUrl, poolSize: 1 });
@@ -48,19 +50,25 @@ function agentsOf(side: AppendOrder['side']): string[] {
   return [...chosen];
 }
 
-/** As the gate does: what can be made before the heads are locked is; then locks, entries and commit, without a wait between. */
-async function append(side: AppendOrder['side']): Promise<void> {
+interface Made {
+  readonly chains: readonly ChainRef[];
+  readonly parameters: Buffer[];
+}
+
+function made(side: AppendOrder['side']): Made {
   const chains = agentsOf(side).map((agent) => agentChain(organizationId, agent));
   const entries: PreparedEntry[] = [];
   for (let i = 0; i < batch / 2; i++) entries.push(...execution(chains[i % chains.length]!.chain));
+  return { chains, parameters: [...entryColumns(entries), ...subjectColumns(entries)] };
+}
+
+/** As the gate does: what can be made before the heads are locked is; then locks, entries and commit, without a wait between. */
+async function append({ chains, parameters }: Made): Promise<void> {
   const runner = database.createQueryRunner();
   try {
     await preparing(runner);
     await inOneGo([
-      runner.startTransaction(),
-      takeHold(runner, [], { chains }),
-      runner.query(APPEND_ENTRIES, [...entryColumns(entries), ...subjectColumns(entries)]),
-      runner.query('commit'),
+      runner.startTransaction(), takeHold(runner, [], { chains }), runner.query(APPEND_ENTRIES, parameters), runner.query('commit'),
     ]);
   } finally {
     await runner.release();
@@ -91,7 +99,7 @@ const insertBare = {
 const HASHES = Array.from({ length: 64 }, () => randomBytes(32).toString('hex'));
 let next = 0;
 
-async function insert(): Promise<void> {
+function valuesOfNext(): unknown[] {
   const values: unknown[] = [];
   for (let i = 0; i < batch; i++) {
     const entry: PreparedEntry = ready[next++ % ready.length]!;
@@ -100,21 +108,31 @@ async function insert(): Promise<void> {
       entry.outcome ?? null, entry.timestamp, entry.payload, entry.disclosures, HASHES[i % 64], HASHES[(i + 1) % 64],
     );
   }
-  await plain.query({ ...insertBare, values });
+  return values;
 }
 
 process.on('message', ({ side, seconds }: AppendOrder) => void run(side, seconds));
 process.once('SIGTERM', () => process.exit(0));
 
-async function run(side: AppendOrder['side'], seconds: number): Promise<void> {
+/** As a server, which does not stand still while the database writes: each side sends one batch at a time, and makes the next meanwhile. */
+async function repeat<Batch>(seconds: number, make: () => Batch, send: (made: Batch) => Promise<unknown>): Promise<Appended> {
   const begin = performance.now();
   const end = begin + seconds * 1_000;
   let rows = 0;
-  while (performance.now() < end) {
-    await (side === 'bare' ? insert() : append(side));
-    rows += batch;
+  for (let ready = make(); performance.now() < end; rows += batch) {
+    const sent = send(ready);
+    // What is sent goes out before the next is made.
+    await new Promise(setImmediate);
+    ready = make();
+    await sent;
   }
-  process.send!({ rows, seconds: (performance.now() - begin) / 1_000 } satisfies Appended);
+  return { rows, seconds: (performance.now() - begin) / 1_000 };
+}
+
+async function run(side: AppendOrder['side'], seconds: number): Promise<void> {
+  process.send!(side === 'bare'
+    ? await repeat(seconds, valuesOfNext, (values) => plain.query({ ...insertBare, values }))
+    : await repeat(seconds, () => made(side), append));
 }
 
 process.send!('ready');

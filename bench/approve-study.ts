@@ -14,8 +14,8 @@ export const approveStudy: Study = {
     progress.begin(`${title}: agents`, 1);
     const desk = await ApprovalDesk.open(stage, workFolder, (share) => progress.to(share));
     progress.begin(title, 2 * count + 1);
-    // Nobody is measured cold.
-    await desk.measure(2, true);
+    // Nobody is measured cold: a server that has been called for seconds only is still being compiled, on cores that are wanted.
+    await desk.measure(seconds, true);
     progress.step();
     const alone: ApprovalTimes[] = [];
     const beside: ApprovalTimes[] = [];

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { highestLevelOf } from '../../src/domain/hitl/duties.js';
 import type { EscalationLevel } from '../../src/domain/hitl/transition.js';
 import { DeciderQuery } from '../../src/modules/authority/decider.query.js';
+import type { Facts } from '../../src/modules/authority/facts.query.js';
 import { EligibleDecidersQuery } from '../../src/modules/hitl/eligible-deciders.query.js';
 import type { HitlRequestEntity } from '../../src/modules/hitl/hitl-request.entity.js';
 import { JudgeDecisionService } from '../../src/modules/hitl/judge-decision.service.js';
@@ -74,10 +75,9 @@ async function pairOf(world: World, built: BuiltWorld, n: number, person: BuiltP
   const mayApprove = async (level: EscalationLevel): Promise<boolean> => {
     if (!acts) return false;
     const request = { ...entity, escalationLevel: level } as unknown as HitlRequestEntity;
-    const judging = new JudgeDecisionService(
-      { read: async () => request } as never, { readWithin: async () => facts } as never, new DeciderQuery({}));
+    const judging = new JudgeDecisionService({} as never, {} as never, new DeciderQuery({}));
     try {
-      await judging.judge(tx, { organizationId: built.here, agentId: '', id: '', executionId: '', capability: '' }, 'approve', {}, caller);
+      await judging.judge(tx, { request, facts: facts as unknown as Facts }, 'approve', {}, caller);
       return true;
     } catch (error) {
       if (error instanceof Problem && (error.code === 'NOT_ELIGIBLE' || error.code === 'SELF_APPROVAL')) return false;

@@ -59,7 +59,7 @@ export function executionBecomes(server: TestServer, id: string, status: string,
 /** From now on what commits leave in the outbox is not due: the moment between an approval and its run stands still. */
 export async function pauseOutbox(server: TestServer): Promise<void> {
   await server.sql(`create or replace function test_pause_outbox() returns trigger language plpgsql as
-    $$ begin new.available_at := clock_timestamp() + interval '1 hour'; return new; end $$`);
+    $$ begin new.available_at := clock_timestamp() + interval '1 hour'; new.attempts := 0; return new; end $$`);
   await server.sql('create trigger test_pause_outbox before insert on outbox for each row execute function test_pause_outbox()');
 }
 

@@ -140,8 +140,8 @@ export class GrantUsageStore {
   }
 
   /** Begins with the share that it has: its grant counts nothing any more, so there is nothing to count it anew by. */
-  async keep(tx: Tx, organizationId: string, executionId: string): Promise<void> {
-    await tx.query('update grant_uses set waiting = false where organization_id = $1 and execution_id = $2', [organizationId, executionId]);
+  keep(tx: Tx, organizationId: string, executionId: string): void {
+    tx.send('update grant_uses set waiting = false where organization_id = $1 and execution_id = $2', [organizationId, executionId]);
   }
 
   /**

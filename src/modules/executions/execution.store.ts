@@ -86,18 +86,18 @@ export class ExecutionStore {
    * Lets it begin, for the first time or again: a compare-and-set like `move` that raises the fence and gives the lease.
    *
    * @param leaseSeconds from now, by the database's clock
-   * @returns the number of this beginning
+   * @returns the number of this beginning, which holds once the work is committed
    */
-  async begin(tx: Tx, read: ExecutionEntity, next: ExecutionStart, leaseSeconds: number): Promise<number> {
+  begin(tx: Tx, read: ExecutionEntity, next: ExecutionStart, leaseSeconds: number): number {
     const { organizationId, id, status, fence } = read;
-    const [begun] = await tx.query<{ fence: number }>(
+    tx.insist(
       `update executions set status = 'running', fence = fence + 1, runtime = $5, grant_id = $6, grant_version = $7,
          started_at = coalesce(started_at, statement_timestamp()), lease_until = clock_timestamp() + make_interval(secs => $8)
-       where organization_id = $1 and id = $2 and status = $3 and fence = $4 returning fence`,
-      [organizationId, id, status, fence, next.runtime, next.grantId, next.grantVersion, leaseSeconds],
+       where organization_id = $1 and id = $2 and status = $3 and fence = $4 returning id`,
+      [organizationId, id, status, fence, next.runtime, next.grantId, next.grantVersion, leaseSeconds], 1,
+      () => new Error(`execution ${id} was no longer ${status}`),
     );
-    if (!begun) throw new Error(`execution ${id} was no longer ${status}`);
-    return begun.fence;
+    return fence + 1;
   }
 
   /**

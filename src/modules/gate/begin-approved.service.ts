@@ -69,11 +69,11 @@ export class BeginApprovedService {
   }
 
   /** Fence and lease in this commit; the runtime is called after it, with the bytes that were approved. */
-  async begin(tx: Tx, { execution, request, facts }: Approved): Promise<StartedExecution> {
+  begin(tx: Tx, { execution, request, facts }: Approved): StartedExecution {
     const { organizationId, agentId, capability, action } = request;
     const { runtime, timeoutSeconds } = this.running.choose(facts.definition);
     const under = { runtime, grantId: facts.grant!.id, grantVersion: facts.grant!.version };
-    const fence = await this.executions.begin(tx, execution, under, timeoutSeconds + LEASE_GRACE_SECONDS);
+    const fence = this.executions.begin(tx, execution, under, timeoutSeconds + LEASE_GRACE_SECONDS);
     return {
       organizationId, agentId, executionId: execution.id, fence, capability, input: JSON.parse(request.input) as JsonObject,
       inputText: request.input, flagged: execution.flagged, notify: false, hitlRequestId: request.id,

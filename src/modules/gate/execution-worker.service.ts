@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { agentChain } from '../../domain/audit/chain.js';
 import type { JsonObject } from '../../domain/json.js';
-import { inOneGo } from '../../platform/database/in-one-go.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import type { ApprovedAction } from '../../platform/outbox/effects.js';
-import type { OutboxRow } from '../../platform/outbox/outbox.store.js';
+import type { OutboxRow } from '../../platform/outbox/outbox-row.js';
 import type { EffectHandler } from '../../platform/outbox/outbox.worker.js';
 import { LicenceService } from '../hitl/licence.service.js';
 import { planFor } from '../hitl/request-plan.js';
@@ -32,8 +31,7 @@ export class ExecutionWorker implements EffectHandler {
   /** Returns once `execution.started` is durable; the runtime is called beside, and closes by itself. */
   async handle({ organizationId, payload }: OutboxRow): Promise<void> {
     const action = { organizationId, ...payload } as unknown as ApprovedAction;
-    const started = await this.work.run(planFor(action), async (tx) => {
-      const approved = await this.beginning.read(tx, action);
+    const started = await this.work.runOn(planFor(action), (tx) => this.beginning.read(tx, action), async (tx, approved) => {
       const { execution, request, facts } = approved;
       // Another worker, which took this one's claim over, was first; or it was cancelled meanwhile.
       if (execution.status !== 'pending_hitl' || request.status !== 'approved') return undefined;
@@ -63,7 +61,7 @@ export class ExecutionWorker implements EffectHandler {
         ...(execution.flagged ? { flagged: true } : {}),
       },
     });
-    const [, started] = await inOneGo([this.licences.count(tx, request, facts), this.beginning.begin(tx, approved)]);
-    return started;
+    await this.licences.count(tx, request, facts);
+    return this.beginning.begin(tx, approved);
   }
 }

@@ -108,7 +108,7 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
     // Among what is asked is that the definition is the one under which it began: its call was declared to bear this.
     if (hindrance !== undefined) return { because: `: ${hindrance}` };
     if (fence >= BEGINNINGS_MAX) return { because: ` after ${fence} beginnings` };
-    const begun = await this.beginning.begin(tx, approved);
+    const begun = this.beginning.begin(tx, approved);
     tx.record(agentChain(organizationId, agentId), {
       type: 'execution.retried',
       capability,

@@ -5,8 +5,7 @@ import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
 import { CountVotesService } from './count-votes.service.js';
 import { EditRequestService } from './edit-request.service.js';
-import type { PlaceToDecide } from './hitl-request.store.js';
-import { type Decision, type Judged, JudgeDecisionService, type Standing } from './judge-decision.service.js';
+import { assertStands, type Decision, type Judged, JudgeDecisionService, type Standing } from './judge-decision.service.js';
 import { LicenceService } from './licence.service.js';
 import { MoveRequestService } from './move-request.service.js';
 import { ESCALATION_NEEDED, type Obstacle, obstacleTo, UNAVAILABLE } from './obstacle.js';
@@ -20,8 +19,8 @@ export interface RefusedApproval {
   request: { id: string; status: string; decidedBy: string | null; decidedAt: string | null };
 }
 
-/** `waits`: others still have to decide; it was one vote of several, or an edit that decides nothing. */
-export type Approval = 'approved' | 'waits' | RefusedApproval;
+/** `runs`: its runtime has it soon. `waits`: others still have to decide; it was one vote of several, or an edit that decides nothing. */
+export type Approval = 'runs' | 'done' | 'waits' | RefusedApproval;
 
 /** What becomes of an approval, within a unit of work: an edit first where one is sent, then the vote, then what runs. */
 @Injectable()
@@ -34,8 +33,8 @@ export class ApproveRequestService {
     private readonly licences: LicenceService,
   ) {}
 
-  async approve(tx: Tx, place: PlaceToDecide, decision: Decision, caller: Caller): Promise<Approval> {
-    const standing = await this.judging.stands(tx, place, 'approve', decision);
+  async approve(tx: Tx, standing: Standing, decision: Decision, caller: Caller): Promise<Approval> {
+    assertStands(standing, 'approve', decision);
     const text = this.edits.textOf(standing, decision);
     if (text !== undefined) return this.edit(tx, standing, text, decision, caller);
     return this.decide(tx, await this.judging.mayDecide(tx, standing, 'approve', decision, caller), decision, caller);
@@ -75,8 +74,7 @@ export class ApproveRequestService {
     const command: HitlCommand = { kind: 'approve', deciderLevel, ...noteOf(decision), ...(breakGlass ? { breakGlass } : {}) };
     const { request: approved, entryId } = await this.moving.move(tx, { found: request, command, actorId: caller.actorId }, facts);
     if (weighed.vote) await this.counting.keep(tx, approved, { ...vote, entryId });
-    await this.licences.carryOut(tx, approved, facts);
-    return 'approved';
+    return this.licences.carryOut(tx, approved, facts);
   }
 
   /** What may no longer run ends here; what somebody of a higher level may still approve goes to them. */

@@ -3,9 +3,9 @@ import type { Caller } from '../../platform/auth/principal.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { Waiters } from '../../platform/wake/waiters.js';
-import { ApproveRequestService, noteOf, notExecutable } from './approve-request.service.js';
-import { HitlRequestStore, type RequestPlace } from './hitl-request.store.js';
-import { assertShown, type Decision, JudgeDecisionService } from './judge-decision.service.js';
+import { type Approval, ApproveRequestService, noteOf, notExecutable, type RefusedApproval } from './approve-request.service.js';
+import { HitlRequestStore, type PlaceToDecide, type RequestPlace } from './hitl-request.store.js';
+import { assertShown, type Decision, JudgeDecisionService, type Standing } from './judge-decision.service.js';
 import { MoveRequestService } from './move-request.service.js';
 import { planFor } from './request-plan.js';
 
@@ -25,26 +25,26 @@ export class DecideRequestService {
    * Approves the stored bytes, or those that are sent instead, after asking the gate anew: what the grant, the agent and the
    * definition allow now counts, not what they allowed when the request was made.
    *
-   * @returns whether others still have to decide: it was one vote of several, or an edit that decides nothing
+   * @returns what comes of it
    * @throws Problem NOT_EXECUTABLE when it may no longer run (the request is then cancelled), or needs somebody of a higher level
    */
-  async approve(id: string, decision: Decision, caller: Caller): Promise<{ waits: boolean }> {
+  async approve(id: string, decision: Decision, caller: Caller): Promise<Exclude<Approval, RefusedApproval>> {
     const place = await this.requests.place(caller.scope, id);
-    const approval = await this.within(place, async (tx) => {
-      const outcome = await this.approving.approve(tx, place, decision, caller);
+    const approval = await this.within(place, async (tx, standing) => {
+      const outcome = await this.approving.approve(tx, standing, decision, caller);
       if (outcome === 'waits') tx.reply(200, { hitlRequestId: id, waits: true });
-      else if (outcome !== 'approved') tx.reply(409, outcome);
+      else if (typeof outcome === 'object') tx.reply(409, outcome);
       return outcome;
     });
     this.wake(place);
     if (typeof approval === 'object') throw notExecutable(approval);
-    return { waits: approval === 'waits' };
+    return approval;
   }
 
   async reject(id: string, decision: Decision, caller: Caller): Promise<void> {
     const place = await this.requests.place(caller.scope, id);
-    await this.within(place, async (tx) => {
-      const { request, facts } = await this.judging.judge(tx, place, 'reject', decision, caller);
+    await this.within(place, async (tx, standing) => {
+      const { request, facts } = await this.judging.judge(tx, standing, 'reject', decision, caller);
       await this.moving.move(tx, { found: request, command: { kind: 'reject', ...noteOf(decision) }, actorId: caller.actorId }, facts);
     });
     this.wake(place);
@@ -53,8 +53,8 @@ export class DecideRequestService {
   /** Withdraws the question: by the agent that asked, or an administrator; the access table says who. */
   async cancel(id: string, decision: Decision, caller: Caller): Promise<void> {
     const place = await this.requests.place(caller.scope, id);
-    await this.within(place, async (tx) => {
-      const request = await this.requests.read(tx, place);
+    await this.work.runOn(planFor(place), (tx) => this.requests.read(tx, place), async (tx, request) => {
+      replayedAs(tx, place);
       // A late click is late whatever it was shown; whether the window is over, which stands still under a stop, the move knows.
       await this.moving.move(tx, { found: request, command: { kind: 'cancel', ...noteOf(decision) }, actorId: caller.actorId });
       assertShown(request, decision.expectedDigest);
@@ -62,11 +62,10 @@ export class DecideRequestService {
     this.wake(place);
   }
 
-  private within<Result>(place: RequestPlace, story: (tx: Tx) => Promise<Result>): Promise<Result> {
-    return this.work.run(planFor(place), async (tx) => {
-      // The kept answer is a note of what was decided; a replay shows the request as it then stands.
-      tx.reply(200, { hitlRequestId: place.id });
-      return story(tx);
+  private within<Result>(place: PlaceToDecide, story: (tx: Tx, standing: Standing) => Promise<Result>): Promise<Result> {
+    return this.work.runOn(planFor(place), (tx) => this.judging.read(tx, place), (tx, standing) => {
+      replayedAs(tx, place);
+      return story(tx, standing);
     });
   }
 
@@ -74,4 +73,9 @@ export class DecideRequestService {
     this.waiters.wake(place.id);
     this.waiters.wake(place.executionId);
   }
+}
+
+/** The kept answer is a note of what was decided; a replay shows the request as it then stands. */
+function replayedAs(tx: Tx, { id }: RequestPlace): void {
+  tx.reply(200, { hitlRequestId: id });
 }

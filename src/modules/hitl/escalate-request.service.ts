@@ -32,10 +32,10 @@ export class EscalateRequestService {
   /** @throws Problem ESCALATION_LIMIT at the highest level, TARGET_NOT_ELIGIBLE, and what a decision throws */
   async escalate(id: string, { reason, escalateTo, expectedDigest }: Escalation, caller: Caller): Promise<void> {
     const place = await this.requests.place(caller.scope, id);
-    await this.work.run(planFor(place), async (tx) => {
+    await this.work.runOn(planFor(place), (tx) => this.judging.read(tx, place), async (tx, standing) => {
       tx.reply(200, { hitlRequestId: place.id });
       const shown = expectedDigest === undefined ? {} : { expectedDigest };
-      const { request, facts } = await this.judging.judge(tx, place, 'escalate', shown, caller);
+      const { request, facts } = await this.judging.judge(tx, standing, 'escalate', shown, caller);
       const level = levelAbove(request.escalationLevel);
       if (escalateTo !== undefined && !(await this.eligible.mayApproveAt(tx, { ...place, level }, escalateTo))) {
         throw new Problem('TARGET_NOT_ELIGIBLE', `Name somebody of the organization who may approve this request at level ${level}.`, {

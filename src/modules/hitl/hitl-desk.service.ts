@@ -5,8 +5,8 @@ import { Replayed } from '../../platform/database/idempotency.js';
 import { Problem } from '../../platform/http/problem.js';
 import type { PageRequest } from '../../platform/http/pagination.js';
 import { reply } from '../../platform/http/replies.js';
-import { Waiters } from '../../platform/wake/waiters.js';
-import { notExecutable, type RefusedApproval } from './approve-request.service.js';
+import { type FirstOf, Waiters } from '../../platform/wake/waiters.js';
+import { type Approval, notExecutable, type RefusedApproval } from './approve-request.service.js';
 import { DecideRequestService } from './decide-request.service.js';
 import { EscalateRequestService, type Escalation } from './escalate-request.service.js';
 import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
@@ -40,15 +40,16 @@ export class HitlDesk {
   }
 
   approve(id: string, decision: Decision, { wait, form }: RequestWaitQuery, caller: Caller) {
-    return this.decided(id, () => this.deciding.approve(id, decision, caller), wait ?? APPROVAL_WAIT_SECONDS, form, caller, wait ?? 0);
+    const act = () => this.deciding.approve(id, decision, caller);
+    return this.decided(id, act, { wait: wait ?? APPROVAL_WAIT_SECONDS, waitForOthers: wait ?? 0 }, form, caller);
   }
 
   reject(id: string, decision: Decision, { form }: FormQuery, caller: Caller) {
-    return this.decided(id, () => this.deciding.reject(id, decision, caller), 0, form, caller);
+    return this.decided(id, () => this.deciding.reject(id, decision, caller), AT_ONCE, form, caller);
   }
 
   cancel(id: string, decision: Decision, { form }: FormQuery, caller: Caller) {
-    return this.decided(id, () => this.deciding.cancel(id, decision, caller), 0, form, caller);
+    return this.decided(id, () => this.deciding.cancel(id, decision, caller), AT_ONCE, form, caller);
   }
 
   async escalate(id: string, escalation: Escalation, { form }: FormQuery, caller: Caller) {
@@ -60,17 +61,16 @@ export class HitlDesk {
     return { request: present(await this.find(id, caller), form, 'camel') };
   }
 
-  /** @param waitForOthers instead of `wait`, where it decided nothing yet */
-  private async decided(
-    id: string, act: () => Promise<Deed>, wait: number, form: FormQuery['form'], caller: Caller, waitForOthers = wait,
-  ) {
-    const { waits, headers } = await outcomeOf(act);
-    const row = await this.awaited(id, waits ? waitForOthers : wait, caller);
+  private async decided(id: string, act: () => Promise<Deed>, patience: Patience, form: FormQuery['form'], caller: Caller) {
+    const { deed, headers } = await outcomeOf(act);
+    const wait = deed === 'waits' ? patience.waitForOthers : patience.wait;
+    // An action that has only just been handed on is not closed yet: whoever waits for it need not look before it is.
+    const row = await this.awaited(id, wait, caller, deed === 'runs' ? 'news' : 'a look');
     return reply(200, { request: present(row, form, 'camel') }, headers);
   }
 
-  private awaited(id: string, wait: number, caller: Caller): Promise<RequestRow> {
-    return this.waiters.until(id, caller, wait, () => this.find(id, caller), isFinalRequest);
+  private awaited(id: string, wait: number, caller: Caller, first: FirstOf = 'a look'): Promise<RequestRow> {
+    return this.waiters.until(id, caller, wait, () => this.find(id, caller), isFinalRequest, first);
   }
 
   private async find(id: string, caller: Caller): Promise<RequestRow> {
@@ -93,20 +93,27 @@ function assigneeOf({ assignedTo }: RequestListQuery, { principal }: Caller): { 
   return { assignedTo };
 }
 
-/** `waits`: others still have to decide. */
-type Deed = { waits: boolean } | void;
+type Deed = Exclude<Approval, RefusedApproval> | void;
+
+/** How many seconds an answer waits for the end, and for what others have to do where nothing is decided yet. */
+interface Patience {
+  readonly wait: number;
+  readonly waitForOthers: number;
+}
+
+const AT_ONCE: Patience = { wait: 0, waitForOthers: 0 };
 
 /** A repeated decision under the same key shows the request as it stands, like the first. */
-async function outcomeOf(act: () => Promise<Deed>): Promise<{ waits: boolean; headers: Record<string, string> }> {
+async function outcomeOf(act: () => Promise<Deed>): Promise<{ deed: Deed; headers: Record<string, string> }> {
   try {
-    return { waits: (await act())?.waits ?? false, headers: {} };
+    return { deed: await act(), headers: {} };
   } catch (error) {
     if (!(error instanceof Replayed)) throw error;
     recordsNothing();
     const headers = { 'Idempotent-Replayed': 'true' };
     const { status, body } = error.answer;
     if (status === 409) throw notExecutable(body as RefusedApproval, headers);
-    return { waits: (body as { waits?: boolean }).waits ?? false, headers };
+    return { deed: (body as { waits?: boolean }).waits ? 'waits' : 'done', headers };
   }
 }
 

@@ -25,6 +25,20 @@ export interface RequestMove {
   withinWindow: boolean;
 }
 
+const MOVE = `
+  update hitl_requests q set status = n.status, escalation_level = n.escalation_level, expires_at = n.expires_at,
+    remind_at = n.remind_at, reminded_seconds = n.reminded_seconds, decision_outcome = n.decision_outcome,
+    decision_by = n.decision_by, decided_by = n.decided_by, decided_at = n.decided_at, note = n.note,
+    decision_entry_id = n.decision_entry_id, break_glass = n.break_glass, decider_level = n.decider_level,
+    escalated_to = n.escalated_to, escalated_at = n.escalated_at, escalation_reason = n.escalation_reason
+  from json_to_recordset($1) as n(organization_id text, id text, from_status text, from_version integer, within_window boolean,
+    status text, escalation_level integer, expires_at timestamptz, remind_at timestamptz, reminded_seconds integer,
+    decision_outcome text, decision_by text, decided_by text, decided_at timestamptz, note text, decision_entry_id text,
+    break_glass boolean, decider_level integer, escalated_to text, escalated_at timestamptz, escalation_reason text)
+  where q.organization_id = n.organization_id and q.id = n.id and q.status = n.from_status and q.version = n.from_version
+    and (not n.within_window or q.expires_at > clock_timestamp())
+  returning q.id`;
+
 @Injectable()
 export class HitlRequestStore {
   constructor(private readonly statements: Statements) {}
@@ -66,22 +80,13 @@ export class HitlRequestStore {
    * @returns ids of those that moved: the others' window has closed meanwhile
    */
   async move(tx: Tx, moves: readonly RequestMove[]): Promise<Set<string>> {
-    const rows = await tx.query<{ id: string }>(
-      `update hitl_requests q set status = n.status, escalation_level = n.escalation_level, expires_at = n.expires_at,
-         remind_at = n.remind_at, reminded_seconds = n.reminded_seconds, decision_outcome = n.decision_outcome,
-         decision_by = n.decision_by, decided_by = n.decided_by, decided_at = n.decided_at, note = n.note,
-         decision_entry_id = n.decision_entry_id, break_glass = n.break_glass, decider_level = n.decider_level,
-         escalated_to = n.escalated_to, escalated_at = n.escalated_at, escalation_reason = n.escalation_reason
-       from json_to_recordset($1) as n(organization_id text, id text, from_status text, from_version integer, within_window boolean,
-         status text, escalation_level integer, expires_at timestamptz, remind_at timestamptz, reminded_seconds integer,
-         decision_outcome text, decision_by text, decided_by text, decided_at timestamptz, note text, decision_entry_id text,
-         break_glass boolean, decider_level integer, escalated_to text, escalated_at timestamptz, escalation_reason text)
-       where q.organization_id = n.organization_id and q.id = n.id and q.status = n.from_status and q.version = n.from_version
-         and (not n.within_window or q.expires_at > clock_timestamp())
-       returning q.id`,
-      [JSON.stringify(moves.map(rowOf))],
-    );
+    const rows = await tx.query<{ id: string }>(MOVE, [JSON.stringify(moves.map(rowOf))]);
     return new Set(rows.map(({ id }) => id));
+  }
+
+  /** One of which nothing but its own refusal depends on whether it moved. @param refused what the work fails with where it did not */
+  moveOrFail(tx: Tx, move: RequestMove, refused: () => Error): void {
+    tx.insist(MOVE, [JSON.stringify([rowOf(move)])], 1, refused);
   }
 
   /**

@@ -60,23 +60,16 @@ export class JudgeDecisionService {
     private readonly deciders: DeciderQuery,
   ) {}
 
-  /** @throws Problem STOPPED, HITL_ALREADY_DECIDED, HITL_EXPIRED, HITL_DIGEST_MISMATCH, NOT_ELIGIBLE, SELF_APPROVAL, REASON_REQUIRED */
-  async judge(tx: Tx, place: PlaceToDecide, kind: DutyCommand['kind'], decision: Decision, caller: Caller): Promise<Judged> {
-    return this.mayDecide(tx, await this.stands(tx, place, kind, decision), kind, decision, caller);
+  /** What every decision rests on, locked; it can be asked along with the locks of its plan. @throws Problem NOT_FOUND */
+  async read(tx: Tx, place: PlaceToDecide): Promise<Standing> {
+    const [request, facts] = await inOneGo([this.requests.read(tx, place), this.facts.readWithin(tx, place, place.executionId)]);
+    return { request, facts };
   }
 
-  /** @throws Problem STOPPED, HITL_ALREADY_DECIDED, HITL_EXPIRED, ESCALATION_LIMIT, HITL_DIGEST_MISMATCH, NOT_ELIGIBLE */
-  async stands(tx: Tx, place: PlaceToDecide, kind: DutyCommand['kind'], decision: Decision): Promise<Standing> {
-    const [request, facts] = await inOneGo([this.requests.read(tx, place), this.facts.readWithin(tx, place, place.executionId)]);
-    if (isOpen(request.status)) assertNotStopped(facts);
-    const { expectedDigest } = decision;
-    const outcome = transition(stateOf(request), kind === 'escalate' ? { kind, reason: '' } : { kind: 'reject' }, facts.now);
-    if (outcome.kind === 'refused') throw refusalOf(outcome, request);
-    // Who was shown the request before somebody edited it cannot mean what it is now.
-    if (request.editedAt !== null && expectedDigest === undefined) throw notAsShown(request);
-    assertShown(request, expectedDigest);
-    if (decision.inBatch) assertFitForBatch(request, kind, decision);
-    return { request, facts };
+  /** @throws Problem STOPPED, HITL_ALREADY_DECIDED, HITL_EXPIRED, HITL_DIGEST_MISMATCH, NOT_ELIGIBLE, SELF_APPROVAL, REASON_REQUIRED */
+  async judge(tx: Tx, found: Standing, kind: DutyCommand['kind'], decision: Decision, caller: Caller): Promise<Judged> {
+    assertStands(found, kind, decision);
+    return this.mayDecide(tx, found, kind, decision, caller);
   }
 
   /** @throws Problem NOT_ELIGIBLE, SELF_APPROVAL, REASON_REQUIRED */
@@ -137,6 +130,22 @@ export class JudgeDecisionService {
     const selves = await this.deciders.selves(tx, organizationId, names, ties.createdAt);
     return { decider: person, organization: { ...organization, selves }, request };
   }
+}
+
+/**
+ * Whether a request may be decided at all, whoever it is that decides.
+ *
+ * @throws Problem STOPPED, HITL_ALREADY_DECIDED, HITL_EXPIRED, ESCALATION_LIMIT, HITL_DIGEST_MISMATCH, NOT_ELIGIBLE
+ */
+export function assertStands({ request, facts }: Standing, kind: DutyCommand['kind'], decision: Decision): void {
+  if (isOpen(request.status)) assertNotStopped(facts);
+  const { expectedDigest } = decision;
+  const outcome = transition(stateOf(request), kind === 'escalate' ? { kind, reason: '' } : { kind: 'reject' }, facts.now);
+  if (outcome.kind === 'refused') throw refusalOf(outcome, request);
+  // Who was shown the request before somebody edited it cannot mean what it is now.
+  if (request.editedAt !== null && expectedDigest === undefined) throw notAsShown(request);
+  assertShown(request, expectedDigest);
+  if (decision.inBatch) assertFitForBatch(request, kind, decision);
 }
 
 export const ROOT = 'root';

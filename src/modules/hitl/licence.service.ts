@@ -35,8 +35,7 @@ export class LicenceService {
   async count(tx: Tx, request: HitlRequestEntity, { grant, agent, usage, now }: Facts): Promise<void> {
     if (!grant || !agent) return;
     if (usage === undefined && grant.id === request.grantId) {
-      await this.usage.keep(tx, request.organizationId, request.executionId);
-      return;
+      return this.usage.keep(tx, request.organizationId, request.executionId);
     }
     const { uses } = compareLimits(grant.limits, usage?.used ?? [], {
       input: JSON.parse(request.input) as JsonObject,
@@ -68,10 +67,15 @@ export class LicenceService {
    *
    * @param approved as it stands now
    * @param by who begins a licence, where that is not the caller: `system`
+   * @returns whether it is done with that, or runs
    */
-  async carryOut(tx: Tx, approved: HitlRequestEntity, facts: Facts, by?: string): Promise<void> {
-    if (this.isReceipt(approved, facts)) await this.give(tx, approved, facts, by);
-    else tx.enqueue(runExecution(actionOf(approved)));
+  async carryOut(tx: Tx, approved: HitlRequestEntity, facts: Facts, by?: string): Promise<'done' | 'runs'> {
+    if (!this.isReceipt(approved, facts)) {
+      tx.enqueue(runExecution(actionOf(approved)));
+      return 'runs';
+    }
+    await this.give(tx, approved, facts, by);
+    return 'done';
   }
 
   async give(tx: Tx, request: HitlRequestEntity, facts: Facts, by?: string): Promise<void> {

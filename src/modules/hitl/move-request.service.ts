@@ -63,11 +63,14 @@ export class MoveRequestService {
     private readonly eligible: EligibleDecidersQuery,
   ) {}
 
-  /** @throws Problem where the table refuses it, with the state that stands */
+  /** @throws Problem where the table refuses it, with the state that stands; so does the commit where the window closes before it */
   async move(tx: Tx, wanted: WantedMove, seen?: Seen): Promise<Moved> {
-    const [outcome] = await this.moveAll(tx, [wanted], seen);
-    if ('kind' in outcome!) throw refusalOf(outcome, wanted.found);
-    return outcome!;
+    const [judged, now] = await this.judge(tx, [wanted], seen);
+    const plan = judged[0]!;
+    if ('kind' in plan) throw refusalOf(plan, wanted.found);
+    this.requests.moveOrFail(tx, plan, () => refusalOf(TOO_LATE, wanted.found));
+    await this.follow(tx, [plan], now);
+    return movedBy(plan);
   }
 
   /**
@@ -78,23 +81,29 @@ export class MoveRequestService {
    */
   async moveAll(tx: Tx, wanted: readonly WantedMove[], seen?: Seen): Promise<(Moved | Refused | Held)[]> {
     if (wanted.length === 0) return [];
+    const [judged, now] = await this.judge(tx, wanted, seen);
+    const plans = judged.flatMap((one) => ('kind' in one ? [] : [one]));
+    const moved = await this.requests.move(tx, plans);
+    await this.follow(tx, plans.filter(({ next }) => moved.has(next.id)), now);
+    return judged.map((one) => {
+      if ('kind' in one) return one;
+      return moved.has(one.next.id) ? movedBy(one) : TOO_LATE;
+    });
+  }
+
+  /** What the table says of each, and the clock by which it says it. */
+  private async judge(tx: Tx, wanted: readonly WantedMove[], seen?: Seen): Promise<[(Planned | Refused | Held)[], Date]> {
     const now = seen?.now ?? (await tx.now());
     const isFree = seen?.stops?.length === 0;
     const holds = isFree ? [] : await holdsOver(tx, wanted.map(({ found }) => found));
     const judged = wanted.map((one, i) => planned(one, isOpen(one.found.status) ? holds[i] : undefined, now));
-    const plans = judged.flatMap((one) => ('kind' in one ? [] : [one]));
-    await this.addressEscalations(tx, plans);
-    const moved = await this.requests.move(tx, plans);
-    const carried = plans.filter(({ next }) => moved.has(next.id));
+    await this.addressEscalations(tx, judged.flatMap((one) => ('kind' in one ? [] : [one])));
+    return [judged, now];
+  }
+
+  private async follow(tx: Tx, carried: readonly Planned[], now: Date): Promise<void> {
     for (const plan of carried) this.record(tx, plan);
     await this.cancelExecutions(tx, carried, now);
-    return judged.map((one) => {
-      if ('kind' in one) return one;
-      // The window closed between reading the clock and writing.
-      return moved.has(one.next.id)
-        ? { request: one.next, accepted: one.accepted, entryId: one.entryIds.at(-1)! }
-        : { kind: 'refused', code: 'HITL_EXPIRED' };
-    });
   }
 
   /** An escalation that names nobody goes to the only person of its level, where there is only one. */
@@ -148,6 +157,11 @@ function planned({ found, command, actorId, cause = 'asked' }: WantedMove, hold:
   const bySystem = command.kind === 'timeout' || command.kind === 'remind' || ('by' in command && command.by === 'system');
   return { found, from, next, command, actorId, cause, accepted, entryIds, withinWindow: !bySystem && !hold };
 }
+
+/** The window closed between reading the clock and writing. */
+const TOO_LATE: Refused = { kind: 'refused', code: 'HITL_EXPIRED' };
+
+const movedBy = ({ next, accepted, entryIds }: Planned): Moved => ({ request: next, accepted, entryId: entryIds.at(-1)! });
 
 interface Deed {
   now: Date;

@@ -36,5 +36,10 @@ export function subjectColumns(entries: readonly PreparedEntry[]): Buffer[] {
 /** The last statement of a unit of work. The heads are locked by then. */
 export const APPEND_ENTRIES = `select append_entries_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
 
-/** The same where open requests are counted and effects handed to the outbox besides: three arrays for each come first. */
-export const WRITE_OUT = `select write_out_v1(${Array.from({ length: 21 }, (_, i) => `$${i + 1}`).join(', ')})`;
+/**
+ * The same where open requests are counted and effects handed to the outbox besides: three arrays and four come first. Answers the
+ * effects' rows, in their order.
+ */
+export const WRITE_OUT = `
+  select effect_id as id, effect_created_at as "createdAt", effect_is_held as "isHeld"
+  from write_out_v2(${Array.from({ length: 22 }, (_, i) => `$${i + 1}`).join(', ')})`;

@@ -13,6 +13,9 @@ import { inOneGo } from './in-one-go.js';
 import { moveHead } from './locks.js';
 import type { Plan } from './plan.js';
 
+/** Of `insist_v1`. */
+const DOES_NOT_HOLD = 'CS003';
+
 export interface RecordOptions {
   /** Who did it, where that is not the caller of the present request: `system` for sweepers and workers. */
   actorId?: string;
@@ -32,13 +35,21 @@ export class Tx {
   private changed: readonly string[] = [];
   private readonly more: ChainRef[] = [];
   private readonly later: (() => void)[] = [];
+  private readonly sent: Promise<void>[] = [];
+  private chains: readonly ChainRef[] = [];
+  private closed: readonly ChainRef[] = [];
 
   /** Made by the unit of work alone. */
   constructor(
     private readonly runner: QueryRunner,
     private readonly plan: Plan,
-    private readonly closed: readonly ChainRef[],
   ) {}
+
+  /** For the unit of work: what it has taken hold of, and which segments of that are closed. */
+  hasTaken({ chains, closed }: { readonly chains: readonly ChainRef[]; readonly closed: readonly ChainRef[] }): void {
+    this.chains = chains;
+    this.closed = closed;
+  }
 
   /** TypeORM's manager on this transaction; for stores. */
   get manager(): EntityManager {
@@ -49,8 +60,9 @@ export class Tx {
     return this.entries.length;
   }
 
-  get enqueued(): number {
-    return this.effects.length;
+  /** In the order in which they are written. */
+  get enqueued(): readonly Effect[] {
+    return this.effects;
   }
 
   async query<Row = Record<string, unknown>>(sql: string, parameters: unknown[] = []): Promise<Row[]> {
@@ -58,6 +70,25 @@ export class Tx {
     // TypeORM answers an UPDATE or DELETE with [rows, count].
     const isWrite = Array.isArray(result) && result.length === 2 && Array.isArray(result[0]) && typeof result[1] === 'number';
     return (isWrite ? result[0] : result) as Row[];
+  }
+
+  /** Sends a statement whose answer nobody waits for before the commit. What it fails with, the work fails with. */
+  send(sql: string, parameters: unknown[] = []): void {
+    this.track(this.query(sql, parameters));
+  }
+
+  /**
+   * The same of a change that has to find as many rows as are given: a compare-and-set that nobody need wait for. One that finds
+   * fewer makes a rollback of the commit behind it.
+   *
+   * @param change a statement that answers a row for each that it has changed
+   * @param refused what the work fails with then
+   */
+  insist(change: string, parameters: unknown[], rows: number, refused: () => Error): void {
+    const sql = `with changed as (${change}) select insist_v1((select count(*) from changed) = $${parameters.length + 1})`;
+    this.track(this.query(sql, [...parameters, rows]).catch((error: unknown) => {
+      throw (error as { code?: unknown }).code === DOES_NOT_HOLD ? refused() : error;
+    }));
   }
 
   /** The database's clock of this moment, after the locks. `now()` would be the transaction's start. */
@@ -80,7 +111,7 @@ export class Tx {
 
   /** Whether this work has the head of a chain that its plan names: always, unless the plan takes `onlyFree` ones. */
   holds(chain: ChainRef): boolean {
-    return [...this.plan.chains, ...this.more].some((one) => one.organizationId === chain.organizationId && one.chain === chain.chain);
+    return [...this.chains, ...this.more].some((one) => one.organizationId === chain.organizationId && one.chain === chain.chain);
   }
 
   /**
@@ -163,11 +194,20 @@ export class Tx {
   /** Of what this work has changed for decisions in flight. For the unit of work. */
   async raiseRevisions(): Promise<void> {
     await this.raiseShared(this.plan.changesShared ?? []);
-    if (!this.plan.leavesFacts) await this.raise(this.plan.chains);
+    if (!this.plan.leavesFacts) await this.raise(this.chains);
   }
 
-  /** What writes all that was collected: counts, outbox rows, and last the entries. For the unit of work. */
-  lastStatement(): { sql: string; parameters: unknown[] } | undefined {
+  /** What was sent, and nobody has waited for yet. For the unit of work. */
+  get pending(): readonly Promise<void>[] {
+    return this.sent;
+  }
+
+  /**
+   * What writes all that was collected: counts, outbox rows, and last the entries. For the unit of work.
+   *
+   * @param held for each effect, for how many seconds it is written as claimed
+   */
+  lastStatement(held: readonly number[]): { sql: string; parameters: unknown[] } | undefined {
     const entries = this.takeEntries();
     const columns = [...entryColumns(entries), ...subjectColumns(entries)];
     if (this.openRequests.size === 0 && this.effects.length === 0) {
@@ -177,7 +217,7 @@ export class Tx {
     const collected = [
       counts.map(({ chain }) => chain.organizationId), counts.map(({ chain }) => chain.chain), counts.map(({ change }) => change),
       this.effects.map((effect) => effect.organizationId), this.effects.map((effect) => effect.kind),
-      this.effects.map((effect) => JSON.stringify(effect.payload satisfies JsonObject)),
+      this.effects.map((effect) => JSON.stringify(effect.payload satisfies JsonObject)), held,
     ];
     return { sql: WRITE_OUT, parameters: [...collected, ...columns] };
   }
@@ -188,6 +228,13 @@ export class Tx {
        where (organization_id, chain) in (select * from unnest($1::text[], $2::text[])) order by organization_id, chain ${locking}`,
       [chains.map((chain) => chain.organizationId), chains.map((chain) => chain.chain)],
     );
+  }
+
+  private track(answer: Promise<unknown>): void {
+    const done = answer.then(() => undefined);
+    // Told by the commit.
+    done.catch(() => undefined);
+    this.sent.push(done);
   }
 
   private takeEntries(): PreparedEntry[] {

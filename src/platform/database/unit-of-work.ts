@@ -7,6 +7,7 @@ import { CredentialSources } from '../auth/credential-source.js';
 import type { Caller } from '../auth/principal.js';
 import { Problem } from '../http/problem.js';
 import { requestContext } from '../http/request-context.js';
+import { HandOver, type WrittenEffect } from '../outbox/hand-over.js';
 import { OutboxBell } from '../outbox/outbox-bell.js';
 import { Tx } from './tx.js';
 import { IdempotencyKeys, Replayed } from './idempotency.js';
@@ -20,6 +21,14 @@ import { outwaitSilent } from './silent-holders.js';
 interface Locked {
   readonly chains: readonly ChainRef[];
   readonly closed: readonly ChainRef[];
+}
+
+/** What a unit of work has to take hold of. */
+interface Wanted {
+  readonly plan: Plan;
+  /** Of the plan and of the caller; those of the caller alone. */
+  readonly barriers: readonly string[];
+  readonly callers: readonly string[];
 }
 
 const ATTEMPTS = 3;
@@ -45,19 +54,33 @@ export class UnitOfWork {
   ) {}
 
   async run<Result>(plan: Plan, story: (tx: Tx) => Promise<Result>): Promise<Result> {
+    return this.runOn(plan, () => Promise.resolve(), story);
+  }
+
+  /**
+   * As `run`, for a story that begins with questions which its plan answers for: they are asked behind the locks, in the same way to
+   * the database and back. They may be asked twice.
+   */
+  async runOn<Known, Result>(
+    plan: Plan, ask: (tx: Tx) => Promise<Known>, story: (tx: Tx, known: Known) => Promise<Result>,
+  ): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       this.hold.assertServing();
       try {
-        return await this.once(plan, story);
+        return await this.once(plan, ask, story);
       } catch (error) {
         if (attempt === ATTEMPTS || !isWorthAnotherAttempt(error)) throw error;
       }
     }
   }
 
-  private async once<Result>(plan: Plan, story: (tx: Tx) => Promise<Result>): Promise<Result> {
+  private async once<Known, Result>(
+    plan: Plan, ask: (tx: Tx) => Promise<Known>, story: (tx: Tx, known: Known) => Promise<Result>,
+  ): Promise<Result> {
     const runner = this.dataSource.createQueryRunner();
-    let tx: Tx;
+    const tx = new Tx(runner, plan);
+    let handOver: HandOver | undefined;
+    let written: readonly WrittenEffect[];
     let result: Result;
     try {
       await preparing(runner, plan.patienceMs);
@@ -80,44 +103,52 @@ export class UnitOfWork {
         await this.recheckCredential(runner);
         throw new Replayed(kept);
       }
-      const { chains, closed } = await this.takeLocks(runner, plan, barriers, callers);
+      const known = await this.takeLocks(runner, { plan, barriers, callers }, tx, ask);
       await begun;
-      tx = new Tx(runner, { ...plan, chains }, closed);
-      result = await story(tx);
+      result = await story(tx, known);
       await tx.raiseRevisions();
       if (claim && tx.answered) await this.keys.keep(runner, claim, tx.answered);
       // Made before anything is sent: what cannot be said must not be followed by a commit. One behind a statement that fails is
       // none, PostgreSQL makes a rollback of it.
-      const last = tx.lastStatement();
-      await inOneGo([last && tx.query(last.sql, last.parameters), runner.commitTransaction()]);
+      handOver = HandOver.of(tx.enqueued, this.bell);
+      const last = tx.lastStatement(handOver.held);
+      const answer = last && tx.query<WrittenEffect & Record<string, unknown>>(last.sql, last.parameters);
+      await inOneGo([...tx.pending, answer, runner.commitTransaction()]);
+      written = (await answer) ?? [];
       if (context) context.recorded += tx.recorded;
     } catch (error) {
+      handOver?.giveUp();
+      // What was sent without waiting failed first, and what came behind it only said that it had.
+      const first = await inOneGo(tx.pending).then(() => error, (earlier: unknown) => earlier);
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
       if (error instanceof Replayed) await passBarriers(this.dataSource, plan.changesShared ?? []);
-      throw error;
+      throw first;
     } finally {
       await runner.release();
     }
     tx.tell();
-    if (tx.enqueued > 0) this.bell.ring();
+    if (handOver.begin(written)) this.bell.ring();
     await passBarriers(this.dataSource, tx.changedShared);
     return result;
   }
 
   /** The credential is looked at behind the last lock: what waited for it may have outlived its caller. */
-  private async takeLocks(runner: QueryRunner, plan: Plan, barriers: readonly string[], callers: readonly string[]): Promise<Locked> {
+  private async takeLocks<Known>(runner: QueryRunner, wanted: Wanted, tx: Tx, ask: (tx: Tx) => Promise<Known>): Promise<Known> {
+    const { plan, barriers } = wanted;
     if (plan.onlyFree || plan.urgent || plan.creates !== undefined) {
-      const locked = await this.lockInSteps(runner, plan, barriers, callers);
+      tx.hasTaken(await this.lockInSteps(runner, wanted));
       await this.recheckCredential(runner);
-      return locked;
+      return ask(tx);
     }
-    const [closed] = await inOneGo([takeHold(runner, barriers, plan), this.recheckCredential(runner)]);
+    const [closed, , known] = await inOneGo([takeHold(runner, barriers, plan), this.recheckCredential(runner), ask(tx)]);
+    tx.hasTaken({ chains: plan.chains, closed });
+    if (closed.length === 0) return known;
     // Where an agent has left there was one more lock to wait for.
-    if (closed.length > 0) await this.recheckCredential(runner);
-    return { chains: plan.chains, closed };
+    await this.recheckCredential(runner);
+    return ask(tx);
   }
 
-  private async lockInSteps(runner: QueryRunner, plan: Plan, barriers: readonly string[], callers: readonly string[]): Promise<Locked> {
+  private async lockInSteps(runner: QueryRunner, { plan, barriers, callers }: Wanted): Promise<Locked> {
     if (plan.onlyFree) return { chains: await lockFreeHeads(runner, plan, callers), closed: [] };
     await shareBarrier(runner, barriers);
     const lock = () => lockHeads(runner, plan);

@@ -1,6 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync, readlinkSync, realpathSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { totalmem } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StartRefused } from '../config/start-refused.js';
@@ -20,6 +21,21 @@ const SETTINGS = {
   log_timezone: 'UTC',
   log_min_messages: 'warning',
 } as const;
+
+const SMALLEST_CACHE_MB = 128;
+const LARGEST_CACHE_MB = 1_024;
+const MEGABYTE = 2 ** 20;
+
+/** PostgreSQL's own default is for machines of long ago: an eighth of the memory, of which it takes what it comes to use. */
+export function cacheFor(bytes: number): string {
+  return `${Math.min(LARGEST_CACHE_MB, Math.max(SMALLEST_CACHE_MB, Math.floor(bytes / 8 / MEGABYTE)))}MB`;
+}
+
+/** Of this machine, or of the container around us. */
+function memory(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(totalmem(), limit) : totalmem();
+}
 
 /**
  * Ends a server that a killed process of ours left behind. Its process is recognised by the folder that it works in, never by
@@ -120,7 +136,8 @@ export class Postmaster {
     options: { port: number; logFile: string; sockets?: string | undefined; settings?: Readonly<Record<string, string>> },
   ): Postmaster {
     const { port, logFile, sockets = '' } = options;
-    const settings = { ...SETTINGS, unix_socket_directories: quoted(sockets), ...options.settings, port: String(port) };
+    const own = { ...SETTINGS, shared_buffers: cacheFor(memory()), unix_socket_directories: quoted(sockets) };
+    const settings = { ...own, ...options.settings, port: String(port) };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const log = openLog(logFile);
     try {

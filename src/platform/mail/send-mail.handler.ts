@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { Problem } from '../http/problem.js';
 import { LOGGER } from '../logging/token.js';
-import type { OutboxRow } from '../outbox/outbox.store.js';
+import type { OutboxRow } from '../outbox/outbox-row.js';
 import { type EffectHandler, OutboxWorker } from '../outbox/outbox.worker.js';
 import { Mailer } from './mailer.js';
 import { MailRefused, Smtp } from './smtp.js';

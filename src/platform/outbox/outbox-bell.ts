@@ -1,15 +1,34 @@
 import { Injectable } from '@nestjs/common';
+import type { EffectKind } from './effects.js';
+import type { OutboxRow } from './outbox-row.js';
 
-/** Tells this process's worker that a commit left something in the outbox, so that it need not wait for its next look. */
+/** A place in this process's worker, kept for an effect that is about to be committed as claimed already. One of both is called. */
+export interface KeptPlace {
+  start(row: OutboxRow): void;
+  giveUp(): void;
+}
+
+export interface OutboxListener {
+  /** A commit left something in the outbox. */
+  ring(): void;
+  /** @returns undefined where the effect is better left to whoever claims it: no place is free, others were first, nobody handles it */
+  keepPlace(kind: EffectKind): KeptPlace | undefined;
+}
+
+/** Between those who commit effects and this process's worker: it need neither wait for its next look nor ask for what it is handed. */
 @Injectable()
 export class OutboxBell {
-  private listener: () => void = () => undefined;
+  private listener: OutboxListener | undefined;
 
-  onRing(listener: () => void): void {
+  listen(listener: OutboxListener): void {
     this.listener = listener;
   }
 
   ring(): void {
-    this.listener();
+    this.listener?.ring();
+  }
+
+  keepPlace(kind: EffectKind): KeptPlace | undefined {
+    return this.listener?.keepPlace(kind);
   }
 }

@@ -1,20 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import type { JsonObject } from '../../domain/json.js';
 import { Reserve } from '../database/reserve.js';
 import { Statements } from '../database/statements.js';
 import type { EffectKind } from './effects.js';
-
-export interface OutboxRow {
-  organizationId: string;
-  id: string;
-  kind: EffectKind;
-  payload: JsonObject;
-  /** How often it was claimed: the claim's own number, by which one that was lost is known. */
-  attempts: number;
-  createdAt: Date;
-}
+import type { OutboxRow } from './outbox-row.js';
 
 /**
  * Claims and ends need not be on the disk when they are answered: what a crash of the database takes back is delivered again, which

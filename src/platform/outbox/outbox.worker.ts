@@ -5,8 +5,9 @@ import { asService } from '../auth/call-context.js';
 import { Problem } from '../http/problem.js';
 import { LOGGER } from '../logging/token.js';
 import type { EffectKind } from './effects.js';
-import { OutboxBell } from './outbox-bell.js';
-import { type OutboxRow, OutboxStore } from './outbox.store.js';
+import { type KeptPlace, OutboxBell } from './outbox-bell.js';
+import type { OutboxRow } from './outbox-row.js';
+import { OutboxStore } from './outbox.store.js';
 
 /** Does what follows a commit. Called again after a failure or a crash, so it must bear repetition. */
 export interface EffectHandler {
@@ -35,6 +36,8 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
   private readonly handlers = new Map<EffectKind, EffectHandler>();
   private timer?: NodeJS.Timeout;
   private readonly running = new Set<Promise<void>>();
+  /** Places for effects that are being committed. */
+  private kept = 0;
   private claiming: Promise<void> | undefined;
   /** Whether there may be more than the last claim took. */
   private mayBeMore = false;
@@ -52,7 +55,7 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   onApplicationBootstrap(): void {
-    this.bell.onRing(() => this.look());
+    this.bell.listen({ ring: () => this.look(), keepPlace: (kind) => this.keepPlace(kind) });
     this.timer = setInterval(() => this.look(), LOOK_EVERY_MS);
     this.look();
   }
@@ -74,11 +77,37 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
     this.fill();
   }
 
+  /** Nothing overtakes what is known to wait; and a claim that is under way may bring as many as were free. */
+  private keepPlace(kind: EffectKind): KeptPlace | undefined {
+    if (!this.isWorking || this.mayBeMore || this.claiming !== undefined || this.free <= 0 || !this.handlers.has(kind)) return undefined;
+    this.kept++;
+    const leave = () => {
+      this.kept--;
+      this.fill();
+    };
+    return {
+      start: (row) => {
+        // Stopped meanwhile, it is another server's when the claim has ended.
+        if (this.isWorking) this.start(row);
+        leave();
+      },
+      giveUp: leave,
+    };
+  }
+
+  private get isWorking(): boolean {
+    return !this.stopping && this.hold.because === undefined;
+  }
+
+  private get free(): number {
+    return AT_ONCE - this.running.size - this.kept;
+  }
+
   /** Claims as many as may run besides those that do: a slow one keeps a place, and does not keep the others waiting. */
   private fill(): void {
-    if (this.stopping || this.hold.because !== undefined || this.claiming || !this.mayBeMore || this.running.size >= AT_ONCE) return;
+    if (!this.isWorking || this.claiming || !this.mayBeMore || this.free <= 0) return;
     this.mayBeMore = false;
-    this.claiming = this.claim(AT_ONCE - this.running.size).finally(() => {
+    this.claiming = this.claim(this.free).finally(() => {
       this.claiming = undefined;
       this.fill();
     });

@@ -15,6 +15,9 @@ const LOOKS_PER_SECOND = 100;
 const LOOK_ALONE_EVERY_MS = 500;
 const LOOKS_PER_SECOND_ALONE = 500;
 
+/** What comes first in a wait. */
+export type FirstOf = 'a look' | 'news';
+
 /**
  * Holds answers until the thing that is asked about is final. A waiter holds no database connection: it looks when it is
  * woken by a commit, of this process or (LISTEN/NOTIFY) of another replica. While news are away it looks every half second,
@@ -70,6 +73,7 @@ export class Waiters {
    * Reads again and again until what is read is final or the time is over, and returns what was read last.
    *
    * @param seconds how long the answer may be held; 0 asks once. Over 64 waits of one principal are answered at once.
+   * @param first where this process itself has just begun what is waited for, a look before the first news would be for nothing
    */
   async until<Seen>(
     topic: string,
@@ -77,6 +81,7 @@ export class Waiters {
     seconds: number,
     read: () => Promise<Seen>,
     isFinal: (seen: Seen) => boolean,
+    first: FirstOf = 'a look',
   ): Promise<Seen> {
     const deadline = Date.now() + seconds * 1000;
     const giveBack = seconds === 0 ? undefined : this.places.take(caller.actorId);
@@ -85,19 +90,19 @@ export class Waiters {
     const bell = this.bell(topic);
     const held = this.callers.hold(caller, bell.ring);
     try {
-      let seen = await read();
-      if (isFinal(seen)) return seen;
-      while (!isFinal(seen)) {
+      let seen = first === 'news' ? undefined : await read();
+      if (seen !== undefined && isFinal(seen)) return seen;
+      while (seen === undefined || !isFinal(seen)) {
         const left = deadline - Date.now();
         if (left <= 0) break;
         await bell.next(Math.min(left, this.pause()));
-        if (this.closing) return seen;
+        if (this.closing) return seen ?? (await read());
         if (held.lost) throw held.lost;
         seen = await this.looks.take(read);
       }
       // Whoever lost their credential while they waited is told that, and not the news.
       await held.assertHolds();
-      return seen;
+      return seen ?? (await read());
     } finally {
       bell.close();
       held.release();

@@ -80,7 +80,8 @@ export class WakeChannel implements OnApplicationBootstrap, BeforeApplicationShu
     client.on('notification', ({ payload, processId }) => this.receive(client, payload, processId));
     try {
       await client.connect();
-      await client.query(`listen ${CHANNEL}`);
+      // News need not be on the disk: what is told was committed before, and what a crash of the database takes back is looked for.
+      await client.query(`set synchronous_commit = off; listen ${CHANNEL}`);
     } catch (error) {
       this.lost(client, error);
       return;

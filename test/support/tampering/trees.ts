@@ -38,7 +38,8 @@ function leaves(name: string, deed: (leaves: ForgedLeaf[], place: Place) => Forg
       const forged = deed([...place.leaves], place);
       if (!forged) return undefined;
       await regrown(place, forged);
-      return { at: [place.organizationId, ...place.log.chainsOf(place.organizationId).keys()] };
+      return { at: [...new Set([place.organizationId, ...place.log.chainsOf(place.organizationId).keys(),
+        ...forged.map(({ chain }) => chain)])] };
     },
   };
 }
@@ -57,6 +58,7 @@ function stored(name: string, sql: string, parameters: (place: Place) => unknown
   };
 }
 
+const ofNothing = (): ForgedLeaf => ({ chain: newId('agt'), seq: 1, hash: 'ab'.repeat(32) });
 const swapped = <T>(all: T[], one: number, other: number) => all.map((leaf, n) => (n === one ? all[other]! : n === other
   ? all[one]! : leaf));
 const numbers = ({ leaves: all }: Place) => all.map((_, n) => n);
@@ -95,9 +97,11 @@ export const TREES: readonly Tampering[] = [
     return [...all.slice(0, at), all[at]!, ...all.slice(at)];
   }),
   leaves('a leaf of nothing', (all, { random }) => {
-    const at = random.below(all.length + 1);
-    return [...all.slice(0, at), { chain: newId('agt'), seq: 1, hash: 'ab'.repeat(32) }, ...all.slice(at)];
+    const at = random.below(all.length);
+    return [...all.slice(0, at), ofNothing(), ...all.slice(at)];
   }),
+  { ...leaves('a leaf of nothing behind the last', (all) => [...all, ofNothing()]),
+    unseen: 'a leaf that no checkpoint holds has no entry to be shown' },
   leaves('gone', () => []),
   { ...stored('another size', 'update audit_trees set size = size + $2 where organization_id = $1',
     ({ random }) => [1 + random.below(3)]), unseen: SIGNED_ALONE },

@@ -54,8 +54,9 @@ export async function lookUpByKeys(run: RunStatement): Promise<void> {
   );
 }
 
+/** By the key, which passes over what was deleted since the last vacuum faster than the rows do. */
 export async function isQueueEmpty(run: RunStatement): Promise<boolean> {
-  const [row] = await run('select not exists (select from audit_tree_queue) as empty', []);
+  const [row] = await run('select not exists (select from audit_tree_queue order by organization_id, id limit 1) as empty', []);
   return row!.empty === true;
 }
 

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { Problem } from '../../../platform/http/problem.js';
 import { LOGGER } from '../../../platform/logging/token.js';
-import type { OutboxRow } from '../../../platform/outbox/outbox.store.js';
+import type { OutboxRow } from '../../../platform/outbox/outbox-row.js';
 import { type EffectHandler, OutboxWorker, Parked } from '../../../platform/outbox/outbox.worker.js';
 import { AccountDeletions } from './account-deletions.js';
 import { type Deletion, ProviderAdministration } from './provider-administration.js';

@@ -1,0 +1,54 @@
+import type { Effect } from './effects.js';
+import type { KeptPlace, OutboxBell } from './outbox-bell.js';
+import { HAND_OVER_SECONDS } from './outbox-row.js';
+
+/** An effect's row as the commit that wrote it knows it. */
+export interface WrittenEffect {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** Whether it is claimed by who wrote it. */
+  readonly isHeld: boolean;
+}
+
+/** The effects of one commit, and the places that this process's worker keeps for some of them: it begins those without a claim. */
+export class HandOver {
+  private constructor(
+    private readonly effects: readonly Effect[],
+    private places: readonly (KeptPlace | undefined)[],
+  ) {}
+
+  static of(effects: readonly Effect[], bell: OutboxBell): HandOver {
+    return new HandOver(effects, effects.map(({ kind }) => bell.keepPlace(kind)));
+  }
+
+  /** For each effect, for how many seconds it is written as claimed; 0: it is for whoever claims it first. */
+  get held(): number[] {
+    return this.places.map((place) => (place ? HAND_OVER_SECONDS : 0));
+  }
+
+  /** Nothing was committed, or nobody knows. */
+  giveUp(): void {
+    const places = this.places;
+    this.places = [];
+    for (const place of places) place?.giveUp();
+  }
+
+  /**
+   * They are committed.
+   *
+   * @param written in the effects' order
+   * @returns whether some of them are for whoever claims them first
+   */
+  begin(written: readonly WrittenEffect[]): boolean {
+    const places = this.places;
+    this.places = [];
+    let areAllHeld = true;
+    this.effects.forEach((effect, i) => {
+      const { isHeld, ...row } = written[i]!;
+      areAllHeld &&= isHeld;
+      if (isHeld) places[i]?.start({ ...effect, ...row, attempts: 1 });
+      else places[i]?.giveUp();
+    });
+    return !areAllHeld;
+  }
+}
