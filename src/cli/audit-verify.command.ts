@@ -3,7 +3,7 @@ import type { Verification } from '../modules/audit/verification.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
 import { databaseOf } from './database-address.js';
 import { reason } from './reason.js';
-import { defaultRemembered, readRemembered, remember } from './remembered-checkpoints.js';
+import { defaultRemembered, NOTHING_REMEMBERED, readRemembered, remember } from './remembered-checkpoints.js';
 import { counted, verificationReport } from './verification-report.js';
 import { fromDatabase, fromFile, fromServer, type VerifyFrom } from './verify-from.js';
 
@@ -21,6 +21,7 @@ interface VerifyOptions {
   verifierKey?: string[];
   agent?: string;
   integrity?: boolean;
+  newer?: boolean;
   remember: string | boolean;
   json?: boolean;
 }
@@ -38,6 +39,7 @@ export function auditVerifyCommand(): Command {
     .option('--verifier-key <key...>', 'only believe checkpoints signed by this key (GET /audit/keys)')
     .option('--agent <id>', "verify only this agent's chain")
     .option('--integrity', 'whether the log is as written; not whether rows agree with it, nor whether the gate was right')
+    .option('--newer', 'of a database: read only what has come since it was last read, and remembered; older entries are not read again')
     .option('--remember <file>', 'where newest checkpoints are kept, and looked for the next time', defaultRemembered())
     .option('--no-remember', 'compare with no earlier checkpoint, and keep none')
     .option('--json', 'print the outcome as JSON')
@@ -48,12 +50,17 @@ export function auditVerifyCommand(): Command {
 
 async function verify(options: VerifyOptions, env: NodeJS.ProcessEnv): Promise<number> {
   const { agent, json } = options;
+  const unfit = whyNotNewer(options);
+  if (unfit !== undefined) return refuse(unfit);
   const progress = progressBar();
   let outcome: Verification;
   const file = typeof options.remember === 'string' ? options.remember : undefined;
   try {
+    const { notes, readUpTo } = file === undefined ? NOTHING_REMEMBERED : readRemembered(file);
     const how: VerifyFrom = {
-      remembered: file === undefined ? [] : readRemembered(file),
+      remembered: notes,
+      remembers: file !== undefined,
+      ...(options.newer ? { since: readUpTo } : {}),
       verifierKeys: options.verifierKey ?? [],
       integrityOnly: options.integrity ?? false,
       onProgress: progress.show,
@@ -68,16 +75,27 @@ async function verify(options: VerifyOptions, env: NodeJS.ProcessEnv): Promise<n
       outcome = await fromDatabase(url, env, how);
     }
     // What was found wrong is nothing to compare with the next time.
-    if (file !== undefined && outcome.valid) remember(file, outcome.notes);
+    if (file !== undefined && outcome.valid) remember(file, outcome);
   } catch (error) {
     return refuse(reason(error, 'this database holds no audit log'));
   } finally {
     progress.clear();
   }
   if (agent !== undefined && outcome.chains === 0) return refuse(`there is no entry of an agent ${agent}`);
-  const { notes: _notes, members, ...shown } = outcome;
+  const { notes: _notes, readUpTo: _readUpTo, members, ...shown } = outcome;
   process.stdout.write(json ? `${JSON.stringify({ ...shown, ...members }, null, 2)}\n` : verificationReport(outcome, process.stdout.isTTY));
   return outcome.valid ? WELL : TAMPERED;
+}
+
+/** What is newer can be judged of a database, by one who remembers the rest, and of all chains together. */
+function whyNotNewer({ newer, file, url, databaseUrl, agent, remember: remembered }: VerifyOptions): string | undefined {
+  if (!newer) return undefined;
+  if (file !== undefined) return '--newer reads a database: a file is verified whole; leave --newer out';
+  if (url !== undefined && databaseUrl === undefined) {
+    return "--newer reads a database: give --database-url; a server's export is verified whole, without --newer";
+  }
+  if (agent !== undefined) return "--newer goes with all chains: leave it out to verify one agent's, or leave --agent out";
+  return remembered === false ? '--newer reads from what is remembered on: leave --no-remember out, or --newer' : undefined;
 }
 
 function refuse(why: string): number {

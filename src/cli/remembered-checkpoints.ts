@@ -1,37 +1,67 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isJsonObject, type JsonValue } from '../domain/json.js';
+import { KEY_BYTES, LANES } from '../domain/audit/keyed-sum.js';
+import type { ReadUpTo } from '../domain/audit/verify-parts.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.js';
 
 /** Beside no server: whoever verifies keeps it. */
 export function defaultRemembered(): string {
   return join(homedir(), '.countersign', 'checkpoints.json');
 }
 
+/** What earlier verifications leave: checkpoints that were found good, and up to which of them all entries were read. */
+export interface Remembered {
+  readonly notes: readonly string[];
+  readonly readUpTo: readonly ReadUpTo[];
+}
+
+export const NOTHING_REMEMBERED: Remembered = { notes: [], readUpTo: [] };
+
 /**
- * Notes of the newest checkpoints that were found good before, of every installation.
+ * What is remembered, of every installation.
  *
  * @throws Error when the file is there and cannot be read: to go on would forget what it was to be compared with
  */
-export function readRemembered(file: string): string[] {
-  return Object.values(rememberedIn(file));
+export function readRemembered(file: string): Remembered {
+  const kept = Object.values(rememberedIn(file));
+  const readUpTo = kept.filter((one) => typeof one !== 'string');
+  return { notes: kept.map((one) => (typeof one === 'string' ? one : one.note)), readUpTo };
 }
 
-/** Keeps checkpoints by their origin, in place of older ones. */
-export function remember(file: string, notes: readonly string[]): void {
+/**
+ * Keeps checkpoints by their origin, in place of older ones. Those of a verification that read not all stand beside the last up to which
+ * all was read.
+ */
+export function remember(file: string, { notes, readUpTo = [] }: Pick<Remembered, 'notes'> & Partial<Remembered>): void {
   const known = rememberedIn(file);
-  for (const note of notes) known[note.slice(0, note.indexOf('\n'))] = note;
+  for (const note of notes) known[originIn(note)] = note;
+  for (const one of readUpTo) known[`${originIn(one.note)} read`] = one;
   mkdirSync(dirname(file), { recursive: true });
   const written = `${file}.${process.pid}.part`;
   writeFileSync(written, `${JSON.stringify(known, null, 2)}\n`, { mode: 0o600 });
   renameSync(written, file);
 }
 
-function rememberedIn(file: string): Record<string, string> {
+function originIn(note: string): string {
+  return note.slice(0, note.indexOf('\n'));
+}
+
+function rememberedIn(file: string): Record<string, string | ReadUpTo> {
   if (!existsSync(file)) return {};
   const kept = JSON.parse(readFileSync(file, 'utf8')) as JsonValue;
-  if (!isJsonObject(kept) || !Object.values(kept).every((note) => typeof note === 'string')) {
+  if (!isJsonObject(kept) || !Object.values(kept).every((one) => typeof one === 'string' || isReadUpTo(one))) {
     throw new Error(`${file} holds no checkpoints`);
   }
-  return { ...kept } as Record<string, string>;
+  return { ...kept } as Record<string, string | ReadUpTo>;
+}
+
+function isReadUpTo(one: JsonValue): boolean {
+  if (!isJsonObject(one) || typeof one['note'] !== 'string' || typeof one['key'] !== 'string') return false;
+  const { stood } = one;
+  return Buffer.from(one['key'], 'base64').length === KEY_BYTES && isJsonObject(stood ?? null) && isSum(stood as JsonObject);
+}
+
+function isSum({ count, lanes }: JsonObject): boolean {
+  return typeof count === 'number' && Array.isArray(lanes) && lanes.length === LANES && lanes.every((lane) => typeof lane === 'number');
 }

@@ -33,6 +33,21 @@ describe('the report of a verification', () => {
     ]);
   });
 
+  it('says of what only the newer part was read, and of what nothing is said', () => {
+    const newer = { everything: false, since: [{ organizationId: 'org_1', size: 40_312 }], older: 40_312 };
+    const report = verificationReport({ ...whole, entries: 12, chains: 3, members: { newer } }, false);
+    expect(report.split('\n').slice(1, 9).map((line) => line.trim())).toEqual([
+      '✔ What is newer goes on from what is remembered, and is as it was written.', '',
+      '12 entries read, and where 3 chains ended, in 1.3 s', 'org_1 from its checkpoint 40,312 on',
+      'not read again: 40,312 older entries, as far as retention has left them;',
+      'whether these were changed since, a verification without --newer tells',
+      'integrity only: archives and rows are not compared, and nothing of the gate is decided anew, since that takes all entries',
+      'No checkpoint yet: nothing outside of this log vouches for it.',
+    ]);
+    const all = { everything: true, because: 'nothing_remembered', since: [], older: 0 };
+    expect(verificationReport({ ...whole, members: { newer: all } }, false)).toContain('everything was read: nothing is remembered yet');
+  });
+
   it('lists the breaks in plain words, and says how many more there are', () => {
     const one = { chain: 'agt_1', position: 7, entryId: 'audit_1', kind: 'edited' as const, detail: 'entry 7 was changed' };
     const gone = { chain: 'agt_1', position: 9, entryId: null, kind: 'truncated' as const, detail: 'entry 9 is missing' };

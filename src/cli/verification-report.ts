@@ -1,4 +1,4 @@
-import type { Verification } from '../modules/audit/verification.js';
+import type { NewerMember, Verification } from '../modules/audit/verification.js';
 import type { ArchivesMember } from './with-archives.js';
 
 const SHOWN = 50;
@@ -8,10 +8,13 @@ export function verificationReport(outcome: Verification, colour: boolean): stri
   const style = (code: number) => (text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const [bold, dim, red, green] = [style(1), style(2), style(31), style(32)];
   const seconds = (outcome.durationMs / 1_000).toFixed(1);
-  const amount = `${counted(outcome.entries, 'entry', 'entries')} in ${counted(outcome.chains, 'chain', 'chains')}`;
-  const read = [`${amount}, read in ${seconds} s`, ...judged(outcome)].map((line) => `    ${dim(line)}`);
+  const amount = [counted(outcome.entries, 'entry', 'entries'), counted(outcome.chains, 'chain', 'chains')] as const;
+  const read = readOf(outcome, amount, seconds).map((line) => `    ${dim(line)}`);
   if (outcome.valid) {
-    const lines = ['', `  ${green('✔')} ${bold(green('The audit log is as it was written.'))}`, '', ...read];
+    const headline = newerOf(outcome)?.everything === false
+      ? 'What is newer goes on from what is remembered, and is as it was written.'
+      : 'The audit log is as it was written.';
+    const lines = ['', `  ${green('✔')} ${bold(green(headline))}`, '', ...read];
     lines.push(...vouchedFor(outcome).map((line) => `    ${dim(line)}`));
     return `${lines.join('\n')}\n\n`;
   }
@@ -26,6 +29,35 @@ export function verificationReport(outcome: Verification, colour: boolean): stri
   const more = outcome.breaksFound - Math.min(SHOWN, outcome.breaks.length);
   if (more > 0) lines.push('', dim(`    … and ${more.toLocaleString('en')} more; --json lists the first 1,000.`));
   return `${lines.join('\n')}\n\n`;
+}
+
+const LISTED = 10;
+
+/** How much was read, and of what nothing is said. */
+function readOf(outcome: Verification, [entries, chains]: readonly [string, string], seconds: string): string[] {
+  const newer = newerOf(outcome);
+  const all = [`${entries} in ${chains}, read in ${seconds} s`, ...judged(outcome)];
+  if (!newer) return all;
+  if (newer.everything) return [WHOLE_BECAUSE[newer.because ?? 'does_not_go_on'], ...all];
+  const from = newer.since.slice(0, LISTED)
+    .map(({ organizationId, size }) => `${organizationId} from its checkpoint ${size.toLocaleString('en')} on`);
+  const more = newer.since.length - from.length;
+  return [
+    `${entries} read, and where ${chains} ended, in ${seconds} s`,
+    ...from, ...(more > 0 ? [`and ${counted(more, 'other organization', 'other organizations')} likewise`] : []),
+    `not read again: ${counted(newer.older, 'older entry', 'older entries')}, as far as retention has left them;`,
+    '  whether these were changed since, a verification without --newer tells',
+    'integrity only: archives and rows are not compared, and nothing of the gate is decided anew, since that takes all entries',
+  ];
+}
+
+const WHOLE_BECAUSE = {
+  nothing_remembered: 'everything was read: nothing is remembered yet of this log from a time when all of it was',
+  does_not_go_on: 'everything was read: what is newer could not be judged by itself from what is remembered',
+};
+
+function newerOf({ members }: Verification): NewerMember['newer'] | undefined {
+  return (members as unknown as Partial<NewerMember>).newer;
 }
 
 /** What the verdict rests on beside the log itself. */

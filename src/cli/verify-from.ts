@@ -8,7 +8,8 @@ import { verifyLines, type LinesOptions } from '../domain/audit/verify-lines.js'
 import { anchorsOf } from '../modules/audit/anchors/anchors-of.js';
 import { judgesOf } from '../modules/audit/judging/judges.js';
 import { instanceName } from '../modules/audit/trees/checkpoint.query.js';
-import { outcomeOf, type Verification } from '../modules/audit/verification.js';
+import type { ReadUpTo } from '../domain/audit/verify-parts.js';
+import { outcomeOf, type NewerMember, type Verification } from '../modules/audit/verification.js';
 import { snapshotConnection } from '../modules/audit/verification/snapshot-connection.js';
 import { verifyDatabase } from '../modules/audit/verification/verify-database.js';
 import { grantRecords } from '../modules/capabilities/grant-records.query.js';
@@ -23,6 +24,10 @@ export interface VerifyFrom {
   readonly agentId?: string;
   /** Notes of checkpoints from earlier verifications, of this and other installations. */
   readonly remembered: readonly string[];
+  /** Of a database: only what is newer than this is to be read. */
+  readonly since?: readonly ReadUpTo[];
+  /** Of a database: whether to tell up to where it was read. */
+  readonly remembers: boolean;
   /** Only these keys are believed, where any are given. */
   readonly verifierKeys: readonly string[];
   /** Of a database: nothing is compared with its rows, and nothing decided anew. */
@@ -36,15 +41,17 @@ const KEEPERS = [executionRecords, requestRecords, grantRecords];
 
 /** With the anchors that the environment names, where they can be asked; of the whole log, with the archives, too. */
 export async function fromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
-  const { agentId, remembered, verifierKeys, integrityOnly, onProgress } = how;
+  const { agentId, remembered, since, remembers, verifierKeys, integrityOnly, onProgress } = how;
   const found = await verifyDatabase({
-    databaseUrl, organizations: 'all', threads: THREADS, remembered, onProgress, anchors: () => askAnchors(databaseUrl, env),
+    databaseUrl, organizations: 'all', threads: THREADS, remembered, remembers, onProgress, anchors: () => askAnchors(databaseUrl, env),
     ...(integrityOnly ? {} : { judges: (run, source) => judgesOf(run, source, KEEPERS, { organizations: 'all', agentId }) }),
     ...(agentId === undefined ? {} : { agentId }),
+    ...(since ? { since } : {}),
     ...(verifierKeys.length > 0 ? { verifierKeys } : {}),
   });
-  // Of an agent's chain alone nothing is said of what was swept: archives hold all chains of an organization.
-  return agentId === undefined ? withArchives(found, databaseUrl, env) : found;
+  // Of an agent's chain alone nothing is said of what was swept: archives hold all chains of an organization. What they hold is old.
+  const { newer } = found.members as unknown as Partial<NewerMember>;
+  return agentId === undefined && newer?.everything !== false ? withArchives(found, databaseUrl, env) : found;
 }
 
 async function askAnchors(databaseUrl: string, env: NodeJS.ProcessEnv): Promise<ShownAnchor[]> {

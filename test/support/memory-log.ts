@@ -4,11 +4,12 @@ import type { StoredEntry, StoredHead, StoredLeaf } from '../../src/domain/audit
 import { PLATFORM_TREE } from '../../src/domain/audit/checkpoint.js';
 import type { ChainRef } from '../../src/domain/audit/chain.js';
 import type { EntryRange, LogSource, ShownKey, ShownSeam } from '../../src/domain/audit/entry-source.js';
+import { rangeOf } from '../../src/domain/audit/tree/proofs.js';
 import { verifyLog } from '../../src/domain/audit/verify.js';
 import { byChain } from '../../src/domain/audit/verify-entries.js';
 import type { Break } from '../../src/domain/audit/breaks.js';
 import type { OrganizationHead } from '../../src/domain/audit/tree/map.js';
-import { leafHashes, rootAt, type MemoryTrees } from './memory-trees.js';
+import { leafHashes, readerAt, rootAt, type MemoryTrees } from './memory-trees.js';
 
 /** A log in memory, appended to as the database does it. */
 export interface MemoryLog {
@@ -88,8 +89,28 @@ export function sourceOf(log: MemoryLog, batch = 3): LogSource {
       };
     },
     read: (range) => ({ heads: inBatches(chosen(log.heads, range)), entries: inBatches(chosen(log.entries, range)) }),
-    leaves: async function* (id) {
-      for (let from = 0; from < treeOf(id).length; from += batch) yield { from, leaves: treeOf(id).slice(from, from + batch) };
+    newer: (id, size) => {
+      const whole = { organizations: [id] };
+      const queue = log.leaves.filter((one) => one.organizationId === id && !treeOf(id).some((known) => sameLeaf(known, one)));
+      const newer = [...treeOf(id).slice(size), ...queue];
+      const entries = chosen(log.entries, whole);
+      const known: ChainRef[] = [...entries, ...chosen(log.heads, whole), ...newer];
+      const stood = [...new Set(known.map(({ chain }) => chain))].sort().map((chain) => {
+        const since = newer.filter((one) => one.chain === chain).map(({ seq }) => seq);
+        const next = since.length > 0 ? Math.min(...since) : null;
+        const last = entries.filter((one) => one.chain === chain && one.seq < (next ?? Infinity)).at(-1);
+        return { organizationId: id, chain, seq: last?.seq ?? null, hash: last?.hash ?? null, next };
+      });
+      const from = new Map(stood.map(({ chain, seq, next }) => [chain, next === null ? Infinity : seq ?? next]));
+      return {
+        heads: inBatches(chosen(log.heads, whole)),
+        entries: inBatches(entries.filter(({ chain, seq }) => seq >= from.get(chain)!)),
+        stood: inBatches(stood),
+      };
+    },
+    start: (tree, size) => rangeOf(readerAt(log.trees!, tree, size), size),
+    leaves: async function* (id, first = 0) {
+      for (let from = first; from < treeOf(id).length; from += batch) yield { from, leaves: treeOf(id).slice(from, from + batch) };
     },
     queued: (organizations) => inBatches(log.leaves.filter((one) =>
       (!organizations || organizations.includes(one.organizationId)) && !treeOf(one.organizationId).some((known) => sameLeaf(known, one)))),
@@ -101,8 +122,9 @@ export function sourceOf(log: MemoryLog, batch = 3): LogSource {
     platformLeaves: async function* () {
       yield { from: 0, texts: (log.trees?.platform ?? []).map(({ data }) => data) };
     },
-    checkpoints: (tree) =>
-      inBatches((log.trees?.checkpoints ?? []).filter((one) => one.organizationId === tree).sort((a, b) => a.size - b.size)),
+    checkpoints: (tree, from = 0) =>
+      inBatches((log.trees?.checkpoints ?? []).filter((one) => one.organizationId === tree && one.size >= from)
+        .sort((a, b) => a.size - b.size)),
     mapHeads: () => inBatches(mapped(log)),
     mapHead: (id) => Promise.resolve(newest && mapped(log).find(({ organization }) => organization === id)),
     recoveries: () => Promise.resolve(log.entries.filter(({ event }) => event === 'admin.recovered').map(({ payload }) => payload)),

@@ -3,8 +3,8 @@ import { entryLeaf } from './tree/leaf.js';
 import { digest } from './tree/rfc6962.js';
 import type { StoredLeaf } from './stored-entry.js';
 
-const KEY_BYTES = 32;
-const LANES = 8;
+export const KEY_BYTES = 32;
+export const LANES = 8;
 const LANE = 2 ** 32;
 
 /** What a sum came to, in a form that crosses threads. */

@@ -4,7 +4,7 @@ import type { ChainRef } from './chain.js';
 import type { EntryStreams, ShownSeam } from './entry-source.js';
 import { KeyedSum, LeafHasher, type Summed } from './keyed-sum.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from './stored-entry.js';
-import { endChain, nextPosition, startChain, type Blank, type ChainState, type Transfer } from './verify-chain.js';
+import { endChain, nextPosition, startChain, takeUp, type Blank, type ChainState, type Transfer } from './verify-chain.js';
 
 /** How a range of the log is to be read. */
 export interface EntriesOrder {
@@ -12,6 +12,16 @@ export interface EntriesOrder {
   readonly sumKey: Uint8Array;
   /** Of the chains in the range. */
   readonly seams: readonly ShownSeam[];
+}
+
+/** Where a chain goes on from: what stands up to there is not read, or gone. */
+export interface Cut extends ChainRef {
+  readonly seq: number;
+  readonly hash: string;
+  /** Whether nothing may stand there any more. */
+  readonly isDone: boolean;
+  /** Whether the entry at the cut comes by once more, to go on from it. */
+  readonly isReadAgain?: boolean;
 }
 
 /** An entry that says something about the log itself, and in which nothing was found wrong. */
@@ -58,18 +68,20 @@ interface Pass {
 
 /**
  * Reads the chains of a range: each entry's hash, columns and disclosures, each chain's order, links and end. With `leaves` (in the
- * same order as the entries) each position is compared with the tree's, too; without, a sum tells whether all are the same. Memory
+ * same order as the entries) each position is compared with the tree's, too; without, a sum tells whether all are the same. Chains go
+ * on from `cuts`, by default from where sweeps have cut them. Memory
  * is bounded by what was erased, not by what was written. Yields how many entries were read since the last time.
  */
 export async function* verifyEntries(
   streams: EntryStreams,
   { sumKey, seams }: EntriesOrder,
   leaves?: AsyncIterable<readonly StoredLeaf[]>,
+  cuts: AsyncIterable<readonly Cut[]> = none<Cut>([...seams].sort(byChain)),
 ): AsyncGenerator<number, EntriesFound, void> {
   const pass: Pass = { chains: 0, entries: 0, organizations: new Map(), transfers: [], notable: [] };
   const hasher = new LeafHasher(sumKey);
   const readers = [reader(streams.heads), reader(streams.entries), reader(leaves ?? none<StoredLeaf>())] as const;
-  const cut = reader(none<ShownSeam>([...seams].sort(byChain)));
+  const cut = reader(cuts);
   let reported = 0;
   for (;;) {
     const report = await nextChain(pass, readers, cut, leaves !== undefined, (entry) => {
@@ -93,7 +105,7 @@ type Readers = readonly [Reader<StoredHead>, Reader<StoredEntry>, Reader<StoredL
 
 /** The next chain of any stream; yields the number of entries so far, from time to time. Undefined at the end. */
 async function nextChain(
-  pass: Pass, [heads, entries, leaves]: Readers, cuts: Reader<ShownSeam>, comparesLeaves: boolean, seen: (entry: StoredEntry) => void,
+  pass: Pass, [heads, entries, leaves]: Readers, cuts: Reader<Cut>, comparesLeaves: boolean, seen: (entry: StoredEntry) => void,
 ): Promise<AsyncIterable<number> | undefined> {
   const ref = first(await heads.peek(), await entries.peek(), await leaves.peek(), await cuts.peek());
   if (!ref) return undefined;
@@ -113,7 +125,8 @@ async function nextChain(
       const seq = Math.min(here?.seq ?? Infinity, known?.seq ?? Infinity);
       const ours = here?.seq === seq ? (entries.take(), here) : undefined;
       const theirs = known?.seq === seq ? (leaves.take(), known) : undefined;
-      if (seam && seq <= seam.seq) leftOver(state, ours, seam);
+      if (seam?.isReadAgain && ours?.seq === seam.seq) takeUp(state, ours);
+      else if (seam && seq <= seam.seq) leftOver(state, ours, seam);
       else next(pass, state, ours, theirs, seen);
       if (++batch % ENTRIES_PER_REPORT > 0) continue;
       settle(state, pass, found);
@@ -138,7 +151,7 @@ function next(
 }
 
 /** While a sweep is under way, what it cut off is still there in part, and counts as gone. */
-function leftOver({ breaks }: ChainState, entry: StoredEntry | undefined, seam: ShownSeam): void {
+function leftOver({ breaks }: ChainState, entry: StoredEntry | undefined, seam: Cut): void {
   if (!entry || !seam.isDone) return;
   const { chain, seq, id } = entry;
   const detail = `entry ${seq} of chain ${chain} stands where the chain was cut off, up to ${seam.seq}`;

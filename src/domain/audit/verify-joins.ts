@@ -13,6 +13,11 @@ export function isIn({ organizationId, chain }: ShownSeam, { from, to, chains, o
   return (!chains || chains.includes(chain)) && (!organizations || organizations.includes(organizationId));
 }
 
+/** All chains of an organization. No id has a character below the one that ends it here. */
+export function wholeOf(organizationId: string): EntryRange {
+  return { from: { organizationId, chain: '' }, to: { organizationId: `${organizationId}!`, chain: '' } };
+}
+
 /** An organization's breaks. A blank that an erasure of another range lists is none; the other way round nobody minds. */
 export function listOf({ breaks, breaksFound, blanks, erased }: OrganizationFound): [Break[], number] {
   const listed = [...breaks];

@@ -22,6 +22,8 @@ export interface OrganizationTreeOrder extends TreeOrder {
   readonly seams: readonly ShownSeam[];
   /** Only leaves of these chains are counted. */
   readonly chains?: readonly string[];
+  /** Only what stands behind this size is read; that the leaves before it are those remembered shows in the root wanted there. */
+  readonly from?: number;
 }
 
 /** What a tree turned out to be, in a form that crosses threads. */
@@ -52,7 +54,6 @@ export interface OrganizationTreeFound extends TreeFound {
 
 /** Follows a tree as it grows, leaf by leaf, and holds every checkpoint of it against the root that it had. */
 class GrowingTree {
-  readonly range = new CompactRange();
   readonly breaks: Break[] = [];
   breaksFound = 0;
   newest: StoredCheckpoint | undefined;
@@ -66,6 +67,7 @@ class GrowingTree {
   constructor(
     private readonly order: TreeOrder,
     checkpoints: AsyncIterable<readonly StoredCheckpoint[]>,
+    readonly range = new CompactRange(),
   ) {
     this.judge = new CheckpointJudge(order.trust);
     this.checkpoints = checkpoints[Symbol.asyncIterator]();
@@ -141,11 +143,16 @@ class GrowingTree {
   }
 }
 
-/** Recomputes an organization's tree from its leaves, in the order of the tree. */
+/**
+ * Recomputes an organization's tree from its leaves, in the order of the tree.
+ *
+ * @param start what of the tree stands before these leaves
+ */
 export async function verifyTree(
   leaves: AsyncIterable<LeafRun>, checkpoints: AsyncIterable<readonly StoredCheckpoint[]>, order: OrganizationTreeOrder,
+  start?: CompactRange,
 ): Promise<OrganizationTreeFound> {
-  const tree = new GrowingTree(order, checkpoints);
+  const tree = new GrowingTree(order, checkpoints, start);
   const hasher = new LeafHasher(order.sumKey);
   const sum = new KeyedSum();
   const seams = new Map(order.seams.map((one) => [one.chain, one.seq]));

@@ -1,21 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '../json.js';
-import { inTree, type Break } from './breaks.js';
-import { organizationChain, PLATFORM_ORGANIZATION } from './chain.js';
-import { PLATFORM_TREE, type StoredCheckpoint } from './checkpoint.js';
-import type { EntryRange, LogHeader, LogSource, ShownAnchor, ShownSeam } from './entry-source.js';
-import { addSums, NOTHING_SUMMED, sameSums, type Summed } from './keyed-sum.js';
-import type { LogJudge } from './log-judge.js';
-import { hashText, EMPTY_ROOT } from './tree/rfc6962.js';
-import { verifyEntries, type EntriesFound } from './verify-entries.js';
-import { Breaks, isIn, listOf, metadataOf, toEnd, unmatched, usedAgain } from './verify-joins.js';
-import {
-  againstAnnouncedKey, againstKept, againstMapPath, againstSignature, againstWholeMap, judgeOf, keptByAnchors, keptByCaller,
-  type KeptCheckpoint,
-} from './verify-platform.js';
-import { againstSweeps } from './verify-seams.js';
-import { inTurn, joinEntries, type Task, type TaskFound, type TaskRunner } from './verify-tasks.js';
-import type { OrganizationTreeFound, OrganizationTreeOrder, PlatformFound, TreeOrder } from './verify-tree.js';
+import type { Break } from './breaks.js';
+import type { StoredCheckpoint } from './checkpoint.js';
+import type { LogHeader, LogSource } from './entry-source.js';
+import type { Judgement, LogJudge } from './log-judge.js';
+import { Breaks } from './verify-joins.js';
+import { isOfThis, type Part, type ReadUpTo } from './verify-parts.js';
+import { Run, type Read, type RunOptions } from './verify-run.js';
 
 /** Which part of the log is read: everything that the source may show, or some chains of it. */
 export interface Selection {
@@ -23,20 +13,13 @@ export interface Selection {
   readonly chain?: string;
 }
 
-export interface VerifyOptions {
-  /** Only this agent's chain, with what it hangs on. */
-  readonly agentId?: string;
-  /** Asked before the source was opened: what they have, the database must have had. */
-  readonly anchors?: readonly ShownAnchor[];
-  /** Notes of checkpoints from an earlier verification. */
-  readonly remembered?: readonly string[];
+export interface VerifyOptions extends RunOptions {
   /** Only these keys are believed, whatever the log says of others. */
   readonly verifierKeys?: readonly string[];
   /** They see every entry in a pass of their own, since chains may be read on other threads. */
   readonly judges?: readonly LogJudge[];
-  /** Default: where the caller is, one task after another. */
-  readonly runner?: TaskRunner;
-  readonly onProgress?: (entries: number, total: number) => void;
+  /** Whether to tell up to where everything was read, of a log that is as it was written. */
+  readonly remembers?: boolean;
 }
 
 /** What a verification has found. */
@@ -53,11 +36,10 @@ export interface LogFound {
   readonly checkpoint?: StoredCheckpoint;
   /** The newest of every tree that was read, for remembering. */
   readonly notes: readonly string[];
+  /** Up to where it was read, for going on from there; empty where nobody asked. */
+  readonly readUpTo?: readonly ReadUpTo[];
   readonly members: JsonObject;
 }
-
-/** Organizations whose trees are given to one thread together: what one message costs is then nothing beside the work. */
-const LEAVES_PER_TASK = 50_000;
 
 /**
  * Verifies a log: each entry, each chain, every organization's tree against its chains and both ways, trees against checkpoints, these
@@ -67,218 +49,64 @@ const LEAVES_PER_TASK = 50_000;
  */
 export async function verifyLog(source: LogSource, options: VerifyOptions = {}): Promise<LogFound> {
   const { agentId, judges = [] } = options;
-  const header = believing(await source.header(agentId), options.verifierKeys);
-  const run = new Run(source, header, options, options.runner ?? inTurn(source));
-  const chains = agentId === undefined ? undefined : [agentId];
-  const [entries] = await Promise.all([chains ? run.readAgent(chains) : run.readAll(), judgeApart(source, header, options)]);
+  const run = new Run(source, await headerOf(source, options), options);
+  const [read] = await Promise.all([
+    agentId === undefined ? run.readAll() : run.readAgent([agentId]), judgeApart(source, run.header, options),
+  ]);
+  return foundBy(run, read, options, judges);
+}
+
+/** Why all of a log has to be read: nothing of it is remembered, or what is newer does not go on from what is. */
+export type WhyWhole = 'nothing_remembered' | 'does_not_go_on';
+
+/** A log of which every newer entry was read, and found right. */
+export interface NewerFound extends LogFound {
+  /** The organizations of which no more was read. */
+  readonly parts: readonly Part[];
+}
+
+/**
+ * Verifies what is newer than what somebody remembers to have had read. Of each organization that is remembered its tree must go on from
+ * the remembered checkpoint, its chains from where they stood then; the entries behind are verified as ever, and are all that the tree,
+ * or the queue, has behind. Everything else is read whole. Nothing is said of rows of older entries: that they are there, and
+ * what is in them. Judges need older entries and are not asked. Where anything at all is not right, it says no more than that: to name
+ * it, all has to be read.
+ */
+export async function verifyNewer(
+  source: LogSource, since: readonly ReadUpTo[], options: Omit<VerifyOptions, 'judges' | 'agentId'>,
+): Promise<NewerFound | WhyWhole> {
+  const header = await headerOf(source, options);
+  if (!isOfThis(since, header.instance)) return 'nothing_remembered';
+  const run = new Run(source, header, options, since);
+  if (run.parts.size === 0) return 'does_not_go_on';
+  const found = await foundBy(run, await run.readAll(), options, []);
+  return found.breaksFound > 0 ? 'does_not_go_on' : { ...found, parts: [...run.parts.values()] };
+}
+
+async function headerOf(source: LogSource, { agentId, verifierKeys }: VerifyOptions): Promise<LogHeader> {
+  const header = await source.header(agentId);
+  return verifierKeys ? { ...header, keys: header.keys.filter(({ key }) => verifierKeys.includes(key)) } : header;
+}
+
+async function foundBy(run: Run, read: Read, { remembers, agentId }: VerifyOptions, judges: readonly LogJudge[]): Promise<LogFound> {
   const breaks = new Breaks();
-  const settled = await run.settle(entries, breaks);
-  const judged = await Promise.all(judges.map((judge) => judge.end()));
+  const settled = await run.settle(read, breaks);
+  const judged: Judgement[] = await Promise.all(judges.map((judge) => judge.end()));
   for (const { breaks: listed, breaksFound } of judged) breaks.add(listed, breaksFound);
+  const { entries: { chains, entries } } = read;
   return {
-    chains: entries.entries.chains,
-    entries: entries.entries.entries,
+    chains,
+    entries,
     breaks: breaks.listed,
     breaksFound: breaks.found,
     uncovered: settled.uncovered,
-    instance: header.instance,
+    instance: run.header.instance,
     ...(settled.platform.newest ? { checkpoint: settled.platform.newest } : {}),
     notes: settled.notes,
+    ...(remembers && agentId === undefined && breaks.found === 0 ? { readUpTo: await run.readUpTo(read) } : {}),
     members: Object.assign({}, ...judged.map(({ members }) => members)) as JsonObject,
   };
 }
-
-function believing(header: LogHeader, only: readonly string[] | undefined): LogHeader {
-  return only ? { ...header, keys: header.keys.filter(({ key }) => only.includes(key)) } : header;
-}
-
-/** Everything that was read once, joined. */
-interface Read {
-  readonly entries: EntriesFound;
-  readonly trees: ReadonlyMap<string, OrganizationTreeFound>;
-  readonly queue: ReadonlyMap<string, Summed>;
-  readonly platform: PlatformFound;
-  /** The chains that were read, where not all were. */
-  readonly chains?: readonly string[];
-}
-
-class Run {
-  private readonly sumKey = randomBytes(32);
-  private readonly kept: readonly KeptCheckpoint[];
-  private readonly seams = new Map<string, ShownSeam[]>();
-  private done = 0;
-
-  constructor(
-    private readonly source: LogSource,
-    private readonly header: LogHeader,
-    private readonly options: VerifyOptions,
-    private readonly runner: TaskRunner,
-  ) {
-    this.kept = [...keptByAnchors(options.anchors ?? []), ...keptByCaller(options.remembered ?? [], header.instance)];
-    for (const seam of header.seams) {
-      const known = this.seams.get(seam.organizationId);
-      if (known) known.push(seam);
-      else this.seams.set(seam.organizationId, [seam]);
-    }
-  }
-
-  async readAll(): Promise<Read> {
-    const { sumKey, header: { ranges } } = this;
-    return this.run([
-      ...this.treeTasks(), { kind: 'platform', order: this.platformOrder() }, { kind: 'queue', sumKey },
-      ...ranges.map((range) => this.entriesTask(range)),
-    ]);
-  }
-
-  /** The agent's chain; its organizations' own, too, where a value was erased or the chain cut: these entries must be sound ones. */
-  async readAgent(chains: readonly string[]): Promise<Read> {
-    const { organizations, seams } = this.header;
-    const first = await this.run([this.entriesTask({ organizations, chains })]);
-    const isCut = (id: string) => seams.some((seam) => seam.organizationId === id && chains.includes(seam.chain));
-    const needed = organizations.filter((id) => (first.entries.organizations.get(id)?.blanks.size ?? 0) > 0 || isCut(id));
-    const own = needed.map((id) => organizationChain(id).chain);
-    const read = [...chains, ...own];
-    const second = await this.run([
-      ...this.treeTasks(read), { kind: 'platform', order: this.platformOrder() },
-      { kind: 'queue', sumKey: this.sumKey, organizations, chains: read },
-      ...needed.map((id) => this.entriesTask({ organizations: [id], chains: [organizationChain(id).chain] })),
-    ]);
-    return { ...second, entries: joinEntries([first.entries, second.entries]), chains: read };
-  }
-
-  /** Says what is wrong, and how much no checkpoint covers. */
-  async settle(read: Read, breaks: Breaks): Promise<{ uncovered: number; platform: PlatformFound; notes: string[] }> {
-    const { source, header, options } = this;
-    const { trees, queue, platform } = read;
-    const entries = await this.againstTrees(read);
-    const named = (event: string) => entries.notable.filter((one) => one.event === event);
-    for (const id of [...entries.organizations.keys()].sort()) breaks.add(...listOf(entries.organizations.get(id)!));
-    for (const { breaks: listed, breaksFound } of [...trees.values(), platform]) breaks.add(listed, breaksFound);
-    for (const id of header.organizations) {
-      breaks.add(againstSweeps(this.seamsOf(id, read.chains), trees.get(id), named('admin.audit_retention_sweep'), platform));
-    }
-    const judge = judgeOf(header);
-    const rotations = named('admin.signing_key_rotated');
-    const recoveries = await this.recoveries(entries);
-    breaks.add(againstSignature(platform));
-    for (const tree of [...trees.values(), platform]) breaks.add(againstKept(tree, this.kept, judge, recoveries));
-    breaks.add(againstAnnouncedKey([...trees.values(), platform], trees.get(PLATFORM_ORGANIZATION), rotations, judge));
-    if (source.whole && options.agentId === undefined) breaks.add(await againstWholeMap(source, platform, trees));
-    else for (const tree of trees.values()) breaks.add(await againstMapPath(source, platform, tree));
-    if (source.whole) breaks.add(unmatched(entries.transfers, header.seams));
-    breaks.add(usedAgain(header.shared ?? [], entries.transfers, header.seams));
-    let uncovered = 0;
-    for (const { uncovered: young } of trees.values()) uncovered += young;
-    for (const { count } of queue.values()) uncovered += count;
-    const notes = [...trees.values(), platform].flatMap(({ newest }) => newest?.note ?? []);
-    return { uncovered, platform, notes };
-  }
-
-  /** Of a part the installation's own chain is not read; what it says of recoveries is then believed as it stands. */
-  private async recoveries({ notable }: EntriesFound): Promise<JsonObject[]> {
-    const { source, options: { agentId }, kept } = this;
-    if (source.whole && agentId === undefined) {
-      const own = notable.filter(({ event, organizationId }) => event === 'admin.recovered' && organizationId === PLATFORM_ORGANIZATION);
-      return own.map(({ metadata }) => metadata);
-    }
-    return kept.length === 0 ? [] : (await source.recoveries()).map(metadataOf);
-  }
-
-  /** Reads those organizations again, sorted, of which chains and tree do not hold the same. */
-  private async againstTrees({ entries, trees, queue, chains }: Read): Promise<EntriesFound> {
-    const { source, sumKey } = this;
-    const ids = new Set([...entries.organizations.keys(), ...trees.keys(), ...queue.keys()]);
-    const again: EntriesFound[] = [];
-    for (const id of [...ids].sort()) {
-      const written = entries.organizations.get(id)?.sum ?? NOTHING_SUMMED;
-      const known = addSums(trees.get(id)?.sum ?? NOTHING_SUMMED, queue.get(id) ?? NOTHING_SUMMED);
-      if (sameSums(written, known)) continue;
-      const range = { organizations: [id], ...(chains ? { chains } : {}) };
-      const order = { sumKey, seams: this.seamsOf(id, chains) };
-      const found = await toEnd(verifyEntries(source.read(range), order, source.sorted(id, chains)));
-      const one = found.organizations.get(id);
-      if (one?.breaksFound === 0) {
-        one.breaks.push(inTree(id, 0, 'tree_mismatch', 'and the chains of its organization do not hold the same entries'));
-        one.breaksFound++;
-      }
-      again.push(found);
-    }
-    if (again.length === 0) return entries;
-    const organizations = new Map(entries.organizations);
-    for (const found of again) for (const [id, one] of found.organizations) organizations.set(id, one);
-    const isAgain = (id: string) => again.some((found) => found.organizations.has(id));
-    return {
-      ...entries,
-      organizations,
-      transfers: [...entries.transfers.filter(({ entry }) => !isAgain(entry.organizationId)), ...again.flatMap((one) => one.transfers)],
-      notable: [...entries.notable.filter((one) => !isAgain(one.organizationId)), ...again.flatMap((one) => one.notable)],
-    };
-  }
-
-  private async run(tasks: readonly Task[]): Promise<Read> {
-    const onEntries = (entries: number) => {
-      this.done += entries;
-      this.options.onProgress?.(this.done, this.header.total);
-    };
-    const found = await this.runner.run(tasks, onEntries);
-    const of = <K extends TaskFound['kind']>(kind: K) =>
-      found.filter((one): one is Extract<TaskFound, { kind: K }> => one.kind === kind);
-    return {
-      entries: joinEntries(of('entries').map((one) => one.found)),
-      trees: new Map(of('trees').flatMap((one) => one.found).map((one) => [one.tree, one])),
-      queue: of('queue')[0]?.found ?? new Map<string, Summed>(),
-      platform: of('platform')[0]?.found ?? NO_PLATFORM,
-    };
-  }
-
-  private entriesTask(range: EntryRange): Task {
-    const seams = this.header.seams.filter((seam) => isIn(seam, range));
-    return { kind: 'entries', range, order: { sumKey: this.sumKey, seams } };
-  }
-
-  /** Large trees first and alone, since a tree is read by one thread; small ones many together. */
-  private treeTasks(chains?: readonly string[]): Task[] {
-    const { sumKey, header: { organizations }, kept, source } = this;
-    // A tree that somebody remembers is asked for even where nothing of it is left.
-    const remembered = source.whole && !chains ? kept.map(({ tree }) => tree).filter((tree) => tree !== PLATFORM_TREE) : [];
-    const orders = [...new Set([...organizations, ...remembered])]
-      .map((id): OrganizationTreeOrder =>
-        ({ ...this.treeOrder(id), sumKey, seams: this.seamsOf(id, chains), ...(chains ? { chains } : {}) }))
-      .filter(({ shown, wanted }) => shown.size > 0 || wanted.length > 0)
-      .sort((a, b) => b.shown.size - a.shown.size);
-    const tasks: OrganizationTreeOrder[][] = [];
-    let room = 0;
-    for (const order of orders) {
-      if (room <= 0) {
-        tasks.push([]);
-        room = LEAVES_PER_TASK;
-      }
-      tasks.at(-1)!.push(order);
-      // A tree without a leaf takes some statements, too.
-      room -= order.shown.size + 100;
-    }
-    return tasks.map((some) => ({ kind: 'trees', orders: some }));
-  }
-
-  private treeOrder(tree: string): TreeOrder {
-    const { instance, keys, trees } = this.header;
-    const shown = trees.find((one) => one.tree === tree) ?? { tree, size: 0, root: hashText(EMPTY_ROOT) };
-    const seams = this.seamsOf(tree).map(({ checkpoint }) => checkpoint.size);
-    const kept = this.kept.filter((one) => one.tree === tree).map(({ size }) => size);
-    return { shown, trust: { instance, keys }, wanted: [...new Set([...seams, ...kept])] };
-  }
-
-  private platformOrder(): TreeOrder {
-    const order = this.treeOrder(PLATFORM_TREE);
-    return { ...order, wanted: [...order.wanted, ...this.header.seams.map(({ checkpoint }) => checkpoint.platformSize)] };
-  }
-
-  private seamsOf(id: string, chains?: readonly string[]): ShownSeam[] {
-    return (this.seams.get(id) ?? []).filter(({ chain }) => !chains || chains.includes(chain));
-  }
-}
-
-const NO_PLATFORM: PlatformFound = { tree: PLATFORM_TREE, size: 0, roots: new Map(), breaks: [], breaksFound: 0 };
 
 /** Beside the threads, which leave the caller's with little to do. */
 async function judgeApart(source: LogSource, { ranges }: LogHeader, { judges = [], agentId }: VerifyOptions): Promise<void> {

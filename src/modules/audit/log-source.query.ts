@@ -1,12 +1,17 @@
 import type { EntryRange, LogSource } from '../../domain/audit/entry-source.js';
+import { wholeOf } from '../../domain/audit/verify-joins.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from '../../domain/audit/stored-entry.js';
 import { mapPlace, type OrganizationHead } from '../../domain/audit/tree/map.js';
+import { rangeOf } from '../../domain/audit/tree/proofs.js';
+import { ENTRY_COLUMNS, numbered, type Row } from './entry-rows.js';
 import { headerOf } from './log-header.query.js';
+import { newerEntries, stoodChains } from './newer-log.query.js';
 import { streamed, type RunsSql } from './streamed.query.js';
 import { checkpointsOf } from './trees/checkpoint.query.js';
 import { mapSourceOf } from './trees/map.query.js';
-import { leafRunsOf, platformLeavesOf } from './trees/tree-reader.query.js';
+import { leafRunsOf, platformLeavesOf, readerOf } from './trees/tree-reader.query.js';
 
+export { ENTRY_COLUMNS, numbered, type EntryRow, type Row } from './entry-rows.js';
 export type { RunsSql } from './streamed.query.js';
 
 /** Statements that open a reading of one moment; the limits of ordinary calls do not fit a long one. */
@@ -17,21 +22,6 @@ export const SNAPSHOT = [
 ] as const;
 
 const CHECKPOINTS_AT_ONCE = 1_000;
-
-/** Columns of an entry under the names the verifier and the presenter know them by. */
-export const ENTRY_COLUMNS = `e.organization_id as "organizationId", e.chain, e.seq, e.id, e.event, e.agent_id as "agentId",
-  e.actor_id as "actorId", e.capability, e.outcome, e."timestamp", e.payload, e.disclosures, e.prev_hash as "prevHash", e.hash`;
-
-/** bigint arrives as text; a position never nears 2^53. */
-export type Row<T> = Omit<T, 'seq'> & { seq: string };
-export type EntryRow = Row<StoredEntry>;
-
-export function numbered<T extends { seq: string }>(row: T): Omit<T, 'seq'> & { seq: number } {
-  // In place: a verification takes millions of them.
-  const numbering = row as unknown as { seq: string | number };
-  numbering.seq = Number(row.seq);
-  return row as unknown as Omit<T, 'seq'> & { seq: number };
-}
 
 /**
  * The log as the verifier reads it: all streams show the moment at which the transaction began. Text columns are compared by
@@ -53,7 +43,13 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
     whole: organizations === 'all',
     header: (agentId) => headerOf(run, scope, agentId),
     read: (range) => ({ heads: placed<StoredHead>(HEADS, range), entries: placed<StoredEntry>(ENTRIES, range) }),
-    leaves: (organizationId) => leafRunsOf(run, organizationId),
+    newer: (organizationId, size) => ({
+      heads: placed<StoredHead>(HEADS, wholeOf(organizationId)),
+      entries: newerEntries(run, organizationId, size),
+      stood: stoodChains(run, organizationId, size),
+    }),
+    leaves: (organizationId, from) => leafRunsOf(run, organizationId, from),
+    start: (tree, size) => rangeOf(readerOf(run, tree, size), size),
     queued: (some) => queued(run, inScope(some)),
     sorted: async function* (organizationId, chains) {
       const rows = streamed<Row<StoredLeaf>>(run, SORTED_LEAVES, [organizationId, chains ?? null]);
@@ -65,8 +61,8 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
         if (first) yield { from: first.index, texts: leaves.map(({ data }) => data) };
       }
     },
-    checkpoints: async function* (tree) {
-      for (let after = -1; ; ) {
+    checkpoints: async function* (tree, from = 0) {
+      for (let after = from - 1; ; ) {
         const some = await checkpointsOf(run, tree, { after, limit: CHECKPOINTS_AT_ONCE });
         if (some.length > 0) yield some;
         if (some.length < CHECKPOINTS_AT_ONCE) return;

@@ -1,6 +1,7 @@
 import type { Break } from '../../domain/audit/breaks.js';
 import type { LogSource, ShownAnchor } from '../../domain/audit/entry-source.js';
-import { verifyLog, type LogFound, type VerifyOptions } from '../../domain/audit/verify.js';
+import { verifyLog, verifyNewer, type LogFound, type NewerFound, type VerifyOptions, type WhyWhole } from '../../domain/audit/verify.js';
+import type { ReadUpTo } from '../../domain/audit/verify-parts.js';
 import type { JsonObject } from '../../domain/json.js';
 
 /** `valid_unanchored`: nothing is wrong, and the newest entries are under no checkpoint yet. */
@@ -32,6 +33,40 @@ export interface Verification {
   readonly members: JsonObject;
   /** Newest checkpoints of the trees that were read, for whoever remembers them. */
   readonly notes: readonly string[];
+  /** For whoever remembers it: up to where everything was read. Holds keys that the database's owner must not see. */
+  readonly readUpTo?: readonly ReadUpTo[];
+}
+
+/** What a verification that was to read only what is newer adds to its answer. */
+export interface NewerMember {
+  readonly newer: {
+    /** Whether all was read after all, and why; a verification is then as any other. */
+    readonly everything: boolean;
+    readonly because?: WhyWhole;
+    /** Of which organizations only entries were read that are newer than their trees' checkpoints of these sizes. */
+    readonly since: { organizationId: string; size: number }[];
+    /** Leaves of these trees up to there: their entries, as far as retention has left them, were not read again. */
+    readonly older: number;
+  };
+}
+
+/** Verifies what is newer than what somebody remembers, or says why all has to be read. */
+export async function newerVerification(
+  source: LogSource, begun: number, since: readonly ReadUpTo[], options: VerifyOptions,
+): Promise<Verification | WhyWhole> {
+  const found = await verifyNewer(source, since, options);
+  if (typeof found === 'string') return found;
+  return { ...outcomeOf(found, options.anchors ?? [], begun), members: { ...toldOf(found) } };
+}
+
+function toldOf({ parts }: NewerFound): NewerMember {
+  const since = parts.map(({ organizationId, size }) => ({ organizationId, size }));
+  return { newer: { everything: false, since, older: since.reduce((sum, { size }) => sum + size, 0) } };
+}
+
+/** What a whole verification says to somebody who asked for less. */
+export function wholeInstead(because: WhyWhole): NewerMember {
+  return { newer: { everything: true, because, since: [], older: 0 } };
 }
 
 /** Runs a verification to its end. The server and the command line share it; they differ in where the rows come from. */
@@ -41,10 +76,11 @@ export async function verification(source: LogSource, begun: number, options: Ve
 
 /** @param begun of `performance.now()` */
 export function outcomeOf(found: LogFound, anchors: readonly ShownAnchor[], begun: number): Verification {
-  const { chains, entries, uncovered, breaks, breaksFound, members, notes } = found;
+  const { chains, entries, uncovered, breaks, breaksFound, members, notes, readUpTo } = found;
   const durationMs = Math.round(performance.now() - begun);
   const checkpoint = checkpointOf(found, anchors);
-  return { ...verdictOf(found), chains, entries, uncovered, checkpoint, breaks, breaksFound, durationMs, members, notes };
+  const told = { ...verdictOf(found), chains, entries, uncovered, checkpoint, breaks, breaksFound, durationMs, members, notes };
+  return { ...told, ...(readUpTo ? { readUpTo } : {}) };
 }
 
 function verdictOf({ breaksFound, uncovered, checkpoint }: LogFound): Pick<Verification, 'valid' | 'verdict'> {

@@ -86,10 +86,14 @@ export async function* leavesOf(
 /**
  * All leaves of an organization's tree as its tiles and its tail have them, in order: what is missing shows as a gap in `from`, and
  * ends nothing. For whoever believes nothing of it.
+ *
+ * @param first number of the first leaf wanted
  */
-export async function* leafRunsOf(run: ReadStatement, organizationId: string): AsyncGenerator<LeafRun, void, void> {
+export async function* leafRunsOf(run: ReadStatement, organizationId: string, first = 0): AsyncGenerator<LeafRun, void, void> {
   const row = await treeRow(run, organizationId);
-  for (let next = 0; ; next += TILES_AT_ONCE) {
+  const wanted = (from: number, leaves: LeafRun['leaves']): LeafRun =>
+    ({ from: Math.max(from, first), leaves: leaves.slice(Math.max(0, first - from)) });
+  for (let next = Math.floor(first / TILE_WIDTH); ; next += TILES_AT_ONCE) {
     const tiles = (await run(
       `select tile, to_json(chains) as chains, to_json(seqs) as seqs, encode(hashes, 'hex') as hashes
        from audit_tree_leaves where organization_id = $1 and tile >= $2 and tile < $3 order by tile`,
@@ -97,13 +101,13 @@ export async function* leafRunsOf(run: ReadStatement, organizationId: string): A
     )) as LeafTileRow[];
     for (const tile of tiles) {
       const from = Number(tile.tile) * TILE_WIDTH;
-      yield { from, leaves: placed(arraysOf(tile), from) };
+      yield wanted(from, placed(arraysOf(tile), from));
     }
     if (tiles.length < TILES_AT_ONCE) break;
   }
   if (row && row.seqs.length > 0) {
     const from = Number(row.size) - row.seqs.length;
-    yield { from, leaves: placed(row, from) };
+    if (from + row.seqs.length > first) yield wanted(from, placed(row, from));
   }
 }
 

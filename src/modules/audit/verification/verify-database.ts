@@ -2,7 +2,8 @@ import type { LogJudge } from '../../../domain/audit/log-judge.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { LogSource, ShownAnchor } from '../../../domain/audit/entry-source.js';
 import { sqlLogSource } from '../log-source.query.js';
-import { verification, type Verification } from '../verification.js';
+import type { ReadUpTo } from '../../../domain/audit/verify-parts.js';
+import { newerVerification, verification, wholeInstead, type Verification } from '../verification.js';
 import { snapshotConnection } from './snapshot-connection.js';
 import { startThreads } from './threads.js';
 
@@ -12,6 +13,10 @@ export interface DatabaseToVerify {
   readonly agentId?: string;
   /** Notes of checkpoints from an earlier verification. */
   readonly remembered?: readonly string[];
+  /** Only what is newer is to be read, where that can be judged; all of it otherwise. Not of one agent. */
+  readonly since?: readonly ReadUpTo[];
+  /** Whether to tell up to where everything was read. */
+  readonly remembers?: boolean;
   /** Only these keys are believed, whatever the database says of others. */
   readonly verifierKeys?: readonly string[];
   /** Asks the anchors; done before the moment at which the log is read, since what they have the database must have had. */
@@ -26,7 +31,8 @@ export interface DatabaseToVerify {
 
 /** Verifies the log of a database as it stands at one moment, by connections of its own. Nothing is written. */
 export async function verifyDatabase(what: DatabaseToVerify): Promise<Verification> {
-  const { databaseUrl, organizations, agentId, remembered, verifierKeys, threads, niceness = 0, onProgress } = what;
+  const { databaseUrl, organizations, agentId, verifierKeys, threads, niceness = 0, onProgress } = what;
+  const { remembered, since, remembers = false } = what;
   const begun = performance.now();
   const anchors = (await what.anchors?.()) ?? [];
   const connection = await snapshotConnection(databaseUrl);
@@ -36,16 +42,21 @@ export async function verifyDatabase(what: DatabaseToVerify): Promise<Verificati
       : undefined;
     try {
       const source = sqlLogSource(connection.run, organizations);
-      const judges = await what.judges?.(connection.run, source);
-      return await verification(source, begun, {
+      const options = {
         anchors,
-        ...(agentId === undefined ? {} : { agentId }),
+        remembers,
         ...(remembered ? { remembered } : {}),
         ...(verifierKeys ? { verifierKeys } : {}),
-        ...(judges ? { judges } : {}),
         ...(runner ? { runner } : {}),
         ...(onProgress ? { onProgress } : {}),
+      };
+      const newer = since && (await newerVerification(source, begun, since, options));
+      if (typeof newer === 'object') return newer;
+      const judges = await what.judges?.(connection.run, source);
+      const whole = await verification(source, begun, {
+        ...options, ...(agentId === undefined ? {} : { agentId }), ...(judges ? { judges } : {}),
       });
+      return newer === undefined ? whole : { ...whole, members: { ...whole.members, ...wholeInstead(newer) } };
     } finally {
       await runner?.end();
     }
