@@ -3,6 +3,7 @@ import { asRoot, type Client, type Reply } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { teamMates } from '../support/counts.js';
 import type { DatabaseProxy } from '../support/database-proxy.js';
+import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, requestOf } from '../support/gate.js';
 import { aPerson, aTeam, type BuiltPerson, firstOrganization, type Role } from '../support/people.js';
 import { pause } from '../support/races.js';
@@ -115,6 +116,9 @@ describe('what agents may do', () => {
     const right = await aRight('auto');
     // Whoever commits an execution waits here, past its comparison and with its locks, for a second.
     const inTheWay = other.sql(`do $$ begin lock table executions in share mode; perform pg_sleep(1); end $$`);
+    await eventually(async () => {
+      expect(await other.sql(`select from pg_locks where relation = 'executions'::regclass and mode = 'ShareLock' and granted`)).toHaveLength(1);
+    }, { every: 10 });
     const called = call(right);
     await isWaiting('gate_commit');
     expect((await change(right)).status).toBeLessThan(300);

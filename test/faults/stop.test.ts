@@ -193,13 +193,13 @@ describe('the other server is frozen', () => {
     const approval = asRoot(busy).post(`/api/v1/hitl/${request.text('hitlRequestId')}/approve`, {}, { query: { wait: 0 } });
     await held;
     const [made, atTheAnswer] = await frozen(async () => {
-      release();
       const { reply, ms } = await timed(() => stop(scope, agent));
       process.stdout.write(`a stop of ${scope} beside a frozen server: ${ms} ms\n`);
       reply.expect(201);
       expect(ms).toBeLessThan(ANSWERS_WITHIN);
       return [reply, await begun()];
     });
+    release();
     // Its transaction was ended: it approved nothing.
     expect([403, 503]).toContain((await approval).status);
     expect(await requestOf(other, request.text('hitlRequestId'))).toMatchObject({ status: 'pending', decided_by: null });
@@ -221,13 +221,13 @@ describe('the other server is frozen', () => {
     approvals.push(...requests.slice(1).map(approve));
     await isWaiting('take_hold_v1');
     const [made, atTheAnswer] = await frozen(async () => {
-      release();
       const { reply, ms } = await timed(() => stop(scope, agent));
       process.stdout.write(`a stop of ${scope} beside a frozen server with a queue: ${ms} ms\n`);
       reply.expect(201);
       expect(ms).toBeLessThan(ANSWERS_WITHIN);
       return [reply, await begun()];
     });
+    release();
     for (const approval of await Promise.all(approvals)) expect([403, 503]).toContain(approval.status);
     await pause(300);
     expect(await begun()).toEqual(atTheAnswer);

@@ -26,10 +26,12 @@ export interface SmtpTerms {
   readonly login?: { readonly user: string; readonly pass: string };
   /** Recipients whom it does not know, for good. */
   readonly knowsNot?: string;
+  /** How long it takes before it says that it has a mail, in milliseconds. */
+  readonly slowMs?: number;
 }
 
 /** A real mail server without TLS, which keeps what it is sent. */
-export async function startSmtp({ port = 0, login, knowsNot }: SmtpTerms = {}): Promise<TestSmtp> {
+export async function startSmtp({ port = 0, login, knowsNot, slowMs = 0 }: SmtpTerms = {}): Promise<TestSmtp> {
   const mails: ReceivedMail[] = [];
   let refused = 0;
   const server = new SMTPServer({
@@ -53,7 +55,7 @@ export async function startSmtp({ port = 0, login, knowsNot }: SmtpTerms = {}): 
         const { mailFrom, rcptTo } = session.envelope;
         const from = mailFrom === false ? '' : (mailFrom?.address ?? '');
         mails.push(received(Buffer.concat(chunks).toString('utf8'), from, rcptTo.map(({ address }) => address), session.user));
-        done();
+        setTimeout(() => done(), slowMs);
       });
     },
   });

@@ -44,7 +44,7 @@ export class ExecutionWorker implements EffectHandler {
       return undefined;
     });
     if (started) void this.running.run(started).catch(() => undefined);
-    else this.running.announce(action.executionId);
+    else this.running.announce(action.executionId, action.hitlRequestId);
   }
 
   private async start(tx: Tx, approved: Approved): Promise<StartedExecution> {

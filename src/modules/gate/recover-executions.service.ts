@@ -85,8 +85,10 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
 
   private async recover(place: ExecutionPlace): Promise<void> {
     // No agent leaves while something of it runs, so a closed segment has nothing to close: somebody else was first.
+    let hitlRequestId: string | undefined;
     const begun = await this.work.run(planFor(place), async (tx) => {
       const execution = await this.executions.read(tx, place);
+      hitlRequestId = execution.hitlRequestId ?? undefined;
       // Read again under the locks: the runtime's own answer may have come in meanwhile, or another server began it again.
       if (execution.status !== 'running' || execution.leaseUntil === null || execution.leaseUntil > (await tx.now())) return undefined;
       const again = await this.retry(tx, execution);
@@ -95,7 +97,7 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
       return undefined;
     });
     if (begun) void this.running.run(begun).catch(() => undefined);
-    else this.running.announce(place.id);
+    else this.running.announce(place.id, hitlRequestId);
   }
 
   private async retry(tx: Tx, execution: ExecutionEntity): Promise<Again> {

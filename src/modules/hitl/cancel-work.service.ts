@@ -40,11 +40,13 @@ export class CancelWorkService {
    * @returns ids to announce after the commit
    */
   async approved(tx: Tx, organizationId: string, agentId: string, reason: string): Promise<string[]> {
-    const waiting = await this.executions.waiting(tx, organizationId, agentId);
-    for (const id of waiting) {
-      await this.licences.withdraw(tx, await this.executions.read(tx, { organizationId, id }), reason);
+    const ids: string[] = [];
+    for (const id of await this.executions.waiting(tx, organizationId, agentId)) {
+      const execution = await this.executions.read(tx, { organizationId, id });
+      await this.licences.withdraw(tx, execution, reason);
+      ids.push(id, ...(execution.hitlRequestId === null ? [] : [execution.hitlRequestId]));
     }
-    return waiting;
+    return ids;
   }
 
   /** Tells whoever waits for these requests and executions to look again. */

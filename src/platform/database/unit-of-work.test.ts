@@ -46,7 +46,7 @@ function noting({ refuses, code, place }: Notes = {}) {
     release: () => Promise.resolve(void told.push('released')),
   };
   const bell = new OutboxBell();
-  bell.listen({ ring: () => told.push('rung'), keepPlace: () => place });
+  bell.listen({ ring: (kinds) => told.push(`rung for ${[...kinds].join()}`), keepPlace: () => place });
   const dataSource = { createQueryRunner: () => runner as unknown as QueryRunner, query: () => Promise.resolve([]) };
   const work = new UnitOfWork(dataSource as unknown as DataSource, new CredentialSources(), {} as IdempotencyKeys, bell);
   /** What was said, without the answers. */
@@ -60,7 +60,7 @@ describe('the last statement and the commit are sent in one go', () => {
   test('in this order, and the connection is given back when both are answered', async () => {
     const { work, said } = noting();
     await work.run({ chains: [] }, async (tx) => tx.enqueue(effect({ event: 'x' })));
-    expect(said().slice(-4)).toEqual([expect.stringContaining('write_out_v2'), 'COMMIT', 'released', 'rung']);
+    expect(said().slice(-4)).toEqual([expect.stringContaining('write_out_v2'), 'COMMIT', 'released', 'rung for notification.send']);
   });
 
   test('what cannot be said is followed by no commit', async () => {

@@ -126,8 +126,9 @@ export class UnitOfWork {
     } finally {
       await runner.release();
     }
+    const left = handOver.begin(written);
+    if (left.size > 0) this.bell.ring(left);
     tx.tell();
-    if (handOver.begin(written)) this.bell.ring();
     await passBarriers(this.dataSource, tx.changedShared);
     return result;
   }

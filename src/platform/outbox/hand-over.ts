@@ -1,4 +1,4 @@
-import type { Effect } from './effects.js';
+import type { Effect, EffectKind } from './effects.js';
 import type { KeptPlace, OutboxBell } from './outbox-bell.js';
 import { HAND_OVER_SECONDS } from './outbox-row.js';
 
@@ -36,19 +36,21 @@ export class HandOver {
   /**
    * They are committed.
    *
-   * @param written in the effects' order
-   * @returns whether some of them are for whoever claims them first
+   * @param written in the effects' order; none where somebody's trigger kept one from being written
+   * @returns the kinds of those that are for whoever claims them first
    */
-  begin(written: readonly WrittenEffect[]): boolean {
+  begin(written: readonly WrittenEffect[]): Set<EffectKind> {
     const places = this.places;
     this.places = [];
-    let areAllHeld = true;
+    const left = new Set<EffectKind>();
     this.effects.forEach((effect, i) => {
-      const { isHeld, ...row } = written[i]!;
-      areAllHeld &&= isHeld;
-      if (isHeld) places[i]?.start({ ...effect, ...row, attempts: 1 });
-      else places[i]?.giveUp();
+      const { isHeld = false, ...row } = written.length === this.effects.length ? written[i]! : {};
+      if (isHeld) places[i]?.start({ ...effect, ...(row as WrittenEffect), attempts: 1 });
+      else {
+        places[i]?.giveUp();
+        left.add(effect.kind);
+      }
     });
-    return !areAllHeld;
+    return left;
   }
 }

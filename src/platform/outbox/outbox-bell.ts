@@ -9,8 +9,8 @@ export interface KeptPlace {
 }
 
 export interface OutboxListener {
-  /** A commit left something in the outbox. */
-  ring(): void;
+  /** A commit left effects of these kinds in the outbox. */
+  ring(kinds: ReadonlySet<EffectKind>): void;
   /** @returns undefined where the effect is left to whoever claims it: no place is free, others were first, it takes long, nobody handles it */
   keepPlace(kind: EffectKind): KeptPlace | undefined;
 }
@@ -24,8 +24,8 @@ export class OutboxBell {
     this.listener = listener;
   }
 
-  ring(): void {
-    this.listener?.ring();
+  ring(kinds: ReadonlySet<EffectKind>): void {
+    this.listener?.ring(kinds);
   }
 
   keepPlace(kind: EffectKind): KeptPlace | undefined {

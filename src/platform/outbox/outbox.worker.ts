@@ -57,7 +57,7 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   onApplicationBootstrap(): void {
-    this.bell.listen({ ring: () => this.look(), keepPlace: (kind) => this.keepPlace(kind) });
+    this.bell.listen({ ring: (kinds) => this.hear(kinds), keepPlace: (kind) => this.keepPlace(kind) });
     this.timer = setInterval(() => this.look(), LOOK_EVERY_MS);
     this.look();
   }
@@ -72,6 +72,11 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
   /** Effects that wait for a handler which this build does not have, or were given up. */
   parked(): Promise<number> {
     return this.store.parked([...this.handlers.keys()]);
+  }
+
+  /** What nobody here handles is nothing to look for. */
+  private hear(kinds: ReadonlySet<EffectKind>): void {
+    if ([...kinds].some((kind) => this.handlers.has(kind))) this.look();
   }
 
   private look(): void {

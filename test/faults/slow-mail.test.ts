@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { asRoot } from '../support/actors.js';
+import { eventually } from '../support/eventually.js';
+import { pause } from '../support/races.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { startSmtp, type TestSmtp } from '../support/smtp-server.js';
+
+jest.setTimeout(120_000);
+
+/** Longer than what a server hands to itself is its own for, and shorter than a mail may take. */
+const SLOW_MS = 6_500;
+
+let smtp: TestSmtp;
+let server: TestServer;
+
+beforeAll(async () => {
+  smtp = await startSmtp({ slowMs: SLOW_MS });
+  const env = { SMTP_HOST: '127.0.0.1', SMTP_PORT: String(smtp.port), SMTP_FROM: 'Countersign <countersign@example.test>' };
+  server = await startServer({ env });
+});
+afterAll(async () => {
+  await server.stop();
+  await smtp.close();
+});
+
+test('a mail server that takes its time is sent each mail once', async () => {
+  const begun = await asRoot(server).post('/api/v1/users/invitations', { email: 'slow@example.test', role: 'member' });
+  begun.expect(201);
+  await pause(SLOW_MS);
+  await eventually(async () => {
+    expect(await server.sql(`select attempts from outbox where kind = 'mail.send'`)).toEqual([]);
+  }, { within: 60_000 });
+  expect(smtp.mails.map(({ to }) => to)).toEqual([['slow@example.test']]);
+});
