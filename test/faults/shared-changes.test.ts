@@ -117,7 +117,8 @@ describe('what agents may do', () => {
     // Whoever commits an execution waits here, past its comparison and with its locks, for a second.
     const inTheWay = other.sql(`do $$ begin lock table executions in share mode; perform pg_sleep(1); end $$`);
     await eventually(async () => {
-      expect(await other.sql(`select from pg_locks where relation = 'executions'::regclass and mode = 'ShareLock' and granted`)).toHaveLength(1);
+      const locks = await other.sql(`select from pg_locks where relation = 'executions'::regclass and mode = 'ShareLock' and granted`);
+      expect(locks).toHaveLength(1);
     }, { every: 10 });
     const called = call(right);
     await isWaiting('gate_commit');

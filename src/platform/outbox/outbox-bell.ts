@@ -11,7 +11,7 @@ export interface KeptPlace {
 export interface OutboxListener {
   /** A commit left effects of these kinds in the outbox. */
   ring(kinds: ReadonlySet<EffectKind>): void;
-  /** @returns undefined where the effect is left to whoever claims it: no place is free, others were first, it takes long, nobody handles it */
+  /** @returns undefined where it is left to whoever claims it: no place is free, others were first, it takes long, nobody handles it */
   keepPlace(kind: EffectKind): KeptPlace | undefined;
 }
 

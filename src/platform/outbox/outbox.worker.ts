@@ -86,7 +86,8 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
 
   /** Nothing overtakes what is known to wait; and a claim that is under way may bring as many as were free. */
   private keepPlace(kind: EffectKind): KeptPlace | undefined {
-    if (!this.isWorking || this.mayBeMore || this.claiming !== undefined || this.free <= 0 || this.handlers.get(kind)?.isBrief !== true) return undefined;
+    if (!this.isWorking || this.mayBeMore || this.claiming !== undefined || this.free <= 0) return undefined;
+    if (this.handlers.get(kind)?.isBrief !== true) return undefined;
     this.kept++;
     const leave = () => {
       this.kept--;
