@@ -55,12 +55,15 @@ export class VerifyLogService {
 
   /** Runs it, or waits for the replica that does; takes over from one that is gone. */
   private async oneOf(key: string, scope: Scope, agentId: string | undefined): Promise<Verification> {
+    const asked = Date.now();
     for (;;) {
       const begun = await this.shared.begin(key, this.name);
       if (begun === 'ours') return this.run(key, scope, agentId);
       for (;;) {
-        const state = await this.shared.look(key, begun.begunAt);
+        const state = await this.shared.look(key, begun.begunAt, asked);
         if (state === 'gone') break;
+        // Somebody has told it who is none of us.
+        if (state === 'doubtful') return this.verifier.verify(scope, agentId, () => undefined);
         if ('outcome' in state) return state.outcome;
         await delay(LOOK_EVERY_MS);
       }

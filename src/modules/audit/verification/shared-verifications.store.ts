@@ -2,28 +2,41 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Janitor, sweepBy } from '../../../platform/database/janitor.service.js';
+import { SealedBox } from '../../../platform/secrets/sealed-box.js';
 import type { Verification } from '../verification.js';
 
 /** A verification that has told nothing for so long has gone with its replica. */
 const SILENT_SECONDS = 15;
+/** Nobody has told anything in the future: by so much clocks may differ, in milliseconds. */
+const SKEW_MS = 5_000;
 
-/** What became of a verification that another replica runs: still running, its outcome, or nothing. */
-export type SharedState = { readonly running: true } | { readonly outcome: Verification } | 'gone';
+/** What became of a verification that another replica runs: still running, its outcome, nothing, or something that no replica has told. */
+export type SharedState = { readonly running: true } | { readonly outcome: Verification } | 'gone' | 'doubtful';
 
-/** One verification of each scope at a time, over all replicas. */
+interface Told {
+  readonly endedAt: number;
+  readonly outcome: Verification;
+}
+
+/**
+ * One verification of each scope at a time, over all replicas. What they tell one another goes through the very database that is under
+ * suspicion, so it is sealed: whoever owns that cannot say that all is well.
+ */
 export abstract class SharedVerifications {
   /** @returns whether it is the caller's to run; else when the one that runs was begun */
   abstract begin(scope: string, by: string): Promise<'ours' | { readonly begunAt: string }>;
   abstract tell(scope: string, by: string, entries: number): Promise<void>;
   /** @param outcome undefined where it could not be done */
   abstract end(scope: string, by: string, outcome: Verification | undefined): Promise<void>;
-  abstract look(scope: string, begunAt: string): Promise<SharedState>;
+  /** @param since an outcome that had come before is an old one */
+  abstract look(scope: string, begunAt: string, since: number): Promise<SharedState>;
 }
 
 @Injectable()
 export class SharedVerificationsStore extends SharedVerifications {
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
+    private readonly box: SealedBox,
     janitor: Janitor,
   ) {
     super();
@@ -55,28 +68,41 @@ export class SharedVerificationsStore extends SharedVerifications {
   async end(scope: string, by: string, outcome: Verification | undefined): Promise<void> {
     await this.dataSource.query(
       `update audit_verifications set outcome = $3::json, ended_at = clock_timestamp() where scope = $1 and by = $2 and ended_at is null`,
-      [scope, by, outcome === undefined ? null : JSON.stringify(outcome)],
+      [scope, by, outcome === undefined ? null : JSON.stringify(this.sealed(scope, outcome))],
     );
   }
 
-  async look(scope: string, begunAt: string): Promise<SharedState> {
-    const [row] = await this.dataSource.query<{ running: boolean; outcome: Verification | null }[]>(
-      `select outcome, ended_at is null and ${HEARD} > clock_timestamp() - make_interval(secs => $3) as running
+  async look(scope: string, begunAt: string, since: number): Promise<SharedState> {
+    const [row] = await this.dataSource.query<{ running: boolean; outcome: unknown }[]>(
+      `select outcome, ended_at is null and not ${silent('')} as running
        from audit_verifications where scope = $1 and begun_at = $2::timestamptz`,
       [scope, begunAt, SILENT_SECONDS],
     );
-    if (row?.outcome) return { outcome: row.outcome };
+    if (row?.outcome) return this.opened(scope, row.outcome, since);
     return row?.running ? { running: true } : 'gone';
+  }
+
+  private sealed(scope: string, outcome: Verification): string {
+    const told: Told = { endedAt: Date.now(), outcome };
+    return this.box.seal('verifications', scope, Buffer.from(JSON.stringify(told))).toString('base64');
+  }
+
+  private opened(scope: string, sealed: unknown, since: number): SharedState {
+    const bytes = typeof sealed === 'string' ? this.box.open('verifications', scope, Buffer.from(sealed, 'base64')) : undefined;
+    if (bytes === undefined) return 'doubtful';
+    const { endedAt, outcome } = JSON.parse(bytes.toString()) as Told;
+    return endedAt < since - SKEW_MS || endedAt > Date.now() + SKEW_MS ? 'doubtful' : { outcome };
   }
 }
 
-/** When it last said that it goes on. */
-const HEARD = `coalesce((progress->>'at')::timestamptz, begun_at)`;
+/** Has not said for long that it goes on, or has said it in the future. @param table with its dot, where there are two */
+function silent(table: string): string {
+  const heard = `coalesce((${table}progress->>'at')::timestamptz, ${table}begun_at)`;
+  return `(${heard} <= clock_timestamp() - make_interval(secs => $3) or ${heard} > clock_timestamp() + interval '1 minute')`;
+}
 
 const BEGIN = `
   insert into audit_verifications (scope, begun_at, by) values ($1, clock_timestamp(), $2)
   on conflict (scope) do update set begun_at = clock_timestamp(), by = $2, progress = null, outcome = null, ended_at = null
-    where audit_verifications.ended_at is not null
-      or ${HEARD.replaceAll('progress', 'audit_verifications.progress').replace('begun_at', 'audit_verifications.begun_at')}
-         <= clock_timestamp() - make_interval(secs => $3)
+    where audit_verifications.ended_at is not null or ${silent('audit_verifications.')}
   returning scope`;
