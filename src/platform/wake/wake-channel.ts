@@ -81,7 +81,8 @@ export class WakeChannel implements OnApplicationBootstrap, BeforeApplicationShu
     try {
       await client.connect();
       // News need not be on the disk: what is told was committed before, and what a crash of the database takes back is looked for.
-      await client.query(`set synchronous_commit = off; listen ${CHANNEL}`);
+      await client.query('set synchronous_commit = off');
+      await client.query(`listen ${CHANNEL}`);
     } catch (error) {
       this.lost(client, error);
       return;
