@@ -52,7 +52,7 @@ describe("a person's export", () => {
     expect(file.status).toBe(200);
     const text = textOf(file);
     for (const own of ['ada@people.example', 'ada Lovelace', 'Ada says no', 'Ada says yes', '203.0.113.7']) expect(text).toContain(own);
-    for (const foreign of ['bob@', 'Bobby', 'bob Love', 'eve@', 'Eve', 'dora', 'cleo@', 'Cleo', 'hello', '198.51.100.9', '203.0.113.88']) {
+    for (const foreign of ['bob@', 'Bobby', 'bob Love', 'eve@', 'Eve Love', 'dora@', 'cleo@', 'Cleo Patra', '"hello"', '198.51.100.9', '203.0.113.88']) {
       expect([foreign, text.includes(foreign)]).toEqual([foreign, false]);
     }
     const result = await verifyBytes(file.bytes, [vkey]);
@@ -67,7 +67,7 @@ describe("a person's export", () => {
   test('holds entries that are about them, and what these say of them', async () => {
     const text = textOf(await download(server, people['bob']!.key, pathOf(people['bob']!.id), { format: 'jsonl' }));
     for (const own of ['bob@people.example', 'Bobby Lovelace', '"event":"execution.']) expect(text).toContain(own);
-    for (const foreign of ['ada@', 'Ada says', '203.0.113.7', 'cleo', 'Cleo']) {
+    for (const foreign of ['ada@', 'Ada says', '203.0.113.7', 'cleo@', 'Cleo Patra']) {
       expect([foreign, text.includes(foreign)]).toEqual([foreign, false]);
     }
   });
@@ -85,7 +85,8 @@ describe("a person's export", () => {
   test('reads for people as CSV, with what is left out marked', async () => {
     const text = textOf(await download(server, people['ada']!.key, pathOf(people['ada']!.id), { format: 'csv' }));
     for (const there of ['#profile', 'Ada says no', '[withheld]']) expect(text).toContain(there);
-    expect(text).not.toMatch(/bob@|cleo|Eve/);
+    // Nothing shorter: the digests of a file are base64url, and three letters stand in them by chance once in a hundred files.
+    expect(text).not.toMatch(/bob@|cleo@|Cleo Patra|Eve Love/);
   });
 
   test('is JSON unless another form is asked for, and recorded before it is sent', async () => {

@@ -8,7 +8,7 @@ import { inOneGo } from '../../platform/database/in-one-go.js';
 import { pageFrom, type Page, type PageRequest } from '../../platform/http/pagination.js';
 import { type AuditFilter, type Selection, selectionOf } from './entry-selection.js';
 import { countStatement, IN_ORDER, keyOf, pageStatement } from './entry-walks.query.js';
-import { ENTRY_COLUMNS, numbered, type EntryRow } from './log-source.query.js';
+import { ENTRY_COLUMNS, numbered, type EntryRow } from './entry-rows.js';
 
 /** Beyond this many matches counting costs more than the number is worth. */
 const COUNTED = 10_000;

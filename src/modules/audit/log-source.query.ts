@@ -11,9 +11,6 @@ import { checkpointsOf } from './trees/checkpoint.query.js';
 import { mapSourceOf } from './trees/map.query.js';
 import { leafRunsOf, platformLeavesOf, readerOf } from './trees/tree-reader.query.js';
 
-export { ENTRY_COLUMNS, numbered, type EntryRow, type Row } from './entry-rows.js';
-export type { RunsSql } from './streamed.query.js';
-
 /** Statements that open a reading of one moment; the limits of ordinary calls do not fit a long one. */
 export const SNAPSHOT = [
   'set transaction isolation level repeatable read, read only',

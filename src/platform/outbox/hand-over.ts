@@ -44,8 +44,8 @@ export class HandOver {
     this.places = [];
     const left = new Set<EffectKind>();
     this.effects.forEach((effect, i) => {
-      const { isHeld = false, ...row } = written.length === this.effects.length ? written[i]! : {};
-      if (isHeld) places[i]?.start({ ...effect, ...(row as WrittenEffect), attempts: 1 });
+      const row = written.length === this.effects.length ? written[i] : undefined;
+      if (row?.isHeld) places[i]?.start({ ...effect, id: row.id, createdAt: row.createdAt, attempts: 1 });
       else {
         places[i]?.giveUp();
         left.add(effect.kind);

@@ -2,7 +2,7 @@ import type { EntryPlace, ExportedHead, ExportSource, PersonsEntry } from '../..
 import { verifierKey } from '../../../domain/audit/note.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { ENTRY_COLUMNS, type EntryRow, numbered, type Row } from '../log-source.query.js';
+import { ENTRY_COLUMNS, type EntryRow, numbered, type Row } from '../entry-rows.js';
 import { checkpointOfSize, instanceName, newestCheckpoint, verifierKeys } from '../trees/checkpoint.query.js';
 import { mapLine } from '../trees/proof.query.js';
 import { leavesOf, placeOf, readerOf } from '../trees/tree-reader.query.js';

@@ -1,7 +1,7 @@
 import { SHARED_EVENTS } from '../../../domain/audit/judging/shared-facts.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { ENTRY_COLUMNS, numbered, type EntryRow } from '../log-source.query.js';
+import { ENTRY_COLUMNS, numbered, type EntryRow } from '../entry-rows.js';
 
 const BATCH = 2_000;
 

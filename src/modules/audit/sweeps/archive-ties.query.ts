@@ -3,7 +3,7 @@ import { readPayload } from '../../../domain/audit/payload.js';
 import { pairsIn } from '../../../domain/audit/verify-archive.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { ENTRY_COLUMNS, numbered, type EntryRow } from '../log-source.query.js';
+import { ENTRY_COLUMNS, numbered, type EntryRow } from '../entry-rows.js';
 
 // What the log that is still there says of archives. An entry that does not hash to itself says nothing.
 

@@ -4,7 +4,7 @@ import { PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import { firstIdAt } from '../../../domain/ids.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { ENTRY_COLUMNS, numbered, type EntryRow } from '../log-source.query.js';
+import { ENTRY_COLUMNS, numbered, type EntryRow } from '../entry-rows.js';
 import { checkpointOfSize } from '../trees/checkpoint.query.js';
 import type { SweptBelow } from './sweep.js';
 

@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { SNAPSHOT, type RunsSql } from '../log-source.query.js';
+import { SNAPSHOT } from '../log-source.query.js';
+import type { RunsSql } from '../streamed.query.js';
 
 /** A connection of its own that stands at one moment, for as long as somebody reads. */
 export interface SnapshotConnection {
