@@ -2,6 +2,8 @@ import { inTree, type Break } from './breaks.js';
 import { openCheckpoint, originOf, type StoredCheckpoint } from './checkpoint.js';
 import type { ShownKey } from './entry-source.js';
 import { readVerifierKey, type VerifierKey } from './note.js';
+import { sweepText, vouchesFor } from './sweep-note.js';
+import type { JsonObject } from '../json.js';
 
 /** What a checkpoint is held against besides its tree. */
 export interface Trust {
@@ -28,6 +30,18 @@ export class CheckpointJudge {
   get present(): string[] {
     const present = this.known.filter(({ retiredAtSize }) => retiredAtSize === undefined);
     return present.length === this.known.length ? [] : present.map(({ key }) => key.text);
+  }
+
+  /** Those that are said to sign now, in their text form. */
+  get unretired(): string[] {
+    return this.known.filter(({ retiredAtSize }) => retiredAtSize === undefined).map(({ key }) => key.text);
+  }
+
+  /** Whether all of these keys, in their text form, have signed what a sweep's entry says; where none is wanted, nobody has. */
+  isOrdered(note: string | null, organizationId: string, metadata: JsonObject, wanted: readonly string[]): boolean {
+    const keys = this.known.filter(({ key }) => wanted.includes(key.text)).map(({ key }) => key);
+    return keys.length > 0 && keys.length === wanted.length &&
+      vouchesFor(note, sweepText(this.trust.instance, organizationId, metadata), keys);
   }
 
   /** What is wrong with a stored checkpoint by itself; whether its tree had that root is for whoever has the tree. */

@@ -6,6 +6,7 @@ import { appendAlone } from '../../../platform/database/append-alone.js';
 import type { Leadership } from '../../../platform/database/leadership.js';
 import { withTakenLead } from '../../../platform/database/taken-lead.js';
 import { acceptSigningKey } from '../../organizations/fingerprints.store.js';
+import { signSweepsAgain } from '../sweeps/sign-sweeps-again.js';
 import { verifierKeys } from './checkpoint.query.js';
 import { makeCheckpoints } from './checkpoint-round.js';
 import { replaceKey } from './checkpoint.store.js';
@@ -31,7 +32,7 @@ export interface SigningKeys {
 
 /**
  * Gives the installation another signing key. In one transaction the platform's chain announces it, both keys sign the newest head of
- * every tree, and servers start with the new key from then on. Those that run with the old one serve, and do not sign any more.
+ * every tree and what sweeps have said, and servers start with the new key from then on. Those that run with the old one serve, and do not sign any more.
  *
  * @param url of the database, past a pooler
  * @throws StartRefused where `present` is not the key that signs, or `next` signs or has signed
@@ -66,6 +67,7 @@ async function rotate(run: RunStatement, { present, next }: SigningKeys): Promis
     instance: before.instance, keys: [before.key, after.key], organizations: null, forAll: true,
   });
   await replaceKey(run, after.key.id, after.verifierKey, size);
+  await signSweepsAgain(run, before.instance, { present: before.key, next: after.key });
   await acceptSigningKey(run, next);
   return { keyId: after.key.id, verifierKey: after.verifierKey, size, already: false };
 }
