@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import type * as VerifierModule from '../../verifier/verify.mjs';
@@ -20,8 +21,17 @@ export function archiveFolder(): Promise<string> {
   return mkdtemp(join(runFolder(), 'archive-'));
 }
 
-/** Waits until all that was written is under checkpoints, and an anchor knows them; then makes these older than any period of a test. */
-export async function aged(database: TestDatabase, days = 4_000): Promise<void> {
+const DAY_MS = 86_400_000;
+/** Between the last checkpoint that is to be old, and the moment before which all is old; more than a period is rounded by. */
+const APART_MS = 200;
+/** Until when all is old, by the database's address. */
+const oldUntil = new Map<string, number>();
+
+/**
+ * Waits until all that was written is under checkpoints, and an anchor knows them; all that is there is old from then on, and nothing that
+ * comes: a sweep has a period that reaches back to now. Nobody's clock is turned, since that is what a sweep must not fall for.
+ */
+export async function aged(database: TestDatabase): Promise<void> {
   await eventually(async () => {
     const [left] = await database.sql<{ queued: string; unsigned: string }>(
       `select (select count(*) from audit_tree_queue) as queued,
@@ -30,8 +40,14 @@ export async function aged(database: TestDatabase, days = 4_000): Promise<void> 
     if (left!.queued !== '0' || left!.unsigned !== '0') throw new Error(`${left!.queued} rows queued, ${left!.unsigned} trees not signed`);
   }, { within: 60_000, every: 200 });
   await anchored(database);
-  await database.asSuperuser(
-    `update audit_checkpoints set made_at = made_at - interval '${days} days' where made_at > now() - interval '1 day'`);
+  await pause(APART_MS);
+  oldUntil.set(database.url, Date.now());
+}
+
+/** The period that reaches back to the moment at which everything was old; ten years where nothing is. */
+export function retentionDays(database: TestDatabase): number {
+  const moment = oldUntil.get(database.url);
+  return moment === undefined ? 3_660 : Math.ceil(((Date.now() - moment) / DAY_MS) * 1e6 + 0.5) / 1e6;
 }
 
 async function anchored({ sql, anchors }: TestDatabase): Promise<void> {
@@ -58,7 +74,8 @@ export function sweepCommand(
 
 export function sweepEnvironment(database: TestDatabase, archive: string): Environment {
   return {
-    ...TEST_ENVIRONMENT, DATABASE_URL: database.url, AUDIT_ANCHORS: database.anchors, AUDIT_RETENTION_DAYS: '3660', AUDIT_ARCHIVE: archive,
+    ...TEST_ENVIRONMENT, DATABASE_URL: database.url, AUDIT_ANCHORS: database.anchors, AUDIT_ARCHIVE: archive,
+    AUDIT_RETENTION_DAYS: retentionDays(database).toFixed(6),
   };
 }
 
