@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import type * as VerifierModule from '../../verifier/verify.mjs';
 import { DirectoryArchive } from '../../src/modules/audit/sweeps/archive.directory.js';
-import { sweepLog } from '../../src/modules/audit/sweeps/sweep-log.js';
+import { sweepLog, type SweepOutcome } from '../../src/modules/audit/sweeps/sweep-log.js';
 import { verifyArchivesOf, type VerifiedArchives } from '../../src/modules/audit/sweeps/verify-archives.js';
 import { completeConfig, givenSecrets, loadConfig } from '../../src/platform/config/config.js';
 import { countersign, type CommandResult } from './command-line.js';
@@ -81,13 +81,21 @@ export function sweepEnvironment(database: TestDatabase, archive: string): Envir
 
 /** Sweeps as the command does, without the time that a program takes to start, and tells what went of whom. */
 export async function swept(database: TestDatabase, archive: string, atOnce?: number): Promise<SweptLine[]> {
-  const config = loadConfig(sweepEnvironment(database, archive));
-  const lines: SweptLine[] = [];
-  await sweepLog(completeConfig(config, { ...givenSecrets(config), databaseUrl: database.url }), atOnce ? { atOnce } : {}, (one) => {
+  return (await sweepOutcomes(database, archive, atOnce)).flatMap((one) => {
     if ('failed' in one) throw one.failed;
-    if (one.entries > 0) lines.push(one);
+    return one.entries > 0 ? [one] : [];
   });
-  return lines;
+}
+
+/** The same, and what hindered it where. */
+export async function sweepOutcomes(
+  database: TestDatabase, archive: string, atOnce?: number, env: Environment = {},
+): Promise<SweepOutcome[]> {
+  const config = loadConfig({ ...sweepEnvironment(database, archive), ...env });
+  const outcomes: SweepOutcome[] = [];
+  await sweepLog(completeConfig(config, { ...givenSecrets(config), databaseUrl: database.url }), atOnce ? { atOnce } : {},
+    (one) => void outcomes.push(one));
+  return outcomes;
 }
 
 export interface Kept {
