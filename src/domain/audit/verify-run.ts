@@ -120,7 +120,7 @@ export class Run {
     const judge = judgeOf(header);
     const rotations = named('admin.signing_key_rotated');
     const keys = signingNow(trees.get(PLATFORM_ORGANIZATION), rotations, judge);
-    const isOrdered: IsOrdered = ({ note, organizationId }, metadata) => judge.isOrdered(note, organizationId, metadata, keys);
+    const isOrdered = onceEach(({ note, organizationId }, metadata) => judge.isOrdered(note, organizationId, metadata, keys));
     for (const id of header.organizations) {
       const seams = this.seamsOf(id, read.chains);
       // That entries went which are not newer is not looked at; only that somebody who has the key has ordered it.
@@ -267,6 +267,17 @@ export class Run {
   private seamsOf(id: string, chains?: readonly string[]): ShownSeam[] {
     return (this.seams.get(id) ?? []).filter(({ chain }) => !chains || chains.includes(chain));
   }
+}
+
+/** One entry of a sweep tells of up to a thousand seams, and one note is of all of them. */
+function onceEach(isOrdered: IsOrdered): IsOrdered {
+  const known = new Map<string, boolean>();
+  return (seam, metadata) => {
+    const key = `${seam.organizationId} ${seam.sweepEntryId} ${seam.note}`;
+    const said = known.get(key) ?? isOrdered(seam, metadata);
+    known.set(key, said);
+    return said;
+  };
 }
 
 function leavesOf({ shown, from = 0 }: OrganizationTreeOrder): number {
