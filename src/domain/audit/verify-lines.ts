@@ -20,7 +20,7 @@ export interface LinesOptions {
   readonly onProgress?: (entries: number) => void;
 }
 
-/** A checkpoint of the file, or what vouches for a sweep in the form of one, its signature found right. */
+/** A checkpoint of the file, its signature found right. */
 interface SignedCheckpoint extends Checkpoint {
   readonly note: string;
 }
@@ -53,7 +53,8 @@ class LinesCheck implements SectionFrame {
   uncovered = 0;
   readonly transfers = new Map<string, { chain: string; seq: number; id: string; direction: string }>();
   readonly cutChains = new Set<string>();
-  readonly orders: SignedCheckpoint[] = [];
+  /** Notes over sweeps: the key that was announced last must have signed them, as it must have signed checkpoints. */
+  private readonly orders: Pick<SignedCheckpoint, 'origin' | 'size' | 'note'>[] = [];
   announced: string | undefined;
   private readonly breaks: Break[] = [];
   private breaksFound = 0;
@@ -195,10 +196,10 @@ class LinesCheck implements SectionFrame {
 
   /** What a note says of a sweep of this organization; undefined where it does not count. */
   ordered(organizationId: string, note: string): Checkpoint | undefined {
-    const opened = openCheckpoint(note, this.keys, sweepOrigin(this.header!.instance, organizationId));
-    if ('wrong' in opened) return undefined;
-    this.orders.push({ ...opened.checkpoint, note });
-    return opened.checkpoint;
+    const origin = sweepOrigin(this.header!.instance, organizationId);
+    this.orders.push({ origin, size: 0, note });
+    const opened = openCheckpoint(note, this.keys, origin);
+    return 'wrong' in opened ? undefined : opened.checkpoint;
   }
 
   /** @throws Error for a remembered note of this tree that cannot be believed */
