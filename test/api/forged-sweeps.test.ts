@@ -97,8 +97,11 @@ async function forged({ organizationId, agent }: Scene, seq: number, noteOf: (en
 const instance = async () => (await server.sql<{ name: string }>('select name from instance'))[0]!.name;
 const signedBy = (seed: string) => async (entry: PreparedEntry) =>
   signNote(sweepText(await instance(), entry.organizationId, metadataOf(entry.payload)), [signingKey(await instance(), seed)]);
-const fromRealSweep = async () =>
-  (await server.sql<{ note: string }>('select n.value as note from audit_sweeps s cross join lateral json_each_text(s.notes) n limit 1'))[0]!.note;
+const fromRealSweep = async () => {
+  const notes = await server.sql<{ note: string }>(
+    'select n.value as note from audit_sweeps s cross join lateral json_each_text(s.notes) n limit 1');
+  return notes[0]!.note;
+};
 
 const file = async (organizationId: string, keys: readonly string[] = []) =>
   verifyBytes((await download(server, ROOT_KEY, `/api/v1/audit/export?organization_id=${organizationId}`)).bytes, keys);

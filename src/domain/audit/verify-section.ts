@@ -283,8 +283,8 @@ export class SectionCheck {
       const seam = isJsonObject(cut) && typeof cut['chain'] === 'string' ? this.seams.get(cut['chain']) : undefined;
       if (!isJsonObject(cut) || seam?.sweepEntryId !== id || seam.sweepIndex !== index) continue;
       const { size, root } = seam.checkpoint;
-      const isSame = seam.seq === cut['seq'] && seam.hash === cut['hash'] && seam.count === cut['count'];
-      seam.isConfirmed = isOrdered && isSame && isJsonObject(said) && said['size'] === size && said['root'] === root && (index ?? size) >= size;
+      const isSame = isOrdered && seam.seq === cut['seq'] && seam.hash === cut['hash'] && seam.count === cut['count'];
+      seam.isConfirmed = isSame && isJsonObject(said) && said['size'] === size && said['root'] === root && (index ?? size) >= size;
     }
   }
 

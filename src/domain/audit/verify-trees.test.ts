@@ -62,7 +62,8 @@ async function rotated(by: readonly SigningKey[]): Promise<MemoryLog> {
   // All that were newest are signed by both, as the rotation does it.
   for (const tree of [PLATFORM_TREE, 'org_platform', 'org_a', 'org_b']) {
     replaceNewest(log, tree, (one) => [{
-      ...one, platformSize: size, madeAt: newest(log, PLATFORM_TREE).madeAt, note: signNote(checkpointText({ origin: originOf(NAME, tree), size: one.size, root: one.root }),
+      ...one, platformSize: size, madeAt: newest(log, PLATFORM_TREE).madeAt,
+      note: signNote(checkpointText({ origin: originOf(NAME, tree), size: one.size, root: one.root }),
         tree === 'org_b' ? by : [KEY, OTHER]),
     }]);
   }

@@ -271,5 +271,6 @@ export const SWEEPS: readonly Tampering[] = [
   aged('a checkpoint said to be older than it is', `update audit_checkpoints set made_at = made_at - interval '400 days'
     where organization_id = $1 and size = (select max(x.size) from audit_checkpoints x where x.organization_id = $1)`),
   aged('a checkpoint said to be of an older leaf', `update audit_checkpoints set platform_size = platform_size - 1
-    where organization_id = $1 and size = (select max(x.size) from audit_checkpoints x where x.organization_id = $1 and x.platform_size > 1)`),
+    where organization_id = $1 and size = (select max(x.size) from audit_checkpoints x
+      where x.organization_id = $1 and x.platform_size > 1)`),
 ];

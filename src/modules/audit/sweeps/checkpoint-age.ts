@@ -14,7 +14,8 @@ import { SweepRefused } from './sweep.js';
  * @throws SweepRefused
  */
 export async function mustBeAsOld(
-  run: ReadStatement, { platformSize, madeAt }: { platformSize: number; madeAt: string }, { instance, key }: { instance: string; key: VerifierKey },
+  run: ReadStatement, { platformSize, madeAt }: { platformSize: number; madeAt: string },
+  { instance, key }: { instance: string; key: VerifierKey },
 ): Promise<void> {
   const newest = await newestCheckpoint(run);
   const opened = newest ? openCheckpoint(newest.note, [key], originOf(instance, PLATFORM_TREE)) : { wrong: 'is not there' };

@@ -32,7 +32,8 @@ export interface SigningKeys {
 
 /**
  * Gives the installation another signing key. In one transaction the platform's chain announces it, both keys sign the newest head of
- * every tree and what sweeps have said, and servers start with the new key from then on. Those that run with the old one serve, and do not sign any more.
+ * every tree and what sweeps have said, and servers start with the new key from then on. Those that run with the old one serve, and do not
+ * sign any more.
  *
  * @param url of the database, past a pooler
  * @throws StartRefused where `present` is not the key that signs, or `next` signs or has signed
