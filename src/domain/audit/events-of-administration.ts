@@ -189,6 +189,8 @@ export const ADMIN_EVENTS = {
     lossAccepted: flag(),
     /** The newest checkpoint that an anchor had of what is lost. */
     lost: optional(plain<{ size: number; root: string }>()),
+    /** A tree that did not continue what was signed of it, and what that was: an organization's, `platform`, or `map` for all heads. */
+    rewritten: optional(plain<{ tree: string; size?: number; root?: string }>()),
   }),
 };
 

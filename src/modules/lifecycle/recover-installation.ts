@@ -31,8 +31,15 @@ export interface LostCheckpoint {
   readonly root: string;
 }
 
+/** A tree that is not the one that was signed; of what was signed, what is known. */
+export interface RewrittenTree {
+  readonly tree: string;
+  readonly lost?: { readonly size: number; readonly root: string } | undefined;
+}
+
 export interface RecoveryOrder {
   readonly lost: readonly LostCheckpoint[];
+  readonly rewritten: readonly RewrittenTree[];
   /** Does what has to be done outside of the database, last before it is served again. Repeated when it is cut short. */
   readonly beforeRelease: () => Promise<void>;
   readonly onProgress: (step: 'work' | 'agents' | 'sessions' | 'invitations' | 'organizations', done: number) => void;
@@ -162,13 +169,18 @@ async function recordAll(
  * The old root key dies with this commit: it may be one that was taken out of service. Nobody knows the one that takes its place, so that
  * `key rotate` has to make another.
  */
-async function release({ work, rootKey }: RecoveryParts, { lost }: RecoveryOrder): Promise<Date> {
+async function release({ work, rootKey }: RecoveryParts, { lost, rewritten }: RecoveryOrder): Promise<Date> {
   const recoveredAt = await work.run({ chains: [platformChain()] }, async (tx) => {
     const now = await tx.now();
     await rootKey.replace(tx, hashRootKey(makeRootKey()), now);
     await releaseInstance(tx, now);
-    const losses = lost.length === 0 ? [{}] : lost.map((one) => ({ lost: one }));
-    for (const loss of losses) tx.record(platformChain(), { type: 'admin.recovered', metadata: { ...loss, lossAccepted: true } });
+    const losses = [
+      ...lost.map((one) => ({ lost: one })),
+      ...rewritten.map(({ tree, lost: was }) => ({ rewritten: was ? { tree, size: was.size, root: was.root } : { tree } })),
+    ];
+    for (const loss of losses.length === 0 ? [{}] : losses) {
+      tx.record(platformChain(), { type: 'admin.recovered', metadata: { ...loss, lossAccepted: true } });
+    }
     return now;
   });
   await rootKey.passOldKey();
