@@ -1,10 +1,12 @@
 import { platformChain } from '../../../domain/audit/chain.js';
+import { giveUp } from '../../../domain/audit/given-up.js';
 import { asService } from '../../../platform/auth/call-context.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
 import { appendAlone } from '../../../platform/database/append-alone.js';
 import { withTakenLead } from '../../../platform/database/taken-lead.js';
 import { acceptSigningKey } from '../../organizations/fingerprints.store.js';
+import { acceptedLosses } from '../anchors/anchor-state.query.js';
 import { verifierKeys } from './checkpoint.query.js';
 import { makeCheckpoints } from './checkpoint-round.js';
 import { replaceKey } from './checkpoint.store.js';
@@ -71,6 +73,10 @@ async function rotate(run: RunStatement, trees: KnownTrees, { present, next }: S
     throw new StartRefused('the new key was retired before: what it signs would not count');
   }
   await appendAlone(run, platformChain(), { type: 'admin.signing_key_rotated', metadata: { keyId: after.verifierKey } });
+  for (const { size, root = '' } of await acceptedLosses(reading(run), before.instance, before.verifierKey)) {
+    const lost = giveUp({ size, root }, [before.key, after.key]);
+    await appendAlone(run, platformChain(), { type: 'admin.recovered', metadata: { lost, lossAccepted: true } });
+  }
   await new Integrator({ run: (work) => work(run), transact: (work) => work(run) }, trees).drain(run);
   const { newest: { size } } = await makeCheckpoints(run, {
     instance: before.instance, keys: [before.key, after.key], trees, organizations: null, forAll: true,
