@@ -36,6 +36,6 @@ export function givenUp(said: JsonValue | undefined, instance: string, keys: rea
   const { size, root, note } = said;
   if (typeof size !== 'number' || typeof root !== 'string' || typeof note !== 'string' || keys.length === 0) return undefined;
   const opened = openNote(note, keys);
-  const isSigned = opened.kind === 'open' && opened.text === textOf(instance, { size, root }) && keys.every((key) => opened.by.includes(key));
-  return isSigned ? { size, root } : undefined;
+  if (opened.kind !== 'open' || opened.text !== textOf(instance, { size, root })) return undefined;
+  return keys.every((key) => opened.by.includes(key)) ? { size, root } : undefined;
 }
