@@ -628,7 +628,7 @@ class Check {
     // Only who sees every organization can ask for both halves of a transfer; a swept half is gone rightly.
     const halves = this.isWhole && header.organizations.includes('org_platform') ? [...this.transfers.values()] : [];
     const single = halves.filter(({ chain }) => !this.cutChains.has(chain));
-    for (const half of single) this.inEntry(half, half.direction === 'out' ? 'truncated' : 'inserted', 'lacks the other half of a transfer');
+    for (const half of single) this.inEntry(half, half.direction === 'out' ? 'truncated' : 'inserted', 'is one half of a transfer, alone');
     this.judge(this.recallOf('platform'));
     const isAnchored = counts.unanchored === 0 && checkpoints.size > 0;
     const { origin, size, root, signers = [] } = checkpoints.get('platform') ?? {};
