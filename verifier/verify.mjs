@@ -363,15 +363,15 @@ for (const [rank, kind, ...members] of `
   3 section organizationId:text size:count chains:count
   4 consistency organizationId:text from:count to:count hashes:roots
   5 sweep organizationId:text entryId:text note:text
-  5 seam organizationId:text chain:text seq:count hash:hash count:count sweepEntryId:text sweepIndex:count? checkpoint:checkpoint
-  6 entry organizationId:text index:count? chain:text seq:count id:text event:text agentId:text? actorId:text capability:text? \
+  6 seam organizationId:text chain:text seq:count hash:hash count:count sweepEntryId:text sweepIndex:count? checkpoint:checkpoint
+  7 entry organizationId:text index:count? chain:text seq:count id:text event:text agentId:text? actorId:text capability:text? \
 outcome:text? timestamp:text payload:text disclosures:text?? prevHash:text? hash:text
-  6 gap from:count to:count because:because nodes:roots
-  6 inclusion index:count size:count hashes:roots
-  7 head organizationId:text chain:text seq:count hash:text? closed:flag
-  8 profile profile:object
-  8 records records:object
-  9 manifest counts:counts sha256:hash note:text`.trim().split('\n').map((line) => line.trim().split(' '))) {
+  7 gap from:count to:count because:because nodes:roots
+  7 inclusion index:count size:count hashes:roots
+  8 head organizationId:text chain:text seq:count hash:text? closed:flag
+  9 profile profile:object
+  9 records records:object
+  10 manifest counts:counts sha256:hash note:text`.trim().split('\n').map((line) => line.trim().split(' '))) {
   LINES[kind] = { rank: Number(rank), fits: shapeOf(`kind:text ${members.join(' ')}`) };
 }
 // --- 8. Chains and trees while the lines go by ------------------------------------------------------------------------------------
@@ -398,13 +398,13 @@ class Check {
     const isOurs = this.open && this.open.id === (line?.organizationId ?? this.open.id);
     const isInside = isOurs || known?.rank < LINES.seam.rank || known?.rank > LINES.head.rank;
     const isDue = (this.rank < 0) === (line?.kind === 'export') && !this.ended && (follows || opens) && isInside;
-    if (this.waiting && line?.kind !== 'inclusion') this.inEntry(this.waiting, 'tree_mismatch', 'comes without its proof');
-    if (line?.kind !== 'inclusion') this.waiting = undefined;
+    const { waiting } = this; this.waiting = undefined;
+    if (waiting && line?.kind !== 'inclusion') this.inEntry(waiting, 'tree_mismatch', 'comes without its proof');
     const isRead = known?.fits(line);
     if (!isRead) this.inFile('edited', 'cannot be read: it is not as the format wants it');
     else if (!isDue) this.inFile('reordered', `is of the kind ${line.kind}, which does not belong there`);
     this.rank = known?.rank ?? this.rank;
-    if (isRead && isInside) this[line.kind]?.(line, this.open);
+    if (isRead && isInside) this[line.kind]?.(line, this.open, waiting);
     this.digest.update(bytes).update(LINE_END);
   }
   export(line) {
@@ -461,7 +461,10 @@ class Check {
     if (goesOn === false) this.found(tree, size, null, 'checkpoint_invalid', `the tree of ${tree} ${what}`);
   }
   /** Whoever owns the database can append an entry of a sweep. A cut counts only where a key has signed what that entry says. */
-  sweep = ({ entryId, note }) => void this.orders.set(entryId, { note, origin: note.split('\n')[0], size: 0 });
+  sweep({ entryId, note }) {
+    if (this.orders.has(entryId)) return this.inFile('deleted', 'is a second note over the same sweep');
+    this.orders.set(entryId, { note, origin: note.split('\n')[0], size: 0 });
+  }
   seam(line, s) {
     const { chain, seq, hash, count, checkpoint: { size, root } } = line;
     if (s.seams.has(chain)) return this.inFile('deleted', 'is a second cut of the same chain');
@@ -469,8 +472,7 @@ class Check {
     // One sweep cuts thousands of chains at the same checkpoint.
     if (s.cutAt !== `${size} ${root}`) Object.assign(s, { cutAt: `${size} ${root}`, isCutProven: this.continues(s.id, line.checkpoint) });
     s.cutTo = Math.max(s.cutTo, size);
-    if (s.isCutProven && count <= seq) return;
-    this.inRun(chain, 1, seq, 'deleted', 'were cut off at a checkpoint that the tree does not go on from');
+    if (!s.isCutProven || count > seq) this.inRun(chain, 1, seq, 'deleted', 'were cut at a checkpoint that the tree does not go on from');
   }
   entry(line, s) {
     this.counts.entries++;
@@ -500,9 +502,7 @@ class Check {
     seam.index = tree.size; tree.push(node, leaves);
     if (recall?.size === tree.size) recall.goesOn = tree.root() === recall.root;
   }
-  inclusion({ index, size, hashes }, s) {
-    const { waiting } = this;
-    this.waiting = undefined;
+  inclusion({ index, size, hashes }, s, waiting) {
     if (!waiting) return this.inFile('inserted', 'proves no entry');
     const fits = index === waiting.index && size === s.own?.size && isIncluded(waiting.leaf, index, size, hashes, s.own.root);
     if (!fits) this.inEntry(waiting, 'tree_mismatch', 'is not proven to stand in the tree of its organization');

@@ -128,6 +128,7 @@ export function verifierCases(): VerifierCase[] {
   const signedBy = (signer: Signer, change = (text: string) => text): Deed => (lines) => lines.map((one) =>
     isOrder(one) ? { ...one, note: noteOf(change((one['note'] as string).split('\n\n')[0]! + '\n'), [signer]) } : one);
   bad('sweep-that-nobody-signed', ['deleted'], without(isOrder), { cuts }, sweptLog);
+  bad('sweep-signed-twice', ['deleted'], (lines) => lines.flatMap((one) => (isOrder(one) ? [one, one] : [one])), { cuts }, sweptLog);
   bad('sweep-signed-by-another-key', ['deleted'], signedBy(signerOf(9)), { cuts }, sweptLog);
   bad('sweep-signed-for-another-organization', ['deleted'], signedBy(SIGNER, (text) => text.replace('/org_a/', '/org_b/')),
     { cuts }, sweptLog);

@@ -26,8 +26,8 @@ interface SignedCheckpoint extends Checkpoint {
 }
 
 const RANKS: Record<ExportLine['kind'], number> = {
-  export: 0, checkpoint: 1, map: 2, section: 3, consistency: 4, sweep: 5, seam: 5, entry: 6, gap: 6, inclusion: 6, head: 7, profile: 8,
-  records: 8, disclosures: 8, manifest: 9,
+  export: 0, checkpoint: 1, map: 2, section: 3, consistency: 4, sweep: 5, seam: 6, entry: 7, gap: 7, inclusion: 7, head: 8, profile: 9,
+  records: 9, disclosures: 9, manifest: 10,
 };
 const ENTRIES_PER_REPORT = 5_000;
 

@@ -84,6 +84,7 @@ export class SectionCheck {
   }
 
   sweep({ entryId, note }: LineOf<'sweep'>): void {
+    if (this.orders.has(entryId)) return this.frame.inFile('deleted', 'is a second note over the same sweep');
     this.orders.set(entryId, this.frame.ordered(this.id, note));
   }
 
