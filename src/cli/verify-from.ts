@@ -38,7 +38,7 @@ export interface VerifyFrom {
 
 const THREADS = 2;
 /** Those that modules register in a server. */
-const KEEPERS = [executionRecords, requestRecords, voteRecords, grantRecords];
+export const KEEPERS = [executionRecords, requestRecords, voteRecords, grantRecords];
 
 /** With the anchors that the environment names, where they can be asked; of the whole log, with the archives, too. */
 export async function fromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
