@@ -251,10 +251,18 @@ export function subjectsIn({ event, actorId, agentId, origin, metadata }: SaidOf
   return plan ? subjectsOf(metadata, plan, { actorId, ...(origin ? { origin } : {}) }, agentId ?? undefined) : [];
 }
 
+interface NamingMember {
+  readonly name: string;
+  readonly keys: readonly string[];
+}
+
+const NO_NAMING: readonly NamingMember[] = [];
+const NAMING_MEMBERS = new Map([...PLANS].map(([type, { members }]): [string, readonly NamingMember[]] =>
+  [type, members.flatMap(({ name, member }) => (member.subjectKeys ? { name, keys: member.subjectKeys } : []))]));
+
 /** Members of such an event within which a user may be named, with the keys there: what was committed may be erased. */
-export function namingMembers(event: string): { readonly name: string; readonly keys: readonly string[] }[] {
-  return (PLANS.get(event)?.members ?? []).flatMap(({ name, member }) =>
-    (member.subjectKeys ? { name, keys: member.subjectKeys } : []));
+export function namingMembers(event: string): readonly NamingMember[] {
+  return NAMING_MEMBERS.get(event) ?? NO_NAMING;
 }
 
 /**
