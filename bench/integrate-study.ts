@@ -1,5 +1,6 @@
 // What taking leaves into their trees costs, as a share of merely reading the same queue by the same driver.
 import { Integrator, type Leads } from '../src/modules/audit/trees/integrator.js';
+import { KnownTrees } from '../src/modules/audit/trees/known-trees.js';
 import type { RunStatement } from '../src/platform/auth/credential-source.js';
 import { withTakenLead } from '../src/platform/database/taken-lead.js';
 import { median } from './measure.js';
@@ -50,7 +51,7 @@ async function takeOut(run: RunStatement): Promise<void> {
 async function measured(lead: Leads, progress: StudyContext['progress']): Promise<Round[]> {
   const rounds: Round[] = [];
   progress.begin('integrating', ROUNDS * COMMITS.length);
-  const integrator = new Integrator(lead);
+  const integrator = new Integrator(lead, KnownTrees.asStored());
   let written = 0;
   for (let round = 0; round < ROUNDS; round++) {
     for (const perCommit of COMMITS) {

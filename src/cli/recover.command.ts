@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Recovered } from '../modules/lifecycle/recover-installation.js';
 import type { OpenWork } from '../modules/lifecycle/recovery.query.js';
 import type { Comparison } from '../modules/audit/anchors/comparison.js';
-import { loadConfig } from '../platform/config/config.js';
+import { loadConfig, type Config } from '../platform/config/config.js';
 import { StartRefused } from '../platform/config/start-refused.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
 import { onDatabaseOf } from './database-address.js';
@@ -24,6 +24,8 @@ interface RecoverOptions {
 /** What would be lost, or was. */
 interface Findings {
   readonly anchors: readonly ShownAnchor[];
+  /** Trees that are not those that were signed: an organization's id, `platform` or `map`. */
+  readonly rewritten: readonly string[];
   readonly open: OpenWork;
 }
 
@@ -37,7 +39,8 @@ interface ShownAnchor {
 /** Puts a database into service that is behind its anchors. */
 export function recoverCommand(): Command {
   return new Command('recover')
-    .description('Puts an older database into service, and gives up what it misses. Without --accept-loss it only shows what that is. '
+    .description('Puts an older or rewritten database into service, and gives up what it misses. Without --accept-loss it only shows what '
+      + 'that is. '
       + 'Exit codes: 0 recovered, 1 refused or only shown, 2 could not reach the database.')
     .option('--accept-loss', 'do it: end what is open, revoke every token and the root key, and record the loss')
     .option('--database-url <url>', 'database to recover; default: DATABASE_URL, else the embedded database of DATA_DIR')
@@ -53,17 +56,25 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
     const { onRecoveryParts } = await import('../modules/lifecycle/recovery-parts.store.js');
     const done = await onDatabaseOf(meant, (url) => onRecoveryParts(url, async (parts) => {
       const { anchorsOf } = await import('../modules/audit/anchors/anchors-of.js');
-      const { compareAll, giveUp, lostOf } = await import('../modules/audit/anchors/recovery.js');
+      const { compareAll, giveUp, lostOf, signLosses } = await import('../modules/audit/anchors/recovery.js');
+      const { rewrittenTrees, signAnew } = await import('../modules/audit/trees/sign-anew.js');
       const { openWork } = await import('../modules/lifecycle/recovery.query.js');
       if (!(await parts.rootKey.isSetUp())) throw new StartRefused('this database was never set up: there is nothing to recover');
-      const compared = await compareAll(parts.run, anchorsOf(loadConfig(meant)));
-      const findings = { anchors: compared.map(shown), open: await openWork(parts.run) };
+      const config = loadConfig(meant);
+      const seed = await signingKeyOf(config);
+      const compared = await compareAll(parts.run, anchorsOf(config), seed);
+      const rewritten = seed === undefined ? [] : await rewrittenTrees(parts.run, seed);
+      const findings = { anchors: compared.map(shown), rewritten: rewritten.map(({ tree }) => tree), open: await openWork(parts.run) };
       if (!acceptLoss) return show(findings, json === true);
       const { recoverInstallation } = await import('../modules/lifecycle/recover-installation.js');
       const progress = progressLines(json === true);
       const recovered = await recoverInstallation(parts, {
-        lost: lostOf(compared),
-        beforeRelease: () => giveUp(parts.run, compared),
+        lost: await signLosses(parts.run, lostOf(compared), seed),
+        rewritten,
+        beforeRelease: async () => {
+          await giveUp(parts.run, compared);
+          if (rewritten.length > 0) await signAnew(config.databaseListenUrl ?? url, seed!);
+        },
         onProgress: progress,
       });
       return tell(findings, recovered, json === true);
@@ -72,6 +83,12 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
   } catch (error) {
     return refuse(reason(error, 'this database was never set up'), error instanceof StartRefused ? REFUSED : NO_CONNECTION);
   }
+}
+
+/** Undefined where this machine has none: then nobody can tell here what it has signed. */
+async function signingKeyOf(config: Config): Promise<string | undefined> {
+  if (!config.embedded) return config.auditSigningKey;
+  return (await import('../platform/embedded/secret-files.js')).embeddedSecrets(config, true).auditSigningKey;
 }
 
 function shown(found: Comparison): ShownAnchor {
@@ -86,7 +103,7 @@ function shown(found: Comparison): ShownAnchor {
 
 function show(findings: Findings, json: boolean): number {
   const text = [
-    '', ...findings.anchors.map(anchorLine), '', ...openLines(findings.open, 'would be'), '',
+    '', ...findings.anchors.map(anchorLine), ...findings.rewritten.map(rewrittenLine), '', ...openLines(findings.open, 'would be'), '',
     '  Nothing was changed. If the right database cannot be put back, and what this one misses is lost for good:',
     '  countersign recover --accept-loss', '', '',
   ].join('\n');
@@ -96,7 +113,7 @@ function show(findings: Findings, json: boolean): number {
 
 function tell(findings: Findings, { recoveredAt, ...counts }: Recovered, json: boolean): number {
   const text = [
-    '', ...findings.anchors.map(anchorLine), '', ...openLines(findings.open, 'was'), '',
+    '', ...findings.anchors.map(anchorLine), ...findings.rewritten.map(rewrittenLine), '', ...openLines(findings.open, 'was'), '',
     `  Recovered: ${counted(counts.agents, 'agent', 'agents')} in ${counted(counts.organizations, 'organization', 'organizations')}.`,
     '', '  The old root key is dead. Make a new one now: countersign key rotate',
     '  Agents need new tokens, people sign in anew.',
@@ -118,6 +135,11 @@ function anchorLine({ name, standing, size, ourSize }: ShownAnchor): string {
     case 'agrees':
       return `  ${name}\n    agrees with this database`;
   }
+}
+
+function rewrittenLine(tree: string): string {
+  const what = tree === 'map' ? 'the map of the organizations' : tree === 'platform' ? "the platform's tree" : `the tree of ${tree}`;
+  return `  ${what}\n    is not the one that was signed: the audit log was rewritten in the database`;
 }
 
 function openLines({ running, openRequests, approved, effects, agents, sessions, invitations }: OpenWork, would: string): string[] {

@@ -5,6 +5,7 @@ import { hashText, leafHash } from '../../src/domain/audit/tree/rfc6962.js';
 import type { StoredCheckpoint } from '../../src/domain/audit/checkpoint.js';
 import { newestCheckpoint } from '../../src/modules/audit/trees/checkpoint.query.js';
 import { Integrator, type Leads } from '../../src/modules/audit/trees/integrator.js';
+import { KnownTrees } from '../../src/modules/audit/trees/known-trees.js';
 import { leavesOf, readerOf, treeHead, type PlacedEntry } from '../../src/modules/audit/trees/tree-reader.query.js';
 import type { ReadStatement } from '../../src/platform/audit/record-keepers.js';
 import { rangeOf } from '../../src/domain/audit/tree/proofs.js';
@@ -120,7 +121,7 @@ export async function treeIn(database: TestDatabase, organizationId: string): Pr
 export async function drained(database: TestDatabase): Promise<number> {
   const lead = await looseLead(database);
   try {
-    const integrator = new Integrator(lead);
+    const integrator = new Integrator(lead, KnownTrees.asStored());
     for (let rounds = 1; ; rounds++) if (!(await integrator.round()).more) return rounds;
   } finally {
     await lead.end();

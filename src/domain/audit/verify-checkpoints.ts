@@ -1,7 +1,9 @@
 import { inTree, type Break } from './breaks.js';
 import { openCheckpoint, originOf, type StoredCheckpoint } from './checkpoint.js';
 import type { ShownKey } from './entry-source.js';
+import { givenUp, type LostCheckpoint } from './given-up.js';
 import { readVerifierKey, type VerifierKey } from './note.js';
+import type { JsonValue } from '../json.js';
 
 /** What a checkpoint is held against besides its tree. */
 export interface Trust {
@@ -51,6 +53,12 @@ export class CheckpointJudge {
     const inForce = this.known.filter(({ fromSize, retiredAtSize }) =>
       fromSize <= platformSize && (retiredAtSize === undefined || platformSize <= retiredAtSize));
     return inForce.some(({ key }) => by.includes(key)) ? undefined : 'is signed by no key that was in force then';
+  }
+
+  /** The checkpoint that a recovery gave up, if the keys have signed that which are said to sign now. */
+  givenUp(lost: JsonValue | undefined): LostCheckpoint | undefined {
+    const unretired = this.known.filter(({ retiredAtSize }) => retiredAtSize === undefined).map(({ key }) => key);
+    return givenUp(lost, this.trust.instance, unretired);
   }
 
   /** Whether a note carries a right signature of this key, given in its text form. */

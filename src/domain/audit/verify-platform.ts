@@ -46,8 +46,8 @@ export function keptByCaller(notes: readonly string[], instance: string): KeptCh
 export function* againstKept(
   found: TreeFound, kept: readonly KeptCheckpoint[], judge: CheckpointJudge, recoveries: readonly JsonObject[],
 ): Generator<Break> {
-  const isGivenUp = (size: number, root: string) => recoveries.some(({ lost }) =>
-    isJsonObject(lost) && lost['size'] === size && lost['root'] === root);
+  const given = recoveries.flatMap(({ lost }) => judge.givenUp(lost) ?? []);
+  const isGivenUp = (size: number, root: string) => given.some((one) => one.size === size && one.root === root);
   for (const { tree, size, root, note, by } of kept) {
     if (tree !== found.tree) continue;
     const wrong = judge.wrongWith(note, tree, undefined, { size, root });

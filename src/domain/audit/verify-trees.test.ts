@@ -5,6 +5,7 @@ import { agentChain, organizationChain, platformChain } from './chain.js';
 import { checkpointText, originOf, PLATFORM_TREE, type StoredCheckpoint } from './checkpoint.js';
 import type { Stamp } from './entry.js';
 import type { ShownSeam } from './entry-source.js';
+import { giveUp } from './given-up.js';
 import { signingKey, signNote, verifierKey, type SigningKey } from './note.js';
 import { verifyLog, type VerifyOptions } from './verify.js';
 
@@ -189,7 +190,16 @@ describe('a history that is not the one that was signed', () => {
     const remembered = at(9, anchored.root).anchors.map(({ note }) => note);
     expect((await found(older, { remembered })).breaks).toEqual(['platform truncated']);
     const lost = { size: 9, root: anchored.root };
-    append(older, { chain: platformChain(), type: 'admin.recovered', metadata: { lost } as never }, stamp());
+    const said = (one: object) =>
+      append(older, { chain: platformChain(), type: 'admin.recovered', metadata: { lost: one } as never }, stamp());
+    // Whoever may append can say so; only who has the key is believed.
+    const { note } = giveUp(lost, [KEY]);
+    const notes = [
+      '', giveUp(lost, [signingKey(NAME, seed(3))]).note, giveUp({ ...lost, size: 8 }, [KEY]).note, at(9, anchored.root).anchors[0]!.note,
+    ];
+    for (const forged of [lost, ...notes.map((one) => ({ ...lost, note: one }))]) said(forged);
+    expect((await found(older, at(9, anchored.root))).breaks).toEqual(['platform truncated']);
+    said({ ...lost, note });
     expect((await found(older, at(9, anchored.root))).breaks).toEqual([]);
     expect((await found(older, at(8, anchored.root))).breaks).toEqual(['platform truncated']);
   });

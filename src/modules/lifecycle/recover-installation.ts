@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { agentChain, organizationChain, platformChain } from '../../domain/audit/chain.js';
+import type { GivenUp } from '../../domain/audit/given-up.js';
 import { asService } from '../../platform/auth/call-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { dropUnsent } from '../../platform/outbox/unsent-effects.store.js';
@@ -25,14 +26,16 @@ const CAUSE = 'recovered';
 const UNKNOWN = 'The database was put back to an older state while the action was running. It may have been done; it is not repeated.';
 const FIRST: AgentInOrganization = { organizationId: '', agentId: '' };
 
-/** A checkpoint that an anchor had and this database has not; the root is empty where the anchor does not tell it. */
-export interface LostCheckpoint {
-  readonly size: number;
-  readonly root: string;
+/** A tree that is not the one that was signed; of what was signed, what is known. */
+export interface RewrittenTree {
+  readonly tree: string;
+  readonly lost?: { readonly size: number; readonly root: string } | undefined;
 }
 
 export interface RecoveryOrder {
-  readonly lost: readonly LostCheckpoint[];
+  /** Checkpoints that anchors had and this database has not. */
+  readonly lost: readonly GivenUp[];
+  readonly rewritten: readonly RewrittenTree[];
   /** Does what has to be done outside of the database, last before it is served again. Repeated when it is cut short. */
   readonly beforeRelease: () => Promise<void>;
   readonly onProgress: (step: 'work' | 'agents' | 'sessions' | 'invitations' | 'organizations', done: number) => void;
@@ -162,13 +165,18 @@ async function recordAll(
  * The old root key dies with this commit: it may be one that was taken out of service. Nobody knows the one that takes its place, so that
  * `key rotate` has to make another.
  */
-async function release({ work, rootKey }: RecoveryParts, { lost }: RecoveryOrder): Promise<Date> {
+async function release({ work, rootKey }: RecoveryParts, { lost, rewritten }: RecoveryOrder): Promise<Date> {
   const recoveredAt = await work.run({ chains: [platformChain()] }, async (tx) => {
     const now = await tx.now();
     await rootKey.replace(tx, hashRootKey(makeRootKey()), now);
     await releaseInstance(tx, now);
-    const losses = lost.length === 0 ? [{}] : lost.map((one) => ({ lost: one }));
-    for (const loss of losses) tx.record(platformChain(), { type: 'admin.recovered', metadata: { ...loss, lossAccepted: true } });
+    const losses = [
+      ...lost.map((one) => ({ lost: one })),
+      ...rewritten.map(({ tree, lost: was }) => ({ rewritten: was ? { tree, size: was.size, root: was.root } : { tree } })),
+    ];
+    for (const loss of losses.length === 0 ? [{}] : losses) {
+      tx.record(platformChain(), { type: 'admin.recovered', metadata: { ...loss, lossAccepted: true } });
+    }
     return now;
   });
   await rootKey.passOldKey();

@@ -5,6 +5,7 @@ import { organizationChain, type ChainRef } from '../../../src/domain/audit/chai
 import { newId } from '../../../src/domain/ids.js';
 import { makeCheckpoints } from '../../../src/modules/audit/trees/checkpoint-round.js';
 import { Integrator } from '../../../src/modules/audit/trees/integrator.js';
+import { KnownTrees } from '../../../src/modules/audit/trees/known-trees.js';
 import { signerOf } from '../../../src/modules/audit/trees/signer.js';
 import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../../src/platform/database/chain-writer.js';
 import { asRoot } from '../actors.js';
@@ -108,11 +109,11 @@ async function eraseSome(database: TestDatabase, organizationId: string, count: 
 async function sign(database: TestDatabase, seed = SEED): Promise<void> {
   const lead = await looseLead(database);
   try {
-    const integrator = new Integrator(lead);
+    const integrator = new Integrator(lead, KnownTrees.asStored());
     for (let more = true; more; ) ({ more } = await integrator.round());
     await lead.transact(async (run) => {
       const { instance, key } = await signerOf(run, seed);
-      await makeCheckpoints(run, { instance, keys: [key], organizations: null });
+      await makeCheckpoints(run, { instance, keys: [key], trees: KnownTrees.asStored(), organizations: null });
     });
   } finally {
     await lead.end();

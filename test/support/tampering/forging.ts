@@ -2,6 +2,7 @@ import { signingKey, type SigningKey } from '../../../src/domain/audit/note.js';
 import type { StoredEntry } from '../../../src/domain/audit/stored-entry.js';
 import { makeCheckpoints } from '../../../src/modules/audit/trees/checkpoint-round.js';
 import { Integrator } from '../../../src/modules/audit/trees/integrator.js';
+import { KnownTrees } from '../../../src/modules/audit/trees/known-trees.js';
 import type { Place } from './place.js';
 
 // What somebody can make who owns the database and runs the service's own code against it.
@@ -21,7 +22,9 @@ export function withLeaves({ leaves }: Place, old: readonly StoredEntry[], entri
 }
 
 /** Grows the organization's tree anew from these leaves. */
-export async function regrown({ run, organizationId }: Place, leaves: readonly ForgedLeaf[], of = organizationId): Promise<void> {
+export async function regrown(
+  { run, organizationId }: Pick<Place, 'run' | 'organizationId'>, leaves: readonly ForgedLeaf[], of = organizationId,
+): Promise<void> {
   for (const table of ['audit_tree_leaves', 'audit_tree_tiles', 'audit_tree_queue', 'audit_trees']) {
     await run(`delete from ${table} where organization_id = $1`, [of]);
   }
@@ -29,7 +32,7 @@ export async function regrown({ run, organizationId }: Place, leaves: readonly F
   await run('insert into audit_tree_queue (organization_id, chains, seqs, hashes) values ($1, $2, $3, $4)', [
     of, leaves.map(({ chain }) => chain), leaves.map(({ seq }) => seq), leaves.map(({ hash }) => hash),
   ]);
-  await new Integrator({ run: (work) => work(run), transact: (work) => work(run) }).drain(run);
+  await new Integrator({ run: (work) => work(run), transact: (work) => work(run) }, KnownTrees.asStored()).drain(run);
   await planAsUsual(run);
 }
 
@@ -40,7 +43,7 @@ export async function resigned({ run, log: { instance, seed } }: Place, rounds: 
   await run(`delete from audit_tree_tiles where organization_id = 'platform'`);
   await run(`delete from audit_trees where organization_id = 'platform'`);
   await run('update audit_signing_keys set from_size = 0 where retired_at_size is null');
-  for (let n = 0; n < rounds; n++) await makeCheckpoints(run, { instance, keys: [key], organizations: null });
+  for (let n = 0; n < rounds; n++) await makeCheckpoints(run, { instance, keys: [key], trees: KnownTrees.asStored(), organizations: null });
   await planAsUsual(run);
 }
 

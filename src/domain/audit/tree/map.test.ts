@@ -8,7 +8,7 @@ import {
   type OrganizationHead, type PlacedLeaf,
 } from './map.js';
 import { leafHash, nodeHash } from './rfc6962.js';
-import { mapSiblings, updateMap } from './stored-map.js';
+import { lookUp, mapSiblings, updateMap } from './stored-map.js';
 
 const file = readFileSync(new URL('../../../../test/vectors/audit-tree.json', import.meta.url), 'utf8');
 const { map: vectors } = JSON.parse(file) as {
@@ -112,5 +112,41 @@ describe('the map as it is stored', () => {
     await stored.update(Array.from({ length: 300 }, (_, n) => head(n, 1_000)));
     expect(stored.reads).toBeLessThan(30);
     expect((await updateMap(stored, [])).nodes).toEqual([]);
+  });
+
+  it('gives the root that was signed with whatever it reads, also of a place that holds nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(numbers(60, 25), fc.nat({ max: 60 }), async (some, asked) => {
+        const stored = storedMap();
+        const signed = await stored.update(some.map((n) => head(n)));
+        const { leaf, root: found } = await lookUp(stored, mapPlace(`org_${asked}`));
+        expect(hex(found)).toBe(hex(signed));
+        expect(leaf && hex(leaf)).toBe(some.includes(asked) ? hex(mapLeaf(head(asked))) : undefined);
+        expect(hex((await updateMap(stored, [head(asked, 99)])).before)).toBe(hex(signed));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('gives another root wherever somebody changed or removed what is read', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(fc.nat({ max: 60 }), { minLength: 1, maxLength: 12 }), fc.nat(), fc.nat({ max: 60 }), fc.boolean(),
+        async (some, which, asked, isRemoved) => {
+          const stored = storedMap();
+          const signed = await stored.update(some.map((n) => head(n)));
+          const [name, node] = [...stored.nodes][which % stored.nodes.size]!;
+          if (isRemoved) stored.nodes.delete(name);
+          else stored.nodes.set(name, { ...node, hash: leafHash('forged') });
+          const { leaf, root: found } = await lookUp(stored, mapPlace(`org_${asked}`));
+          const { before } = await updateMap(stored, [head(asked, 99)]);
+          expect(hex(before)).toBe(hex(found));
+          // What was not read may have been changed; then the answer is still that of the signed map.
+          const isTold = leaf === undefined ? some.includes(asked) : hex(leaf) !== hex(mapLeaf(head(asked)));
+          if (isTold) expect(hex(found)).not.toBe(hex(signed));
+        },
+      ),
+      { numRuns: 200 },
+    );
   });
 });

@@ -43,21 +43,26 @@ interface Open {
 
 type Half = Open | { readonly content: MapContent };
 
+/** A map with new heads in it. */
+export interface UpdatedMap {
+  readonly root: Uint8Array;
+  /** Every node that is new or other than before. */
+  readonly nodes: StoredMapNode[];
+  /** The root of before, made up of all that was read: who knows it knows by it that nothing of that was changed by somebody else. */
+  readonly before: Uint8Array;
+}
+
 /**
- * The map's new root when these organizations have new heads, each named once, and every node that is new or other than
- * before. Reads one level at a time, for all organizations together.
+ * The map when these organizations have new heads, each named once. Reads one level at a time, for all organizations together.
  */
-export async function updateMap(
-  source: MapSource,
-  heads: readonly OrganizationHead[],
-): Promise<{ root: Uint8Array; nodes: StoredMapNode[] }> {
+export async function updateMap(source: MapSource, heads: readonly OrganizationHead[]): Promise<UpdatedMap> {
   const changed = heads.map((head) => ({ head, ...placedLeaf(head) })).sort(byPlace);
   const nodes: StoredMapNode[] = changed.map(({ place, hash, head }) => ({ depth: MAP_DEPTH, prefix: place, hash, head }));
   const [content] = await source.contents([keyAt(EMPTY_SUBTREE, 0)]);
   const top: Open = { depth: 0, place: changed[0]?.place ?? EMPTY_SUBTREE, changed, content };
   let open = changed.length > 0 ? [top] : [];
   while (open.length > 0) open = await openHalves(source, open);
-  return { root: hashAt(close(top, nodes), 0), nodes };
+  return { before: hashAt(asRead(top), 0), root: hashAt(close(top, nodes), 0), nodes };
 }
 
 /**
@@ -65,19 +70,46 @@ export async function updateMap(
  * holds none.
  */
 export async function mapSiblings(source: MapSource, place: Uint8Array): Promise<MapSibling[] | undefined> {
+  const { siblings, end } = await descend(source, place);
+  return leafAt(place, end) ? siblings : undefined;
+}
+
+/**
+ * The leaf that a place holds, if any, and the root of the map by all that was read on the way. Where that is the root that the map is
+ * known by, the answer is proven, also that the place holds none.
+ */
+export async function lookUp(source: MapSource, place: Uint8Array): Promise<{ leaf: Uint8Array | undefined; root: Uint8Array }> {
+  const { siblings, end, depth } = await descend(source, place);
+  const beside = new Map(siblings);
+  let root = hashAt(end, depth);
+  for (let at = depth - 1; at >= 0; at--) {
+    const other = beside.get(at) ?? EMPTY_SUBTREE;
+    root = bitAt(place, at) === 0 ? nodeHash(root, other) : nodeHash(other, root);
+  }
+  return { leaf: leafAt(place, end), root };
+}
+
+/** From the root towards a place, as far as there are nodes: what stands below them, at which depth, and what stands beside them. */
+async function descend(
+  source: MapSource, place: Uint8Array,
+): Promise<{ siblings: MapSibling[]; end: MapContent; depth: number }> {
   const siblings: MapSibling[] = [];
   for (let from = 0; from < MAP_DEPTH; from += LEVELS_PER_READ) {
     const depths = Array.from({ length: Math.min(LEVELS_PER_READ, MAP_DEPTH - from) }, (_, n) => from + n);
     const contents = await source.contents(depths.flatMap((depth) => [keyAt(place, depth), keyAt(turned(place, depth), depth + 1)]));
     for (const [n, depth] of depths.entries()) {
       const own = contents[2 * n];
-      if (!own) return undefined;
-      if ('leaf' in own) return sameHash(own.leaf.place, place) ? siblings : undefined;
+      if (!own || 'leaf' in own) return { siblings, end: own, depth };
       const beside = contents[2 * n + 1];
       if (beside) siblings.push([depth, hashAt(beside, depth + 1)]);
     }
   }
-  return siblings;
+  const [end] = await source.contents([keyAt(place, MAP_DEPTH)]);
+  return { siblings, end, depth: MAP_DEPTH };
+}
+
+function leafAt(place: Uint8Array, content: MapContent): Uint8Array | undefined {
+  return content && 'leaf' in content && sameHash(content.leaf.place, place) ? content.leaf.hash : undefined;
 }
 
 /** The key of the subtree at a depth in which the place stands. */
@@ -106,6 +138,13 @@ async function openHalves(source: MapSource, open: readonly Open[]): Promise<Ope
     node.halves = [half(0), half(1)];
     return node.halves.filter((one): one is Open => 'changed' in one);
   });
+}
+
+/** What stood in a subtree, by what was read below it rather than by what is stored of it. */
+function asRead(half: Half): MapContent {
+  if (!('changed' in half) || !half.halves) return half.content;
+  const [left, right] = half.halves.map((one) => hashAt(asRead(one), half.depth + 1));
+  return { node: nodeHash(left!, right!) };
 }
 
 /** The new content of a subtree; adds its new nodes to the list. */

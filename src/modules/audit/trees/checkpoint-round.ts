@@ -1,14 +1,15 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { checkpointText, originOf, PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/checkpoint.js';
 import { signNote, type SigningKey } from '../../../domain/audit/note.js';
+import type { GrowingTree } from '../../../domain/audit/tree/growing-tree.js';
 import { platformLeaf } from '../../../domain/audit/tree/leaf.js';
 import type { OrganizationHead } from '../../../domain/audit/tree/map.js';
 import { hashText, leafHash } from '../../../domain/audit/tree/rfc6962.js';
 import { updateMap } from '../../../domain/audit/tree/stored-map.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
-import { headsBeyondMap, now, writeCheckpoints, writeMapNodes } from './checkpoint.store.js';
-import { storedTree } from './integrator.js';
-import { mapHeads, mapSourceOf } from './map.query.js';
+import { now, organizationsBeyondMap, writeCheckpoints, writeMapNodes } from './checkpoint.store.js';
+import { headsUnder, type KnownTrees, type Signed } from './known-trees.js';
+import { mapSourceOf } from './map.query.js';
 import { reading } from './reading.js';
 import { growPlatform, lookUpByKeys } from './tree.store.js';
 
@@ -19,6 +20,8 @@ export interface RoundOfCheckpoints {
   /** Names the installation: the beginning of every origin. */
   readonly instance: string;
   readonly keys: readonly SigningKey[];
+  /** Everything that is signed continues what these know. */
+  readonly trees: KnownTrees;
   /** Organizations that may have grown since the last round; null where that is not known. */
   readonly organizations: readonly string[] | null;
   /** How many organizations are taken at most; what is left is of the next round. Default: all. */
@@ -32,24 +35,46 @@ export interface MadeCheckpoints {
   readonly newest: StoredCheckpoint;
   /** Organizations that this round signed for. */
   readonly organizations: readonly string[];
+  /** What its trees adopt once it is committed. */
+  readonly signed: Signed;
 }
 
 /**
  * Takes the heads of organizations that have grown into the map, the map into the platform's tree, and signs them all. In one
  * transaction, so that the map is always that of the platform's newest leaf, and every organization's newest checkpoint is in it.
  * Nothing of it leaves the process before it is committed.
+ *
+ * @throws LogRewritten where a tree or the map does not continue what was signed; nothing is signed then
  */
 export async function makeCheckpoints(run: RunStatement, round: RoundOfCheckpoints): Promise<MadeCheckpoints> {
   await lookUpByKeys(run);
-  const grown = await headsBeyondMap(run, round.organizations, round.limit ?? null);
-  const { root: map, nodes } = await updateMap(mapSourceOf(reading(run)), grown);
+  const grown = await grownHeads(run, round);
+  const { before, root: map, nodes } = await updateMap(mapSourceOf(reading(run)), grown);
+  round.trees.assertMap(before);
   if (nodes.length > 0) await writeMapNodes(run, nodes);
   const madeAt = (await now(run)).toISOString();
-  const platform = await appendToPlatform(run, platformLeaf({ map: hashText(map), timestamp: madeAt }));
-  const heads = round.forAll ? await mapHeads(reading(run)) : grown;
-  const checkpoints = await signAll([...heads, platform], round, platform.size, madeAt);
+  const platform = await round.trees.platform(run);
+  await grow(run, platform, platformLeaf({ map: hashText(map), timestamp: madeAt }));
+  const heads = round.forAll ? await headsUnder(run, map) : grown;
+  const top = { organization: PLATFORM_TREE, size: platform.size, root: hashText(platform.root) };
+  const checkpoints = await signAll([...heads, top], round, platform.size, madeAt);
   await writeCheckpoints(run, checkpoints);
-  return { newest: checkpoints.at(-1)!, organizations: heads.map(({ organization }) => organization) };
+  return {
+    newest: checkpoints.at(-1)!,
+    organizations: heads.map(({ organization }) => organization),
+    signed: { platform, map },
+  };
+}
+
+/** From what is known of the trees, and not from what the database says of them meanwhile. */
+async function grownHeads(run: RunStatement, { organizations, limit, trees }: RoundOfCheckpoints): Promise<OrganizationHead[]> {
+  const names = organizations?.slice(0, limit) ?? (await organizationsBeyondMap(run, limit ?? null));
+  const heads: OrganizationHead[] = [];
+  for (const organization of names) {
+    const { size, root } = await trees.of(run, organization);
+    heads.push({ organization, size, root: hashText(root) });
+  }
+  return heads;
 }
 
 /** Signs heads as they stand; the platform's comes last. */
@@ -68,11 +93,9 @@ export async function signAll(
   return made;
 }
 
-async function appendToPlatform(run: RunStatement, data: string): Promise<OrganizationHead> {
-  const tree = await storedTree(run, PLATFORM_TREE);
-  const from = tree.size;
-  const full = tree.append(leafHash(data));
-  const root = hashText(tree.root);
-  await growPlatform(run, { from, root, data, ...(full ? { tileRoot: Buffer.from(full).toString('hex') } : {}) });
-  return { organization: PLATFORM_TREE, size: tree.size, root };
+async function grow(run: RunStatement, platform: GrowingTree, data: string): Promise<void> {
+  const from = platform.size;
+  const full = platform.append(leafHash(data));
+  const tile = full ? { tileRoot: Buffer.from(full).toString('hex') } : {};
+  await growPlatform(run, { from, root: hashText(platform.root), data, ...tile });
 }

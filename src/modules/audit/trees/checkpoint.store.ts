@@ -1,21 +1,18 @@
 import { PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/checkpoint.js';
-import { MAP_DEPTH, type OrganizationHead } from '../../../domain/audit/tree/map.js';
+import { MAP_DEPTH } from '../../../domain/audit/tree/map.js';
 import type { StoredMapNode } from '../../../domain/audit/tree/stored-map.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
 
 // What the leader writes when it signs, each function within its transaction.
 
 /**
- * Heads of organizations that the map does not have yet.
+ * Organizations of whose tree the map has another head than the database.
  *
- * @param organizations those that have grown; null where that is not known
  * @param limit how many at most; null: all
  */
-export async function headsBeyondMap(
-  run: RunStatement, organizations: readonly string[] | null, limit: number | null,
-): Promise<OrganizationHead[]> {
-  const rows = (await run(HEADS_BEYOND_MAP, [organizations, limit])) as { organization: string; size: string; root: string }[];
-  return rows.map(({ organization, size, root }) => ({ organization, size: Number(size), root }));
+export async function organizationsBeyondMap(run: RunStatement, limit: number | null): Promise<string[]> {
+  const rows = (await run(BEYOND_MAP, [limit])) as { organization: string }[];
+  return rows.map(({ organization }) => organization);
 }
 
 export async function writeMapNodes(run: RunStatement, nodes: readonly StoredMapNode[]): Promise<void> {
@@ -27,6 +24,11 @@ export async function writeMapNodes(run: RunStatement, nodes: readonly StoredMap
     nodes.map(({ head }) => head?.size ?? null),
     nodes.map(({ head }) => head?.root ?? null),
   ]);
+}
+
+/** For whoever takes every head into it anew. */
+export async function forgetMap(run: RunStatement): Promise<void> {
+  await run('delete from audit_map_nodes', []);
 }
 
 /** Signed again, as when keys change, a checkpoint takes the place of what was signed before of the same tree. */
@@ -75,12 +77,12 @@ export async function oldestSince(run: RunStatement, since: Date): Promise<Date 
   return (row!.oldest as Date | null) ?? undefined;
 }
 
-const HEADS_BEYOND_MAP = `
-  select t.organization_id as organization, t.size, t.root from audit_trees t
-  where ($1::text[] is null or t.organization_id = any ($1)) and t.organization_id <> '${PLATFORM_TREE}'
+const BEYOND_MAP = `
+  select t.organization_id as organization from audit_trees t
+  where t.organization_id <> '${PLATFORM_TREE}'
     and not exists (select from audit_map_nodes m
-      where m.depth = ${MAP_DEPTH} and m.prefix = sha256(convert_to(t.organization_id, 'UTF8')) and m.size = t.size)
-  order by t.organization_id limit $2`;
+      where m.depth = ${MAP_DEPTH} and m.prefix = sha256(convert_to(t.organization_id, 'UTF8')) and m.size = t.size and m.root = t.root)
+  order by t.organization_id limit $1`;
 
 const WRITE_NODES = `
   insert into audit_map_nodes (depth, prefix, hash, organization_id, size, root)
@@ -91,7 +93,7 @@ const WRITE_CHECKPOINTS = `
   insert into audit_checkpoints (organization_id, size, root, note, platform_size, made_at)
   select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[])
   on conflict (organization_id, size) do update
-    set note = excluded.note, platform_size = excluded.platform_size, made_at = excluded.made_at`;
+    set root = excluded.root, note = excluded.note, platform_size = excluded.platform_size, made_at = excluded.made_at`;
 
 const THIN_OUT = `
   with hour as (

@@ -1,13 +1,11 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { TILE_WIDTH } from '../../../domain/audit/tree/hash-reader.js';
-import { GrowingTree } from '../../../domain/audit/tree/growing-tree.js';
+import type { GrowingTree } from '../../../domain/audit/tree/growing-tree.js';
 import { entryLeaf } from '../../../domain/audit/tree/leaf.js';
-import { rangeOf } from '../../../domain/audit/tree/proofs.js';
 import { hashText, leafHash } from '../../../domain/audit/tree/rfc6962.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
 import type { Leadership } from '../../../platform/database/leadership.js';
-import { reading } from './reading.js';
-import { readerOf, treeHead } from './tree-reader.query.js';
+import type { KnownTrees } from './known-trees.js';
 import {
   growTrees, isQueueEmpty, leaveQueue, lookUpByKeys, takeQueued, type Growth, type LeafRows, type QueuedLeaves,
 } from './tree.store.js';
@@ -28,50 +26,42 @@ export interface Integrated {
 const ROUND = { rows: 1_000, leaves: 8_192 };
 /** Some three milliseconds of hashing, before calls get their turn. */
 const LEAVES_BEFORE_BREATH = 1_024;
-/** Edges of trees that are kept in memory, of some 2 KB each. */
-const KEPT_TREES = 4_096;
 
 const NOTHING: Integrated = { leaves: 0, organizations: [], more: false };
 
 /** Moves leaves from the queue into their organizations' trees, in rounds of one transaction each. */
 export class Integrator {
-  /** Right edges of trees as they were committed, those used last at the end. */
-  private readonly edges = new Map<string, GrowingTree>();
   /** Organizations take turns: where the last round had no room for more, the next one goes on behind it. */
   private after = '';
 
-  constructor(private readonly leadership: Leads) {}
+  constructor(private readonly leadership: Leads, private readonly trees: KnownTrees) {}
 
-  /** Forgets what it knows of the trees; it reads it again. */
-  forget(): void {
-    this.edges.clear();
-    this.after = '';
-  }
-
-  /** @throws TreeMoved where another leader has grown a tree; nothing was changed then */
+  /**
+   * @throws TreeMoved where another leader has grown a tree; nothing was changed then
+   * @throws LogRewritten where a tree does not continue what was signed of it
+   */
   async round(): Promise<Integrated> {
     if (await this.leadership.run(isQueueEmpty)) return NOTHING;
     const grown = new Map<string, GrowingTree>();
     try {
       const integrated = await this.leadership.transact((run) => this.integrate(run, grown));
-      for (const [organizationId, tree] of grown) this.keep(organizationId, tree);
+      for (const [organizationId, tree] of grown) this.trees.keep(organizationId, tree);
       return integrated;
     } catch (error) {
       // Whether it was committed is not known, nor who leads now.
-      this.forget();
+      this.trees.forget();
+      this.after = '';
       throw error;
     }
   }
 
-  /** Takes everything that a transaction sees in the queue, within it. Afterwards this integrator knows nothing any more. */
+  /** Takes everything that a transaction sees in the queue, within it: what its trees know afterwards counts if that one commits. */
   async drain(run: RunStatement): Promise<void> {
-    this.forget();
     for (let more = true; more; ) {
       const grown = new Map<string, GrowingTree>();
       ({ more } = await this.integrate(run, grown));
-      for (const [organizationId, tree] of grown) this.keep(organizationId, tree);
+      for (const [organizationId, tree] of grown) this.trees.keep(organizationId, tree);
     }
-    this.forget();
   }
 
   private async integrate(run: RunStatement, grown: Map<string, GrowingTree>): Promise<Integrated> {
@@ -80,7 +70,7 @@ export class Integrator {
     if (taken.length === 0) return NOTHING;
     const growths: Growth[] = [];
     for (const [organizationId, rows] of byOrganization(taken)) {
-      const tree = (this.edges.get(organizationId) ?? (await storedTree(run, organizationId))).copy();
+      const tree = (await this.trees.of(run, organizationId)).copy();
       growths.push(await grow(organizationId, tree, rows));
       grown.set(organizationId, tree);
     }
@@ -99,18 +89,6 @@ export class Integrator {
     this.after = '';
     return takeQueued(run, this.after, ROUND);
   }
-
-  private keep(organizationId: string, tree: GrowingTree): void {
-    this.edges.delete(organizationId);
-    this.edges.set(organizationId, tree);
-    if (this.edges.size > KEPT_TREES) this.edges.delete(this.edges.keys().next().value!);
-  }
-}
-
-/** A tree's right edge as the database has it. */
-export async function storedTree(run: RunStatement, tree: string): Promise<GrowingTree> {
-  const head = await treeHead(reading(run), tree);
-  return head ? new GrowingTree(await rangeOf(readerOf(reading(run), tree, head.size), head.size)) : new GrowingTree();
 }
 
 async function grow(organizationId: string, tree: GrowingTree, rows: readonly QueuedLeaves[]): Promise<Growth> {

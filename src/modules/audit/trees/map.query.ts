@@ -1,4 +1,4 @@
-import { MAP_DEPTH, type OrganizationHead } from '../../../domain/audit/tree/map.js';
+import { MAP_DEPTH, mapPlace, type OrganizationHead } from '../../../domain/audit/tree/map.js';
 import type { MapContent, MapKey, MapSource } from '../../../domain/audit/tree/stored-map.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 
@@ -31,6 +31,14 @@ export async function mapHeads(run: ReadStatement): Promise<OrganizationHead[]> 
     `select organization_id as organization, size, root from audit_map_nodes where depth = ${MAP_DEPTH} order by prefix`, [],
   )) as { organization: string; size: string; root: string }[];
   return rows.map(({ organization, size, root }) => ({ organization, size: Number(size), root }));
+}
+
+/** The head that the map's leaf of an organization carries; undefined where it has none. */
+export async function mapHeadOf(run: ReadStatement, organization: string): Promise<OrganizationHead | undefined> {
+  const [row] = (await run(
+    `select size, root from audit_map_nodes where depth = ${MAP_DEPTH} and prefix = $1`, [Buffer.from(mapPlace(organization))],
+  )) as { size: string; root: string }[];
+  return row && { organization, size: Number(row.size), root: row.root };
 }
 
 // Where no node stands there are not two leaves, so that the first one is the only one.

@@ -86,7 +86,7 @@ async function abovePlatform(run: ReadStatement, organizationId: string): Promis
   const siblings = await mapSiblings(mapSourceOf(run), mapPlace(organizationId));
   if (!siblings) return undefined;
   const index = newest.size - 1;
-  const { timestamp } = await platformLeafAt(run, index);
+  const { timestamp } = JSON.parse(await platformLeafAt(run, index)) as { timestamp: string };
   return {
     siblings: siblings.map(([depth, hash]) => [depth, hashText(hash)] as const),
     timestamp,
@@ -95,9 +95,10 @@ async function abovePlatform(run: ReadStatement, organizationId: string): Promis
   };
 }
 
-async function platformLeafAt(run: ReadStatement, at: number): Promise<{ map: string; timestamp: string }> {
+/** The text of one leaf of the platform's tree. */
+export async function platformLeafAt(run: ReadStatement, at: number): Promise<string> {
   for await (const leaves of platformLeavesOf(run, at, at + 1)) {
-    for (const { data } of leaves) return JSON.parse(data) as { map: string; timestamp: string };
+    for (const { data } of leaves) return data;
   }
   throw new RangeError(`the platform's tree has no leaf ${at}`);
 }

@@ -1,15 +1,17 @@
 import { platformChain } from '../../../domain/audit/chain.js';
+import { giveUp } from '../../../domain/audit/given-up.js';
 import { asService } from '../../../platform/auth/call-context.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
 import { appendAlone } from '../../../platform/database/append-alone.js';
-import type { Leadership } from '../../../platform/database/leadership.js';
 import { withTakenLead } from '../../../platform/database/taken-lead.js';
 import { acceptSigningKey } from '../../organizations/fingerprints.store.js';
+import { acceptedLosses } from '../anchors/anchor-state.query.js';
 import { verifierKeys } from './checkpoint.query.js';
 import { makeCheckpoints } from './checkpoint-round.js';
 import { replaceKey } from './checkpoint.store.js';
-import { Integrator } from './integrator.js';
+import { Integrator, type Leads } from './integrator.js';
+import { KnownTrees, LogRewritten } from './known-trees.js';
 import { reading } from './reading.js';
 import { assertSigns, liveKey, OtherKey, signerOf } from './signer.js';
 
@@ -34,36 +36,50 @@ export interface SigningKeys {
  * every tree, and servers start with the new key from then on. Those that run with the old one serve, and do not sign any more.
  *
  * @param url of the database, past a pooler
- * @throws StartRefused where `present` is not the key that signs, or `next` signs or has signed
+ * @throws StartRefused where `present` is not the key that signs, `next` signs or has signed, or the log was rewritten
  */
 export async function rotateSigningKey(url: string, { present, next }: SigningKeys): Promise<RotatedSigningKey> {
   if (present === next) throw new StartRefused('the new key is the one that signs now');
   return withTakenLead(url, async (lead) => {
     const done = await lead.run((run) => alreadyRotated(run, next));
     if (done) return done;
-    await drainQueue(lead);
-    return asService('cli', () => lead.transact((run) => rotate(run, { present, next })));
+    const trees = await lead.transact((run) => signedTrees(run, present)).catch(refused);
+    await drainQueue(lead, trees);
+    return asService('cli', () => lead.transact((run) => rotate(run, trees, { present, next })));
   });
+}
+
+function refused(error: unknown): never {
+  if (error instanceof OtherKey) throw new StartRefused(`${error.message}. The old key is needed to vouch for the new one`);
+  throw error instanceof LogRewritten ? new StartRefused(error.message) : error;
+}
+
+/** With the old key alone: the new one vouches for nothing that is not proven by it. */
+async function signedTrees(run: RunStatement, present: string): Promise<KnownTrees> {
+  const signer = await signerOf(run, present);
+  await assertSigns(run, signer);
+  return KnownTrees.asSigned(run, signer);
 }
 
 /** What has been waiting for long need not wait in the transaction that holds the platform's chain. */
-async function drainQueue(lead: Pick<Leadership, 'run' | 'transact'>): Promise<void> {
-  const integrator = new Integrator(lead);
+async function drainQueue(lead: Leads, trees: KnownTrees): Promise<void> {
+  const integrator = new Integrator(lead, trees);
   for (let more = true; more; ) ({ more } = await integrator.round());
 }
 
-async function rotate(run: RunStatement, { present, next }: SigningKeys): Promise<RotatedSigningKey> {
+async function rotate(run: RunStatement, trees: KnownTrees, { present, next }: SigningKeys): Promise<RotatedSigningKey> {
   const [before, after] = [await signerOf(run, present), await signerOf(run, next)];
-  await assertSigns(run, before).catch((error: unknown) => {
-    throw error instanceof OtherKey ? new StartRefused(`${error.message}. The old key is needed to vouch for the new one`) : error;
-  });
   if ((await verifierKeys(reading(run))).some(({ keyId }) => keyId === after.key.id)) {
     throw new StartRefused('the new key was retired before: what it signs would not count');
   }
   await appendAlone(run, platformChain(), { type: 'admin.signing_key_rotated', metadata: { keyId: after.verifierKey } });
-  await new Integrator({ run: (work) => work(run), transact: (work) => work(run) }).drain(run);
+  for (const { size, root = '' } of await acceptedLosses(reading(run), before.instance, before.verifierKey)) {
+    const lost = giveUp({ size, root }, [before.key, after.key]);
+    await appendAlone(run, platformChain(), { type: 'admin.recovered', metadata: { lost, lossAccepted: true } });
+  }
+  await new Integrator({ run: (work) => work(run), transact: (work) => work(run) }, trees).drain(run);
   const { newest: { size } } = await makeCheckpoints(run, {
-    instance: before.instance, keys: [before.key, after.key], organizations: null, forAll: true,
+    instance: before.instance, keys: [before.key, after.key], trees, organizations: null, forAll: true,
   });
   await replaceKey(run, after.key.id, after.verifierKey, size);
   await acceptSigningKey(run, next);

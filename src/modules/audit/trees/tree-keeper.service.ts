@@ -2,13 +2,16 @@ import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationB
 import type { Logger } from 'pino';
 import { PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
 import { BeforeSigning } from '../../../platform/audit/before-signing.js';
+import { Hold } from '../../../platform/audit/hold.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Leadership, NotLeading } from '../../../platform/database/leadership.js';
 import { LOGGER } from '../../../platform/logging/token.js';
+import { holdInstance } from '../../organizations/instance-hold.store.js';
 import { newestCheckpoint } from './checkpoint.query.js';
 import { makeCheckpoints } from './checkpoint-round.js';
 import { now } from './checkpoint.store.js';
 import { Integrator } from './integrator.js';
+import { KnownTrees, LogRewritten } from './known-trees.js';
 import { reading } from './reading.js';
 import { assertSigns, OtherKey, signerOf } from './signer.js';
 
@@ -18,9 +21,13 @@ const IDLE_CHECKPOINT_MS = 10 * 60_000;
 /** Signing for so many takes some tens of milliseconds; if more have grown, rounds follow one another. */
 const ORGANIZATIONS_PER_ROUND = 500;
 
+const WAY_OUT = 'Put the right database back; or, if what was signed is lost for good, run `countersign recover --accept-loss`.';
+
 /** What this process knows of the lead that it holds. */
 interface Lead {
   readonly term: number;
+  readonly trees: KnownTrees;
+  readonly integrator: Integrator;
   /** Organizations that have grown since their last checkpoint; null: not known. */
   grown: Set<string> | null;
   /** When the next checkpoint is due, by the process's monotonic clock: if something grew, and in any case. */
@@ -32,7 +39,6 @@ interface Lead {
 /** While this replica leads: takes leaves from the queue into their trees, and signs checkpoints. */
 @Injectable()
 export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  private readonly integrator: Integrator;
   private lead: Lead | undefined;
   private timer: NodeJS.Timeout | undefined;
   private working: Promise<void> = Promise.resolve();
@@ -42,11 +48,10 @@ export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShut
   constructor(
     private readonly leadership: Leadership,
     private readonly beforeSigning: BeforeSigning,
+    private readonly hold: Hold,
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {
-    this.integrator = new Integrator(leadership);
-  }
+  ) {}
 
   onApplicationBootstrap(): void {
     this.look();
@@ -70,9 +75,10 @@ export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShut
       this.troubled = undefined;
     } catch (error) {
       this.lead = undefined;
-      this.integrator.forget();
       if (error instanceof OtherKey) this.leadership.abstain();
-      this.tell(error);
+      const isNews = this.tell(error);
+      // Found twice, the second time from nothing but the database.
+      if (error instanceof LogRewritten && !isNews) await this.holdFor(error).catch((failure: unknown) => this.tell(failure));
     }
   }
 
@@ -80,21 +86,25 @@ export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShut
   private async takeUp(): Promise<Lead> {
     const { term } = this.leadership;
     if (this.lead?.term === term) return this.lead;
-    this.integrator.forget();
-    await this.leadership.transact(async (run) => assertSigns(run, await signerOf(run, this.config.auditSigningKey)));
+    const trees = await this.leadership.transact(async (run) => {
+      const signer = await signerOf(run, this.config.auditSigningKey);
+      await assertSigns(run, signer);
+      return KnownTrees.asSigned(run, signer);
+    });
     const age = await this.leadership.run(async (run) => {
       const newest = await newestCheckpoint(reading(run));
       return newest ? (await now(run)).getTime() - Date.parse(newest.madeAt) : Number.POSITIVE_INFINITY;
     });
     const made = performance.now() - age;
-    this.lead = { term, grown: null, due: made + this.everyMs, dueAnyway: made + IDLE_CHECKPOINT_MS, agreed: false };
+    const integrator = new Integrator(this.leadership, trees);
+    this.lead = { term, trees, integrator, grown: null, due: made + this.everyMs, dueAnyway: made + IDLE_CHECKPOINT_MS, agreed: false };
     return this.lead;
   }
 
   private async keep(lead: Lead): Promise<void> {
     let mayBeMore = true;
     while (mayBeMore && !this.stopping) {
-      const { organizations, more } = await this.integrator.round();
+      const { organizations, more } = await lead.integrator.round();
       for (const one of organizations) lead.grown?.add(one);
       mayBeMore = more;
       while (this.isDue(lead) && !this.stopping) await this.sign(lead);
@@ -118,8 +128,10 @@ export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShut
       const signer = await signerOf(run, this.config.auditSigningKey);
       await assertSigns(run, signer);
       const organizations = lead.grown && [...lead.grown];
-      return makeCheckpoints(run, { instance: signer.instance, keys: [signer.key], organizations, limit: ORGANIZATIONS_PER_ROUND });
+      const [instance, keys, limit] = [signer.instance, [signer.key], ORGANIZATIONS_PER_ROUND];
+      return makeCheckpoints(run, { instance, keys, trees: lead.trees, organizations, limit });
     });
+    lead.trees.adopt(made.signed);
     this.settle(lead, made.organizations, begun);
   }
 
@@ -135,12 +147,22 @@ export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShut
     return this.config.auditCheckpointSeconds * 1_000;
   }
 
-  /** Once for each trouble, however often it comes. */
-  private tell(error: unknown): void {
-    if (error instanceof NotLeading || this.stopping) return;
+  /** A database that somebody has rewritten is served to nobody: what it says of grants and approvals may be theirs too. */
+  private async holdFor({ message }: LogRewritten): Promise<void> {
+    const because = `${message} ${WAY_OUT}`;
+    this.logger.error(because);
+    await this.leadership.run((run) => holdInstance(run, because));
+    // Last: while it is held nobody leads.
+    this.hold.set(because);
+  }
+
+  /** Once for each trouble, however often it comes. @returns whether it came now */
+  private tell(error: unknown): boolean {
+    if (error instanceof NotLeading || this.stopping) return true;
     const trouble = error instanceof Error ? `${error.name} ${error.message}` : String(error);
-    if (this.troubled === trouble) return;
+    if (this.troubled === trouble) return false;
     this.troubled = trouble;
     this.logger.warn({ err: error }, 'leaves were not integrated or checkpoints not signed; it is tried again');
+    return true;
   }
 }

@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { openCheckpoint, originOf } from '../../src/domain/audit/checkpoint.js';
+import { readVerifierKey } from '../../src/domain/audit/note.js';
+import type { Verification } from '../../src/modules/audit/verification.js';
+import { verifyDatabase } from '../../src/modules/audit/verification/verify-database.js';
+import { anonymous, as, asRoot } from '../support/actors.js';
+import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { countersign } from '../support/command-line.js';
+import { eventually } from '../support/eventually.js';
+import { withoutLeader } from '../support/leader.js';
+import { anOrganization } from '../support/people.js';
+import { rewriteHistory, rewriteMap } from '../support/rewritten-log.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { TEST_ENVIRONMENT } from '../support/test-run.js';
+
+jest.setTimeout(180_000);
+
+// Whoever owns the database can write anything in it, but not sign. So the server must not sign for them.
+
+const PATIENT = { within: 60_000, every: 100 };
+const OTHER_ROOT = Buffer.alloc(32, 7).toString('base64');
+
+let server: TestServer;
+let agent: BuiltAgent;
+let organizationId: string;
+
+beforeEach(async () => {
+  server = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '1' } });
+  agent = await anAgent(server).granted('web.search').create();
+  await execute();
+  organizationId = (await asRoot(server).get(`/api/v1/agents/${agent.id}`)).text('agent.organizationId');
+  await allSigned();
+});
+afterEach(() => server?.stop());
+
+const execute = () => agent.client.post('/api/v1/execute', { capability: 'web.search', input: { q: 'steel' } });
+
+const verified = (): Promise<Verification> =>
+  verifyDatabase({ databaseUrl: server.database.url, organizations: 'all', threads: 0 });
+
+interface Row {
+  size: number;
+  root: string;
+  note: string;
+}
+
+async function newest(tree: string): Promise<Row | undefined> {
+  const [row] = await server.sql<Row>(
+    'select size::integer, root, note from audit_checkpoints where organization_id = $1 order by size desc limit 1', [tree]);
+  return row;
+}
+
+async function allSigned(): Promise<void> {
+  await eventually(async () => expect(await verified()).toMatchObject({ verdict: 'valid' }), PATIENT);
+}
+
+async function held(): Promise<string> {
+  return eventually(async () => {
+    const { body } = (await anonymous(server).get('/health/ready')).expect(503, 'UNAVAILABLE');
+    const text = JSON.stringify(body);
+    expect(text).toMatch(/was rewritten in the database.*countersign recover --accept-loss/);
+    return text;
+  }, PATIENT);
+}
+
+const recover = (...args: string[]) => countersign(['recover', ...args], {
+  ...TEST_ENVIRONMENT, DATABASE_URL: server.database.url, AUDIT_ANCHORS: server.database.anchors,
+});
+
+describe('an organization whose entries, tree and checkpoints were rewritten', () => {
+  test('is not signed for when somebody takes the lead: the database is held, until its loss is accepted', async () => {
+    const before = (await newest(organizationId))!;
+    const rounds = (await newest('platform'))!.size;
+    await withoutLeader(server.database, () => rewriteHistory(server.database, agent.id, 'usr_innocent'));
+    expect(await held()).toContain(organizationId);
+    (await execute()).expect(503, 'UNAVAILABLE');
+    expect([await newest(organizationId), (await newest('platform'))!.size]).toEqual([undefined, rounds]);
+    expect(await verified()).toMatchObject({ verdict: 'tampered' });
+
+    const shown = await recover();
+    expect([shown.code, shown.stderr]).toEqual([1, '']);
+    expect(shown.stdout).toContain(`the tree of ${organizationId}\n    is not the one that was signed`);
+    const accepted = await recover('--accept-loss', '--json');
+    expect(JSON.parse(accepted.stdout)).toMatchObject({ recovered: true, rewritten: [organizationId] });
+    await eventually(async () => (await anonymous(server).get('/health/ready')).expect(200), PATIENT);
+    const { rootKey } = JSON.parse((await countersign(['key', 'rotate', '--json'], { DATABASE_URL: server.database.url })).stdout) as {
+      rootKey: string;
+    };
+    const entries = (await as(server, rootKey).get('/api/v1/audit', { query: { event: 'admin.recovered' } })).expect(200).list('entries');
+    expect(entries).toContainEqual(expect.objectContaining({
+      metadata: { lossAccepted: true, rewritten: { tree: organizationId, size: before.size, root: before.root } },
+    }));
+    await allSigned();
+    await server.restart();
+    await eventually(async () => (await anonymous(server).get('/health/ready')).expect(200), PATIENT);
+  });
+
+  test('is signed for as it was while the leader knows it: what stands in the database is found', async () => {
+    const before = (await newest(organizationId))!;
+    await rewriteHistory(server.database, agent.id, 'usr_innocent');
+    (await execute()).expect(200);
+    const after = await eventually(async () => {
+      const row = await newest(organizationId);
+      expect(row?.size).toBeGreaterThan(before.size);
+      return row!;
+    }, PATIENT);
+    // The old tree, grown by two entries: the forged one has another root at that size.
+    const [stored] = await server.sql<{ hashes: string[] }>(
+      'select tail_hashes as hashes from audit_trees where organization_id = $1', [organizationId]);
+    expect(stored!.hashes.length).toBeGreaterThanOrEqual(after.size);
+    const found = await verified();
+    expect(found.verdict).toBe('tampered');
+    expect(found.breaks.map(({ kind }) => kind)).toContain('tree_mismatch');
+  });
+});
+
+test('heads of others in the map are not taken along: the database is held', async () => {
+  const other = await anOrganization(server);
+  await allSigned();
+  const rounds = (await newest('platform'))!.size;
+  await rewriteMap(server.database, other, { size: 1, root: OTHER_ROOT });
+  (await execute()).expect(200);
+  expect(await held()).toContain('The map of the organizations');
+  const signed = (await newest('platform'))!;
+  expect(signed.size).toBe(rounds);
+});
+
+test("a checkpoint of the platform's that its key has not signed is nothing to go on from", async () => {
+  const { size } = (await newest('platform'))!;
+  await withoutLeader(server.database, () => server.database.asSuperuser(
+    `update audit_checkpoints set note = replace(note, chr(10) || '${size}' || chr(10), chr(10) || '${size}1' || chr(10))
+     where organization_id = 'platform' and size = ${size}`));
+  expect(await held()).toContain("The platform's tree");
+});
+
+test('what is as it was signed is led on, whoever led before', async () => {
+  for (let n = 0; n < 3; n++) {
+    await withoutLeader(server.database, () => Promise.resolve());
+    (await execute()).expect(200);
+    await allSigned();
+  }
+  const [instance] = await server.sql<{ name: string }>('select name from instance');
+  const [key] = await server.sql<{ text: string }>('select verifier_key as text from audit_signing_keys');
+  const { size, root, note } = (await newest(organizationId))!;
+  expect(openCheckpoint(note, [readVerifierKey(key!.text)!], originOf(instance!.name, organizationId)))
+    .toMatchObject({ checkpoint: { size, root } });
+});

@@ -1,0 +1,66 @@
+import pg from 'pg';
+import type { StoredEntry } from '../../src/domain/audit/stored-entry.js';
+import type { JsonObject } from '../../src/domain/json.js';
+import { ENTRY_COLUMNS, numbered, type EntryRow } from '../../src/modules/audit/entry-rows.js';
+import type { TestDatabase } from './database.js';
+import { resealed, withPayload } from './tampering/changed.js';
+import { regrown, type ForgedLeaf } from './tampering/forging.js';
+
+/**
+ * What somebody does who owns the database and not the signing key: in one chain another actor stands behind its first entry, every hash
+ * from there on is made anew, the organization's tree is grown anew to fit, and what was signed of it before is thrown away.
+ */
+export async function rewriteHistory(database: TestDatabase, chain: string, actorId: string): Promise<void> {
+  await asOwner(database, async (run) => {
+    const entries = ((await run(`select ${ENTRY_COLUMNS} from audit_entries e where e.chain = $1 order by e.seq`, [chain])) as unknown as
+      EntryRow[]).map((row) => numbered(row) as StoredEntry);
+    const [first, ...rest] = entries;
+    const changed = withPayload(first!, { ...(JSON.parse(first!.payload) as JsonObject), actorId });
+    const forged = resealed([changed, ...rest]);
+    for (const { id, payload, prevHash, hash } of forged) {
+      await run('update audit_entries set payload = $2, prev_hash = $3, hash = $4 where id = $1', [id, payload, prevHash, hash]);
+    }
+    await run('update audit_entries set actor_id = $2 where id = $1', [first!.id, actorId]);
+    await run('update audit_heads set hash = $2 where chain = $1', [chain, forged.at(-1)!.hash]);
+    await regrow(run, first!.organizationId, new Map(forged.map((one) => [one.seq, one.hash])), chain);
+    await run('delete from audit_checkpoints where organization_id = $1', [first!.organizationId]);
+  });
+}
+
+/** Another head of an organization in the map, every node above it to fit; the platform's tree is left as it is. */
+export async function rewriteMap(database: TestDatabase, organizationId: string, head: { size: number; root: string }): Promise<void> {
+  const { mapSourceOf } = await import('../../src/modules/audit/trees/map.query.js');
+  const { updateMap } = await import('../../src/domain/audit/tree/stored-map.js');
+  const { writeMapNodes } = await import('../../src/modules/audit/trees/checkpoint.store.js');
+  await asOwner(database, async (run) => {
+    const source = mapSourceOf((sql, parameters) => run(sql, parameters));
+    await writeMapNodes(run, (await updateMap(source, [{ organization: organizationId, ...head }])).nodes);
+  });
+}
+
+type Run = (sql: string, parameters?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
+
+async function regrow(run: Run, organizationId: string, hashes: ReadonlyMap<number, string>, chain: string): Promise<void> {
+  const leaves = await run(
+    `select leaf.chain, leaf.seq::integer as seq, leaf.hash from audit_trees t
+     cross join lateral unnest(t.tail_chains, t.tail_seqs, t.tail_hashes) with ordinality as leaf(chain, seq, hash, n)
+     where t.organization_id = $1 and t.size = cardinality(t.tail_seqs) order by leaf.n`, [organizationId]);
+  if (leaves.length === 0) throw new Error(`the tree of ${organizationId} is not one tile's tail: this rewrites none other`);
+  await regrown({ run, organizationId }, leaves.map((leaf) => ({
+    chain: String(leaf['chain']), seq: Number(leaf['seq']),
+    hash: (leaf['chain'] === chain ? hashes.get(Number(leaf['seq'])) : undefined) ?? String(leaf['hash']),
+  } satisfies ForgedLeaf)));
+}
+
+async function asOwner(database: TestDatabase, work: (run: Run) => Promise<void>): Promise<void> {
+  const client = new pg.Client({ connectionString: database.superuserUrl });
+  await client.connect();
+  try {
+    await client.query('begin');
+    await client.query('set local session_replication_role = replica');
+    await work(async (sql, parameters = []) => (await client.query<Record<string, unknown>>(sql, [...parameters])).rows);
+    await client.query('commit');
+  } finally {
+    await client.end();
+  }
+}
