@@ -119,7 +119,8 @@ describe('what a superuser does to the rows is found, and named', () => {
       `update executions set ${change}`, new RegExp(`has another ${column} than its entries say`)]),
     ...SHOWN_BY_REQUESTS.map(([column, change]): [string, string, RegExp] => [`another ${column} of a request`,
       `update hitl_requests set ${change}`, new RegExp(`^request hitl_\\w+ has another ${column} than its entries say`)]),
-    ['how long it took', `update executions set duration_ms = 9000 where status = 'executed'`, /has durationMs 9000, its entries say \d+/],
+    ['how long it took', `update executions set duration_ms = 9000 where status = 'executed'`,
+      /has durationMs 9000, its entries say \d+/],
     ['who asked', `update executions set requested_by = 'root' where id = ${execution}`, /has requestedBy root, its entries say agt_/],
     ['whether it was flagged', `update executions set flagged = not flagged where id = ${execution}`, /has flagged true, its entries say/],
     ['who made the request', `update hitl_requests set created_by = 'root' where id = ${request}`, /has createdBy root/],
@@ -133,7 +134,8 @@ describe('what a superuser does to the rows is found, and named', () => {
       /^request hitl_\w+ has isVoted false, its entries say true/],
     ['a vote of somebody else', `update hitl_votes set voter = 'usr_x' where ctid = (select ctid from hitl_votes limit 1)`,
       /^vote hitl_\w+ \d+ usr_x stands as voted, and no entry tells of it/],
-    ['a vote that nobody gave', `insert into hitl_votes select organization_id, request_id, version, digest, 'usr_x', note, entry_id, voted_at
+    ['a vote that nobody gave', `insert into hitl_votes
+      select organization_id, request_id, version, digest, 'usr_x', note, entry_id, voted_at
       from hitl_votes limit 1`, /^vote hitl_\w+ \d+ usr_x stands as voted/],
     ['a vote on something else', `update hitl_votes set digest = repeat('0', 64)`, /has digest 0+, its entries say/],
     ['another note of a vote', `update hitl_votes set note = 'only under protest'`, /^vote .* has another note than its entries say/],
@@ -164,10 +166,12 @@ describe('what a superuser does to the table of whom entries concern is found, a
   const person = `s.user_id like 'usr\\_%'`;
 
   test.each([
-    ['it is emptied', 'delete from audit_subjects', /^entry \d+ of chain \w+ names \w+ at \/\w+.*, and audit_subjects does not say so$/],
+    ['it is emptied', 'delete from audit_subjects',
+      /^entry \d+ of chain \w+ names \w+ at \/\w+.*, and audit_subjects does not say so$/],
     ['a row is gone', `delete from audit_subjects s where ctid = (select ctid from audit_subjects s where ${person} limit 1)`,
       /^entry \d+ .* names usr_\w+ at/],
-    ['a row that nobody told', `insert into audit_subjects select organization_id, 'usr_x', entry_id, pointer, chain, seq, event, capability,
+    ['a row that nobody told', `insert into audit_subjects
+      select organization_id, 'usr_x', entry_id, pointer, chain, seq, event, capability,
       outcome, "timestamp" from audit_subjects s where ${person} limit 1`, /^audit_subjects says that entry \d+ .* names usr_x/],
     ['another place', `update audit_subjects s set pointer = '/metadata/nothing' where ctid = (select ctid from audit_subjects s where
       ${person} limit 1)`, /at \/metadata\/nothing, which does not say so there$/],

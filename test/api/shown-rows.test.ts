@@ -27,7 +27,8 @@ beforeAll(async () => {
   organizationId = (await asRoot(server).post('/api/v1/organizations', { name: 'Shown' })).expect(201).text('organization.id');
   people = await Promise.all(['owner', 'admin', 'admin'].map((role) => known(server, role, organizationId)));
   (await people[0]!.client.post('/api/v1/capabilities', {
-    name: 'crm.push', description: 'pushes', connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}', timeoutSeconds: 1 },
+    name: 'crm.push', description: 'pushes',
+    connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}', timeoutSeconds: 1 },
   })).expect(201);
   agent = await anAgent(server).inOrganization(organizationId).granted('web.search').granted('email.send', { hitlMode: 'propose' })
     .granted('crm.push').granted('data.write', { hitlMode: 'propose', quorum: { approvals: 2 } })
@@ -93,7 +94,10 @@ describe('nothing is wrong', () => {
   });
 
   test('with reports, a settlement, votes, a batch, an escalation, a withdrawal, and calls that are answered again', async () => {
-    for (const said of [{ output: [1, 2], durationMs: 5 }, { output: null }, { output: { b: '[erased]', a: 1e-21 } }, { error: { code: 'E' } }]) {
+    const reports = [
+      { output: [1, 2], durationMs: 5 }, { output: null }, { output: { b: '[erased]', a: 1e-21 } }, { error: { code: 'E' } },
+    ];
+    for (const said of reports) {
       const id = (await run('web.search', { said })).expect(200).text('executionId');
       (await agent.client.post(`/api/v1/executions/${id}/report`, { outcome: 'success', ...said })).expect(200);
     }
@@ -111,7 +115,8 @@ describe('nothing is wrong', () => {
     (await agent.client.post(`/api/v1/hitl/${third!}/cancel`, { comment: 'never mind' })).expect(200);
     const key = { headers: { 'Idempotency-Key': randomBytes(8).toString('hex') } };
     for (let i = 0; i < 2; i++) {
-      await agent.client.post('/api/v1/execute', { capability: 'web.search', input: { i: 1 }, context: { on_behalf_of: people[1]!.id } }, key);
+      const body = { capability: 'web.search', input: { i: 1 }, context: { on_behalf_of: people[1]!.id } };
+      await agent.client.post('/api/v1/execute', body, key);
     }
     (await asRoot(server).post('/api/v1/execute', { capability: 'web.search', agentId: agent.id, input: {} })).expect(200);
     expect(await breaks()).toEqual([]);

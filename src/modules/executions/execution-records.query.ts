@@ -85,15 +85,15 @@ function recordOf(row: Row): RecordRow {
     organizationId, id, agentId, capability, status,
     members: {
       reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, durationMs, entryId,
-      reported: report ? String(report['outcome']) : null,
+      reported: report ? word(report['outcome']) : null,
       reportedMs: typeof told['durationMs'] === 'number' ? told['durationMs'] : null,
-      settled: settlement ? String(settlement['outcome']) : null,
-      settledBy: settlement ? String(settlement['by']) : null,
+      settled: settlement ? word(settlement['outcome']) : null,
+      settledBy: settlement ? word(settlement['by']) : null,
     },
     texts: {
       own: textsOf(row, edit),
       ...(report ? { report: { output: member(report, 'output'), error: member(report, 'error') } } : {}),
-      ...(settlement ? { settlement: { note: String(settlement['note']) } } : {}),
+      ...(settlement ? { settlement: { note: word(settlement['note']) } } : {}),
     },
   };
 }
@@ -104,7 +104,7 @@ function textsOf({ input, context, action, reasons, output, error }: Row, edit: 
     output: output === null ? null : outputSummary(output),
     error: error === null ? null : canonical(error),
     diff: edit ? canonical(edit['diff']) : null,
-    editor: edit ? String(edit['by']) : null,
+    editor: edit ? word(edit['by']) : null,
   };
 }
 
@@ -115,6 +115,11 @@ function gapsOf({ organizationId, id, ...is }: GapRow): RecordGap[] {
     ...of('execution', is.isBlank, is.isErased), ...of('report', is.isReportBlank, is.isReportErased),
     ...of('settlement', is.isSettlementBlank, is.isSettlementErased),
   ];
+}
+
+/** A text, or what else somebody put there. */
+function word(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : canonical(value);
 }
 
 function member(of: JsonObject, name: string): string | null {

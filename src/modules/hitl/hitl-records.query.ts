@@ -41,8 +41,8 @@ interface Row {
 }
 
 const LONG = {
-  input: 'q.input', requestedInput: 'q.requested_input', context: 'q.context', action: 'q.action', reasons: 'q.reasons', diff: 'q.edit_diff',
-  note: 'q.note', escalationReason: 'q.escalation_reason',
+  input: 'q.input', requestedInput: 'q.requested_input', context: 'q.context', action: 'q.action', reasons: 'q.reasons',
+  diff: 'q.edit_diff', note: 'q.note', escalationReason: 'q.escalation_reason',
 };
 
 /**

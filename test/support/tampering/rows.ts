@@ -10,7 +10,8 @@ function row(name: string, table: string, change: string, where = 'true'): Tampe
   return {
     name: `row: ${name}`, kinds: ['incomplete', 'gate_wrong'], judged: true, unseen: 'a file has no rows', in: 'unswept',
     deed: async ({ run, organizationId, random, log }) => {
-      const rows = await run(`select ctid::text as id from ${table} where organization_id = $1 and ${where} order by ctid`, [organizationId]);
+      const rows = await run(`select ctid::text as id from ${table} where organization_id = $1 and ${where} order by ctid`,
+        [organizationId]);
       if (rows.length === 0) return undefined;
       const { id } = random.of(rows) as { id: string };
       const statement = /^(?:delete|insert) /.test(change) ? change : `update ${table} set ${change}`;
@@ -82,7 +83,8 @@ export const ROWS: readonly Tampering[] = [
   row('who edited a request', 'hitl_requests', `edited_by = coalesce(edited_by, '') || 'x'`),
   row('who made a request', 'hitl_requests', `created_by = 'usr_x'`),
   row('whether a request was flagged', 'hitl_requests', 'flagged = not flagged'),
-  row('how a request ended', 'hitl_requests', `decision_outcome = case decision_outcome when 'approved' then 'rejected' else 'approved' end`),
+  row('how a request ended', 'hitl_requests',
+    `decision_outcome = case decision_outcome when 'approved' then 'rejected' else 'approved' end`),
   row('by what a request ended', 'hitl_requests', `decision_by = case decision_by when 'human' then 'system' else 'human' end`),
   row('a vote gone', 'hitl_votes', 'delete from hitl_votes'),
   row('who voted', 'hitl_votes', `voter = 'usr_x'`),

@@ -221,7 +221,8 @@ function chainKey(organizationId: string, chain: string): string {
 }
 
 const NOUNS: Readonly<Record<FactKind, string>> = {
-  execution: 'execution', request: 'request', vote: 'vote', grant: 'grant', report: 'the report on execution', settlement: 'the settlement of execution',
+  execution: 'execution', request: 'request', vote: 'vote', grant: 'grant',
+  report: 'the report on execution', settlement: 'the settlement of execution',
 };
 
 const named = ({ kind, id }: RecordFact) => `${NOUNS[kind]} ${id}`;

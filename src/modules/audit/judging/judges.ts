@@ -17,8 +17,8 @@ export interface JudgedPart {
 }
 
 /**
- * Who judges the log beside the pass over its chains. Reads at once what agents share, and of which rows not all is there; the rest comes with the pass, and the rows at its
- * end: all of one moment, the one of `run`'s transaction.
+ * Who judges the log beside the pass over its chains. Reads at once what agents share, and of which rows not all is there; the rest
+ * comes with the pass, and the rows at its end: all of one moment, the one of `run`'s transaction.
  */
 export async function judgesOf(
   run: ReadStatement,
