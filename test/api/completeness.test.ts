@@ -176,8 +176,8 @@ describe('what a superuser does to the table of whom entries concern is found, a
     ['another place', `update audit_subjects s set pointer = '/metadata/nothing' where ctid = (select ctid from audit_subjects s where
       ${person} limit 1)`, /at \/metadata\/nothing, which does not say so there$/],
     ...['chain', 'event', 'capability', 'outcome', '"timestamp"'].map((column): [string, string, RegExp] => [`another ${column}`,
-      `update audit_subjects s set ${column} = coalesce(${column}, '') || 'x' where ctid = (select ctid from audit_subjects s where ${person}
-        limit 1)`, /^audit_subjects says that entry/]),
+      `update audit_subjects s set ${column} = coalesce(${column}, '') || 'x' where ctid = (select ctid from audit_subjects s
+        where ${person} limit 1)`, /^audit_subjects says that entry/]),
     ['another position', `update audit_subjects s set seq = seq + 1 where ${person}`, /^audit_subjects says that entry/],
   ])('%s', async (_, change, detail) => {
     await server.sql('create table kept_subjects as select * from audit_subjects');
