@@ -28,6 +28,8 @@ export class AgreeService extends Anchors {
   /** Anchors that have not answered since they were last to be asked. */
   private readonly unasked = new Set<Anchor>();
   private readonly contradictions = new Map<Anchor, string>();
+  /** By name, what those have that this server has published to. */
+  private readonly told = new Map<string, number>();
   /** Anchors of which it was said that they do not answer. */
   private readonly silent = new Set<Anchor>();
 
@@ -74,9 +76,19 @@ export class AgreeService extends Anchors {
     if (because !== undefined) this.hold.set(because);
   }
 
+  /** An anchor has told this server how far it is: the database's word goes no further then. */
+  kept(name: string, size: number): void {
+    this.told.set(name, size);
+  }
+
+  /** Another server publishes. */
+  forgetKept(): void {
+    this.told.clear();
+  }
+
   async anchoredSize(run: ReadStatement): Promise<number> {
     const known = new Map((await watermarks(run)).map(({ destination, size }) => [destination, size]));
-    return Math.min(...this.anchors.map(({ name }) => known.get(name) ?? 0));
+    return Math.min(...this.anchors.map(({ name }) => Math.min(known.get(name) ?? 0, this.told.get(name) ?? Infinity)));
   }
 
   async newest(): Promise<({ readonly name: string } & AnchoredNote)[]> {

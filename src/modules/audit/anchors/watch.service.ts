@@ -1,8 +1,11 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { Logger } from 'pino';
+import { isRecovered } from '../../../domain/audit/given-up.js';
+import { publicHalf, signingKey } from '../../../domain/audit/note.js';
 import { Hold } from '../../../platform/audit/hold.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { NewConnections } from '../../../platform/database/new-connections.js';
 import { Reserve } from '../../../platform/database/reserve.js';
 import { LOGGER } from '../../../platform/logging/token.js';
@@ -26,6 +29,8 @@ const OTHER = 'This database is not the one that this server has served until no
 export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
   /** The newest checkpoint that this process has seen, and after which recovery. */
   private seen: (Seen & { readonly recoveredAt: number }) | undefined;
+  /** Its name, which never changes. */
+  private instance: string | undefined;
   private state: AnchorState | undefined;
   private askedAt = -Infinity;
   private looking: Promise<void> | undefined;
@@ -36,6 +41,7 @@ export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
     private readonly age: UnanchoredAge,
     private readonly reserve: Reserve,
     private readonly hold: Hold,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     connections: NewConnections,
   ) {
@@ -84,14 +90,17 @@ export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
     this.age.pass();
   }
 
-  private async judge({ heldBecause, newest, recoveredAt: recovered }: AnchorState): Promise<void> {
-    const recoveredAt = recovered?.getTime() ?? 0;
-    if (this.seen && this.seen.recoveredAt !== recoveredAt) {
-      // Recovered, or put back to before it was: what we have seen need not be there, and the anchors decide.
+  private async judge(state: AnchorState): Promise<void> {
+    const { instance, heldBecause, newest } = state;
+    // Whoever started this server has compared it with the signing key.
+    this.instance ??= instance;
+    if (this.seen && this.isRecovered(state, this.seen.recoveredAt)) {
+      // What we have seen need not be there, and the anchors decide.
       this.seen = undefined;
       this.askAnew();
     }
-    const isOther = this.seen !== undefined && !(await stillHas(this.run, this.seen));
+    const recoveredAt = this.seen?.recoveredAt ?? state.recoveredAt?.getTime() ?? 0;
+    const isOther = instance !== this.instance || (this.seen !== undefined && !(await stillHas(this.run, this.seen)));
     // At once: the anchors may take their time.
     if (isOther) this.holdForOther();
     else if (heldBecause !== undefined) this.hold.set(heldBecause);
@@ -101,6 +110,13 @@ export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
     }
     this.hold.set(heldBecause ?? this.agreeing.contradiction ?? (isOther ? OTHER : undefined));
     if (!isOther && newest) this.seen = { ...newest, recoveredAt };
+  }
+
+  /** Since then: by the word of the signing key, since anybody who owns the database could say so, or say again what was said once. */
+  private isRecovered({ recoveredAt: at, recoveredNote: note }: AnchorState, since: number): boolean {
+    if (at === undefined || note === undefined || at.getTime() <= since) return false;
+    const key = publicHalf(signingKey(this.instance!, this.config.auditSigningKey));
+    return isRecovered(note, this.instance!, at, key);
   }
 
   private holdForOther(): void {
