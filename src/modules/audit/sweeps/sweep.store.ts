@@ -33,7 +33,8 @@ export class SweepStore {
   async withdrawn(tx: Tx, { organizationId, id }: Sweep): Promise<boolean> {
     return this.moved(
       await tx.query(
-        `update audit_sweeps set state = 'writing' where organization_id = $1 and id = $2 and state in ('writing', 'verified') returning id`,
+        `update audit_sweeps set state = 'writing'
+         where organization_id = $1 and id = $2 and state in ('writing', 'verified') returning id`,
         [organizationId, id],
       ),
     );
