@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { originOf, PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
-import { verifierKey } from '../../../domain/audit/note.js';
+import { isRecovered } from '../../../domain/audit/given-up.js';
+import { publicHalf, signingKey, verifierKey } from '../../../domain/audit/note.js';
 import type { Anchor, Anchored, AnchoredNote } from '../../../platform/audit/anchor.js';
 import { Hold } from '../../../platform/audit/hold.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
@@ -11,6 +12,7 @@ import { Problem } from '../../../platform/http/problem.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { instanceName } from '../trees/checkpoint.query.js';
 import { reading } from '../trees/reading.js';
+import type { AnchorState } from './anchor-state.query.js';
 import { Anchors } from './anchors.js';
 import { watermarks } from './anchors.store.js';
 import { compare, contradictionText } from './comparison.js';
@@ -52,6 +54,15 @@ export class AgreeService extends Anchors {
   /** Why this database must not be served, as far as the anchors have told. */
   get contradiction(): string | undefined {
     return [...this.contradictions.values()][0];
+  }
+
+  /**
+   * Whether this installation was recovered since a time: by the word of the signing key alone, since anybody who owns the database could
+   * say so, or say again what was said once.
+   */
+  isRecovered({ recoveredAt: at, recoveredNote: note }: AnchorState, instance: string, since: number): boolean {
+    if (at === undefined || note === undefined || at.getTime() <= since) return false;
+    return isRecovered(note, instance, at, publicHalf(signingKey(instance, this.config.auditSigningKey)));
   }
 
   /** Everything that was known of the anchors no longer counts: this is another connection, or a database that was recovered. */

@@ -1,11 +1,8 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { Logger } from 'pino';
-import { isRecovered } from '../../../domain/audit/given-up.js';
-import { publicHalf, signingKey } from '../../../domain/audit/note.js';
 import { Hold } from '../../../platform/audit/hold.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { NewConnections } from '../../../platform/database/new-connections.js';
 import { Reserve } from '../../../platform/database/reserve.js';
 import { LOGGER } from '../../../platform/logging/token.js';
@@ -41,7 +38,6 @@ export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
     private readonly age: UnanchoredAge,
     private readonly reserve: Reserve,
     private readonly hold: Hold,
-    @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
     connections: NewConnections,
   ) {
@@ -94,7 +90,7 @@ export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
     const { instance, heldBecause, newest } = state;
     // Whoever started this server has compared it with the signing key.
     this.instance ??= instance;
-    if (this.seen && this.isRecovered(state, this.seen.recoveredAt)) {
+    if (this.seen && this.agreeing.isRecovered(state, this.instance, this.seen.recoveredAt)) {
       // What we have seen need not be there, and the anchors decide.
       this.seen = undefined;
       this.askAnew();
@@ -110,13 +106,6 @@ export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
     }
     this.hold.set(heldBecause ?? this.agreeing.contradiction ?? (isOther ? OTHER : undefined));
     if (!isOther && newest) this.seen = { ...newest, recoveredAt };
-  }
-
-  /** Since then: by the word of the signing key, since anybody who owns the database could say so, or say again what was said once. */
-  private isRecovered({ recoveredAt: at, recoveredNote: note }: AnchorState, since: number): boolean {
-    if (at === undefined || note === undefined || at.getTime() <= since) return false;
-    const key = publicHalf(signingKey(this.instance!, this.config.auditSigningKey));
-    return isRecovered(note, this.instance!, at, key);
   }
 
   private holdForOther(): void {
