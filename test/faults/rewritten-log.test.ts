@@ -125,6 +125,36 @@ test('heads of others in the map are not taken along: the database is held', asy
   expect(signed.size).toBe(rounds);
 });
 
+// Signed, they would be another word of the key: that a sweep was ordered, that a checkpoint was given up; or the platform's own.
+test.each([
+  '<organization>/sweep', 'platform/given-up', 'platform', 'org_x\n7',
+])('no tree is signed that is none of an organization: %j', async (named) => {
+  const name = named.replace('<organization>', organizationId);
+  const text = `E'${JSON.stringify(name).slice(1, -1)}'`;
+  await withoutLeader(server.database, () => server.database.asSuperuser(
+    'create table captured (note text)',
+    'grant select on captured to public',
+    `create function capture() returns trigger language plpgsql security definer as $$ begin
+       insert into captured values (new.note); return new; end $$`,
+    'create trigger capture before insert on audit_checkpoints for each row execute function capture()',
+    'alter table audit_checkpoints enable always trigger capture',
+    ...name === 'platform' ? [
+      `insert into audit_tree_queue (organization_id, chains, seqs, hashes)
+       values ('platform', array['agt_x'], array[1], array[repeat('ab', 32)])`,
+    ] : [
+      `insert into audit_trees (organization_id, size, root, integrated_at) values (${text}, 256, '${OTHER_ROOT}', now())`,
+      `insert into audit_tree_leaves (organization_id, tile, chains, seqs, hashes, root, integrated_at)
+       values (${text}, 0, array_fill('agt_x'::text, array[256]), array_fill(1::bigint, array[256]),
+         decode(repeat('ab', 32 * 256), 'hex'), decode(repeat('07', 32), 'hex'), now())`,
+    ],
+  ));
+  const size = (await newest('platform'))!.size;
+  await execute();
+  await held();
+  const notes = await server.sql<{ note: string }>('select note from captured');
+  expect(notes.filter(({ note }) => note.includes(`/${name}\n`) && !note.includes(`/platform\n${size + 1}\n`))).toEqual([]);
+});
+
 test("a checkpoint of the platform's that its key has not signed is nothing to go on from", async () => {
   const { size } = (await newest('platform'))!;
   await withoutLeader(server.database, () => server.database.asSuperuser(

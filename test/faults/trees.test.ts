@@ -57,7 +57,7 @@ describe('the leader dies', () => {
     const steps = await eachStep(
       async (lead) => {
         await write();
-        await new Integrator(lead, KnownTrees.asStored()).round();
+        await new Integrator(lead, KnownTrees.unproven()).round();
       },
       async () => {
         const inTree = await treeIn(database, 'org_steps');
@@ -82,7 +82,7 @@ describe('the leader dies', () => {
         seq++;
         await drained(database);
         await lead.transact((statements) => makeCheckpoints(statements, {
-          instance: key.name, keys: [key], trees: KnownTrees.asStored(), organizations: null, limit: 100,
+          instance: key.name, keys: [key], trees: KnownTrees.unproven(), organizations: null, limit: 100,
         }));
       },
       async (isLast) => {
@@ -128,7 +128,7 @@ async function everyHeadIsInTheMap(): Promise<number> {
 test('one that believes that it leads changes nothing once another has grown the tree', async () => {
   const [one, other] = [await looseLead(database), await looseLead(database)];
   try {
-    const [first, second] = [new Integrator(one, KnownTrees.asStored()), new Integrator(other, KnownTrees.asStored())];
+    const [first, second] = [new Integrator(one, KnownTrees.unproven()), new Integrator(other, KnownTrees.unproven())];
     await enqueue(run as never, 'org_two', leavesFor('agt_two', 1, 3));
     await first.round();
     await enqueue(run as never, 'org_two', leavesFor('agt_two', 4, 3));
@@ -147,7 +147,7 @@ test('one that believes that it leads changes nothing once another has grown the
 test('two at once: one of them wins, and the tree has every leaf once', async () => {
   const leads = [await looseLead(database), await looseLead(database)];
   try {
-    const integrators = leads.map((lead) => new Integrator(lead, KnownTrees.asStored()));
+    const integrators = leads.map((lead) => new Integrator(lead, KnownTrees.unproven()));
     for (let round = 0; round < 20; round++) {
       await enqueue(run as never, 'org_race', leavesFor('agt_race', round * 40 + 1, 40));
       await Promise.allSettled(integrators.map((one) => one.round()));
@@ -185,7 +185,7 @@ test('a backlog is worked off in rounds that are bounded, and organizations take
   await enqueue(run as never, 'org_zz', leavesFor('agt_zz', 1, 1));
   const lead = await looseLead(database);
   try {
-    const integrator = new Integrator(lead, KnownTrees.asStored());
+    const integrator = new Integrator(lead, KnownTrees.unproven());
     const rounds = [await integrator.round(), await integrator.round()];
     expect(rounds.map(({ leaves }) => leaves)).toEqual([8_200, expect.any(Number)]);
     expect(rounds[1]!.organizations).toContain('org_zz');
@@ -210,7 +210,7 @@ test('hundreds of organizations at once: each in the map, each signed, a few hun
   try {
     for (let signed = 150; signed === 150; ) {
       const made = await lead.transact((statements) => makeCheckpoints(statements, {
-        instance: key.name, keys: [key], trees: KnownTrees.asStored(), organizations: null, limit: 150,
+        instance: key.name, keys: [key], trees: KnownTrees.unproven(), organizations: null, limit: 150,
       }));
       signed = made.organizations.length;
     }

@@ -109,11 +109,11 @@ async function eraseSome(database: TestDatabase, organizationId: string, count: 
 async function sign(database: TestDatabase, seed = SEED): Promise<void> {
   const lead = await looseLead(database);
   try {
-    const integrator = new Integrator(lead, KnownTrees.asStored());
+    const integrator = new Integrator(lead, KnownTrees.unproven());
     for (let more = true; more; ) ({ more } = await integrator.round());
     await lead.transact(async (run) => {
       const { instance, key } = await signerOf(run, seed);
-      await makeCheckpoints(run, { instance, keys: [key], trees: KnownTrees.asStored(), organizations: null });
+      await makeCheckpoints(run, { instance, keys: [key], trees: KnownTrees.unproven(), organizations: null });
     });
   } finally {
     await lead.end();

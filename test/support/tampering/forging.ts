@@ -32,13 +32,13 @@ export async function regrown(
   await run('insert into audit_tree_queue (organization_id, chains, seqs, hashes) values ($1, $2, $3, $4)', [
     of, leaves.map(({ chain }) => chain), leaves.map(({ seq }) => seq), leaves.map(({ hash }) => hash),
   ]);
-  await new Integrator({ run: (work) => work(run), transact: (work) => work(run) }, KnownTrees.asStored()).drain(run);
+  await new Integrator({ run: (work) => work(run), transact: (work) => work(run) }, KnownTrees.unproven()).drain(run);
   await planAsUsual(run);
 }
 
 /** What the server does next: it takes what is queued into the trees, and signs. */
 export async function carriedOn({ run, log: { instance, seed } }: Place): Promise<void> {
-  const trees = KnownTrees.asStored();
+  const trees = KnownTrees.unproven();
   await new Integrator({ run: (work) => work(run), transact: (work) => work(run) }, trees).drain(run);
   await makeCheckpoints(run, { instance, keys: [signingKey(instance, seed)], trees, organizations: null });
   await planAsUsual(run);
@@ -51,7 +51,7 @@ export async function resigned({ run, log: { instance, seed } }: Place, rounds: 
   await run(`delete from audit_tree_tiles where organization_id = 'platform'`);
   await run(`delete from audit_trees where organization_id = 'platform'`);
   await run('update audit_signing_keys set from_size = 0 where retired_at_size is null');
-  for (let n = 0; n < rounds; n++) await makeCheckpoints(run, { instance, keys: [key], trees: KnownTrees.asStored(), organizations: null });
+  for (let n = 0; n < rounds; n++) await makeCheckpoints(run, { instance, keys: [key], trees: KnownTrees.unproven(), organizations: null });
   await planAsUsual(run);
 }
 

@@ -42,7 +42,8 @@ export interface MadeCheckpoints {
 /**
  * Takes the heads of organizations that have grown into the map, the map into the platform's tree, and signs them all. In one
  * transaction, so that the map is always that of the platform's newest leaf, and every organization's newest checkpoint is in it.
- * Nothing of it leaves the process before it is committed.
+ * Nothing of it is published before it is committed. The database sees signatures before that, and may keep them and refuse the rest: each
+ * vouches for nothing but what continues what was signed.
  *
  * @throws LogRewritten where a tree or the map does not continue what was signed; nothing is signed then
  */

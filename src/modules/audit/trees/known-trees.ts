@@ -16,6 +16,8 @@ import { readerOf, treeHead } from './tree-reader.query.js';
 /** Edges of trees that are kept in memory, of some 2 KB each. */
 const KEPT_TREES = 4_096;
 
+const ORGANIZATION = /^org_\w+$/;
+
 /** What was signed last: the platform's tree, and the map that its newest leaf stands for. */
 export interface Signed {
   readonly platform: GrowingTree;
@@ -50,7 +52,7 @@ export class KnownTrees {
   private constructor(private signed: Signed | undefined) {}
 
   /** Believes what is stored, whoever wrote it: for a history that is begun anew, and for one that is forged. */
-  static asStored(): KnownTrees {
+  static unproven(): KnownTrees {
     return new KnownTrees(undefined);
   }
 
@@ -71,9 +73,11 @@ export class KnownTrees {
   /**
    * The right edge of an organization's tree, as far as it was committed.
    *
-   * @throws LogRewritten where it does not continue the one that was signed
+   * @throws LogRewritten where it does not continue the one that was signed, and for what is no organization's id: signed, it might pass
+   *   for another word of the key, or for the platform's tree
    */
   async of(run: RunStatement, organizationId: string): Promise<GrowingTree> {
+    if (!ORGANIZATION.test(organizationId)) throw new LogRewritten(organizationId);
     const known = this.edges.get(organizationId) ?? (await this.read(run, organizationId));
     this.keep(organizationId, known);
     return known;
@@ -112,7 +116,7 @@ export class KnownTrees {
     });
   }
 
-  /** What was signed of an organization last: that nothing was, is proven too. */
+  /** What was signed of an organization last. That nothing was is proven too; then all that is stored is new, and believed as such. */
   private async signedHead(run: RunStatement, organizationId: string): Promise<{ size: number; root: Uint8Array }> {
     const { leaf, root } = await lookUp(mapSourceOf(reading(run)), mapPlace(organizationId));
     this.assertMap(root);
