@@ -32,7 +32,7 @@ export async function startServerProcess(env: Environment, port: number): Promis
   const servers = join(runFolder(), 'servers');
   mkdirSync(servers, { recursive: true });
   const readyFile = join(servers, `${randomBytes(6).toString('hex')}.ready.json`);
-  const child = spawn(process.execPath, [...STACKS, 'dist/src/main.js'], {
+  const child = spawn(process.execPath, [...STACKS, '--require', './test/support/load-at-once.cjs', 'dist/src/main.js'], {
     cwd: CHECKOUT,
     env: { ...inherited(), ...TEST_ENVIRONMENT, PORT: String(port), COUNTERSIGN_READY_FILE: readyFile, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
