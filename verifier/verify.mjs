@@ -1,8 +1,6 @@
 // Checks an export of a Countersign audit log and believes nothing that the file does not prove. This file is the whole checker: no
-// package, no network, none of the service's code. README.md has the format and the rules. To read it top to bottom: 1 hashes,
-// 2 signatures, 3 canonical JSON, 4 trees, 5 signed notes, 6 an entry by itself, 7 the shapes of lines, 8 chains and trees while the
-// lines go by, 9 reading, 10 the command line. Of what has gone by only each chain's end is kept, the roots of full subtrees, and
-// blanked values that no erasure accounts for yet: memory does not grow with the log.
+// package, no network, none of the service's code. README.md has the format and the rules. Of what has gone by only each chain's end
+// is kept, the roots of full subtrees, and blanked values that no erasure accounts for yet: memory does not grow with the log.
 //   node verify.mjs <export.jsonl[.gz]> [--key <verifier key>]… [--remember <file>] [--json]
 // --- 1. Hashes: SHA-256 and SHA-512 (FIPS 180-4) ----------------------------------------------------------------------------------
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })];
@@ -100,11 +98,7 @@ export function sha512(bytes) {
 const P = 2n ** 255n - 19n;
 const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
 const mod = (x) => ((x % P) + P) % P;
-function power(base, exponent) {
-  let result = 1n;
-  for (let b = mod(base), e = exponent; e > 0n; e >>= 1n, b = (b * b) % P) if (e & 1n) result = (result * b) % P;
-  return result;
-}
+const power = (base, exponent) => (exponent === 0n ? 1n : mod(power(mod(base * base), exponent >> 1n) * (exponent & 1n ? base : 1n)));
 const D = mod(-121665n * power(121666n, P - 2n));
 /** Points are (X, Y, Z, T) with x = X/Z, y = Y/Z, xy = T/Z (section 5.1.4). */
 function addPoints([x1, y1, z1, t1], [x2, y2, z2, t2]) {
@@ -116,9 +110,8 @@ function addPoints([x1, y1, z1, t1], [x2, y2, z2, t2]) {
 function sumOfProducts(a, A, b, B) {
   const table = [[0n, 1n, 1n, 0n], A, B, addPoints(A, B)];
   let sum = table[0];
-  for (let bit = 255n; bit >= 0n; bit--) {
-    sum = addPoints(addPoints(sum, sum), table[Number((a >> bit) & 1n) + 2 * Number((b >> bit) & 1n)]);
-  }
+  const column = (bit) => Number((a >> bit) & 1n) + 2 * Number((b >> bit) & 1n);
+  for (let bit = 255n; bit >= 0n; bit--) sum = addPoints(addPoints(sum, sum), table[column(bit)]);
   return sum;
 }
 const littleEndian = (bytes) => BigInt(`0x${hex(bytes.slice().reverse())}`);
@@ -369,22 +362,23 @@ for (const [rank, kind, ...members] of `
   2 map organizationId:text size:count root:root siblings:siblings timestamp:time platform:place
   3 section organizationId:text size:count chains:count
   4 consistency organizationId:text from:count to:count hashes:roots
-  5 seam organizationId:text chain:text seq:count hash:hash count:count sweepEntryId:text sweepIndex:count? checkpoint:checkpoint
-  6 entry organizationId:text index:count? chain:text seq:count id:text event:text agentId:text? actorId:text capability:text? \
+  5 sweep organizationId:text entryId:text note:text
+  6 seam organizationId:text chain:text seq:count hash:hash count:count sweepEntryId:text sweepIndex:count? checkpoint:checkpoint
+  7 entry organizationId:text index:count? chain:text seq:count id:text event:text agentId:text? actorId:text capability:text? \
 outcome:text? timestamp:text payload:text disclosures:text?? prevHash:text? hash:text
-  6 gap from:count to:count because:because nodes:roots
-  6 inclusion index:count size:count hashes:roots
-  7 head organizationId:text chain:text seq:count hash:text? closed:flag
-  8 profile profile:object
-  8 records records:object
-  9 manifest counts:counts sha256:hash note:text`.trim().split('\n').map((line) => line.trim().split(' '))) {
+  7 gap from:count to:count because:because nodes:roots
+  7 inclusion index:count size:count hashes:roots
+  8 head organizationId:text chain:text seq:count hash:text? closed:flag
+  9 profile profile:object
+  9 records records:object
+  10 manifest counts:counts sha256:hash note:text`.trim().split('\n').map((line) => line.trim().split(' '))) {
   LINES[kind] = { rank: Number(rank), fits: shapeOf(`kind:text ${members.join(' ')}`) };
 }
 // --- 8. Chains and trees while the lines go by ------------------------------------------------------------------------------------
 /** One file being checked. `open` is the section, of one organization, whose lines are going by. */
 class Check {
   breaks = []; keys = []; remembered = []; rank = -1; header = { organizations: [] }; digest = new Sha256();
-  checkpoints = new Map(); consistencies = new Map(); transfers = new Map(); cutChains = new Set();
+  checkpoints = new Map(); consistencies = new Map(); transfers = new Map(); orders = new Map(); cutChains = new Set();
   counts = { lines: 0, bytes: 0, organizations: 0, chains: 0, entries: 0, unanchored: 0, erased: 0, withheld: 0, breaks: 0 };
   found(chain, position, entryId, kind, detail) {
     this.counts.breaks++;
@@ -404,13 +398,13 @@ class Check {
     const isOurs = this.open && this.open.id === (line?.organizationId ?? this.open.id);
     const isInside = isOurs || known?.rank < LINES.seam.rank || known?.rank > LINES.head.rank;
     const isDue = (this.rank < 0) === (line?.kind === 'export') && !this.ended && (follows || opens) && isInside;
-    if (this.waiting && line?.kind !== 'inclusion') this.inEntry(this.waiting, 'tree_mismatch', 'comes without its proof');
-    if (line?.kind !== 'inclusion') this.waiting = undefined;
+    const { waiting } = this; this.waiting = undefined;
+    if (waiting && line?.kind !== 'inclusion') this.inEntry(waiting, 'tree_mismatch', 'comes without its proof');
     const isRead = known?.fits(line);
     if (!isRead) this.inFile('edited', 'cannot be read: it is not as the format wants it');
     else if (!isDue) this.inFile('reordered', `is of the kind ${line.kind}, which does not belong there`);
     this.rank = known?.rank ?? this.rank;
-    if (isRead && isInside) this[line.kind]?.(line, this.open);
+    if (isRead && isInside) this[line.kind]?.(line, this.open, waiting);
     this.digest.update(bytes).update(LINE_END);
   }
   export(line) {
@@ -466,6 +460,11 @@ class Check {
     const what = 'does not go on from the remembered one: it was rewritten, or the file is older';
     if (goesOn === false) this.found(tree, size, null, 'checkpoint_invalid', `the tree of ${tree} ${what}`);
   }
+  /** Whoever owns the database can append an entry of a sweep. A cut counts only where a key has signed what that entry says. */
+  sweep({ entryId, note }) {
+    if (this.orders.has(entryId)) return this.inFile('deleted', 'is a second note over the same sweep');
+    this.orders.set(entryId, { note, origin: note.split('\n')[0], size: 0 });
+  }
   seam(line, s) {
     const { chain, seq, hash, count, checkpoint: { size, root } } = line;
     if (s.seams.has(chain)) return this.inFile('deleted', 'is a second cut of the same chain');
@@ -473,8 +472,7 @@ class Check {
     // One sweep cuts thousands of chains at the same checkpoint.
     if (s.cutAt !== `${size} ${root}`) Object.assign(s, { cutAt: `${size} ${root}`, isCutProven: this.continues(s.id, line.checkpoint) });
     s.cutTo = Math.max(s.cutTo, size);
-    if (s.isCutProven && count <= seq) return;
-    this.inRun(chain, 1, seq, 'deleted', 'were cut off at a checkpoint that the tree does not go on from');
+    if (!s.isCutProven || count > seq) this.inRun(chain, 1, seq, 'deleted', 'were cut at a checkpoint that the tree does not go on from');
   }
   entry(line, s) {
     this.counts.entries++;
@@ -504,9 +502,7 @@ class Check {
     seam.index = tree.size; tree.push(node, leaves);
     if (recall?.size === tree.size) recall.goesOn = tree.root() === recall.root;
   }
-  inclusion({ index, size, hashes }, s) {
-    const { waiting } = this;
-    this.waiting = undefined;
+  inclusion({ index, size, hashes }, s, waiting) {
     if (!waiting) return this.inFile('inserted', 'proves no entry');
     const fits = index === waiting.index && size === s.own?.size && isIncluded(waiting.leaf, index, size, hashes, s.own.root);
     if (!fits) this.inEntry(waiting, 'tree_mismatch', 'is not proven to stand in the tree of its organization');
@@ -559,11 +555,15 @@ class Check {
     const erased = event === 'gdpr.erasure_executed' ? listed('erased') : [];
     for (const pair of erased) this.counts.erased += s.blanks.delete(`${pair?.[0]} ${pair?.[1]}`) ? 1 : 0;
     if (event === 'admin.signing_key_rotated' && s.id === 'org_platform' && index !== null) this.announced = metadata.keyId;
-    for (const cut of event === 'admin.audit_retention_sweep' ? listed('chains') : []) {
+    if (event !== 'admin.audit_retention_sweep') return;
+    const gone = listed('chains').reduce((sum, cut) => sum + cut?.count, 0);
+    const order = `${this.header.instance}/${s.id}/sweep\n${gone}\n${base64(sha256(utf8(jcs(metadata))))}\n`;
+    const isOrdered = openNote(this.orders.get(id)?.note ?? '', this.keys).text === order;
+    for (const cut of listed('chains')) {
       const seam = s.seams.get(cut?.chain);
       if (seam?.sweepEntryId !== id || seam.sweepIndex !== index) continue;
       const { size, root } = seam.checkpoint;
-      const isSame = seam.seq === cut.seq && seam.hash === cut.hash && seam.count === cut.count;
+      const isSame = isOrdered && seam.seq === cut.seq && seam.hash === cut.hash && seam.count === cut.count;
       seam.isConfirmed = isSame && size === metadata.checkpoint?.size && root === metadata.checkpoint.root && (index ?? size) >= size;
     }
   }
@@ -588,7 +588,7 @@ class Check {
     const endless = isLog ? [...s.chains].filter(([name, { hasHead }]) => !hasHead && (this.agent ?? name) === name) : [];
     for (const [chain, { seq }] of endless) this.inEntry({ chain, seq }, 'truncated', 'is the last one, but no head says so');
     const unsaid = seams.filter(({ isConfirmed }) => !isConfirmed);
-    for (const { chain, seq } of unsaid) this.inRun(chain, 1, seq, 'deleted', 'were cut off, but no entry of a sweep accounts for it');
+    for (const { chain, seq } of unsaid) this.inRun(chain, 1, seq, 'deleted', 'were cut off, but no signed sweep accounts for it');
     for (const blank of s.blanks.values()) this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no erasure entry accounts for');
     if (s.heads !== s.declared) this.inTree('chain_removed', s.size, `should have ${s.declared} chains; the heads of ${s.heads} are there`);
     if (this.isWhole && s.gaps.swept !== swept) this.inTree('deleted', 0, `lacks ${s.gaps.swept} leaves as swept; sweeps say ${swept}`);
@@ -621,14 +621,14 @@ class Check {
     const unseen = header.organizations.slice(counts.organizations);
     for (const id of unseen) this.found(id, 0, null, 'chain_removed', `${id} is announced, but the file holds nothing of it`);
     const newest = readKey(this.announced ?? '');
-    const retired = newest ? [...checkpoints.values()].filter(({ note }) => typeof openNote(note, [newest]) === 'string') : [];
+    const signed = newest ? [...checkpoints.values(), ...this.orders.values()] : [];
+    const retired = signed.filter(({ note }) => typeof openNote(note, [newest]) === 'string');
     const what = 'is not signed by the key that the log announced last';
     for (const { origin, size } of retired) this.found(origin, size, null, 'checkpoint_invalid', `the checkpoint of ${origin} ${what}`);
     // Only who sees every organization can ask for both halves of a transfer; a swept half is gone rightly.
     const halves = this.isWhole && header.organizations.includes('org_platform') ? [...this.transfers.values()] : [];
-    const kinds = { out: 'truncated', in: 'inserted' };
     const single = halves.filter(({ chain }) => !this.cutChains.has(chain));
-    for (const half of single) this.inEntry(half, kinds[half.direction] ?? 'inserted', 'is one half of a transfer without the other');
+    for (const half of single) this.inEntry(half, half.direction === 'out' ? 'truncated' : 'inserted', 'is one half of a transfer, alone');
     this.judge(this.recallOf('platform'));
     const isAnchored = counts.unanchored === 0 && checkpoints.size > 0;
     const { origin, size, root, signers = [] } = checkpoints.get('platform') ?? {};

@@ -56,20 +56,20 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
     const { onRecoveryParts } = await import('../modules/lifecycle/recovery-parts.store.js');
     const done = await onDatabaseOf(meant, (url) => onRecoveryParts(url, async (parts) => {
       const { anchorsOf } = await import('../modules/audit/anchors/anchors-of.js');
-      const { compareAll, giveUp, lostOf } = await import('../modules/audit/anchors/recovery.js');
+      const { compareAll, giveUp, lostOf, signLosses } = await import('../modules/audit/anchors/recovery.js');
       const { rewrittenTrees, signAnew } = await import('../modules/audit/trees/sign-anew.js');
       const { openWork } = await import('../modules/lifecycle/recovery.query.js');
       if (!(await parts.rootKey.isSetUp())) throw new StartRefused('this database was never set up: there is nothing to recover');
       const config = loadConfig(meant);
       const seed = await signingKeyOf(config);
-      const compared = await compareAll(parts.run, anchorsOf(config));
+      const compared = await compareAll(parts.run, anchorsOf(config), seed);
       const rewritten = seed === undefined ? [] : await rewrittenTrees(parts.run, seed);
       const findings = { anchors: compared.map(shown), rewritten: rewritten.map(({ tree }) => tree), open: await openWork(parts.run) };
       if (!acceptLoss) return show(findings, json === true);
       const { recoverInstallation } = await import('../modules/lifecycle/recover-installation.js');
       const progress = progressLines(json === true);
       const recovered = await recoverInstallation(parts, {
-        lost: lostOf(compared),
+        lost: await signLosses(parts.run, lostOf(compared), seed),
         rewritten,
         beforeRelease: async () => {
           await giveUp(parts.run, compared);

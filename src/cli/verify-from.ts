@@ -15,6 +15,7 @@ import { verifyDatabase } from '../modules/audit/verification/verify-database.js
 import { grantRecords } from '../modules/capabilities/grant-records.query.js';
 import { executionRecords } from '../modules/executions/execution-records.query.js';
 import { requestRecords } from '../modules/hitl/hitl-records.query.js';
+import { voteRecords } from '../modules/hitl/vote-records.query.js';
 import { loadConfig } from '../platform/config/config.js';
 import { reason } from './reason.js';
 import { withArchives } from './with-archives.js';
@@ -37,7 +38,7 @@ export interface VerifyFrom {
 
 const THREADS = 2;
 /** Those that modules register in a server. */
-const KEEPERS = [executionRecords, requestRecords, grantRecords];
+export const KEEPERS = [executionRecords, requestRecords, voteRecords, grantRecords];
 
 /** With the anchors that the environment names, where they can be asked; of the whole log, with the archives, too. */
 export async function fromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {

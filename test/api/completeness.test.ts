@@ -36,7 +36,8 @@ test('a story in which everything happens is complete, and the gate was right in
   expect(outcome).toMatchObject({ valid: true, members: { completeness: { breaks: 0 }, replay: { wrong: 0 } } });
   expect(outcome.members).toMatchObject({ replay: { notReplayable: { limits: expect.any(Number) } } });
   const [rows] = await server.sql<{ count: string }>(`select (select count(*) from executions) + (select count(*) from hitl_requests)
-    + (select count(*) from capability_grants) + (select count(*) from executions where report is not null) as count`);
+    + (select count(*) from capability_grants) + (select count(*) from executions where report is not null)
+    + (select count(*) from hitl_votes v where not exists (select from hitl_requests q where q.decision_entry_id = v.entry_id)) as count`);
   expect(judged(outcome).completeness.checked).toBe(Number(rows!.count));
   const one = await verified(story.agent.id);
   expect(one).toMatchObject({ valid: true, chains: 1, members: { completeness: { breaks: 0 }, replay: { wrong: 0 } } });
@@ -59,6 +60,20 @@ test('stays true while calls go on', async () => {
   await Promise.all(calls);
   expect((await verified()).breaks).toEqual([]);
 });
+
+/** Columns that only show something, and how somebody would change them. */
+const SHOWN_BY_EXECUTIONS = [
+  ['input', `input = '{"to":"nobody"}'`], ['context', `context = '{"case":"other"}'`], ['action', `action = 'something else'`],
+  ['reasons', `reasons = '[{"rule":"mine","detail":"I said so"}]'`], ['output', `output = '{"sent":true}' where status = 'executed'`],
+  ['error', `error = '{"code":"X","message":"it failed"}'`], ['diff', `edit = json_build_object('by', edit ->> 'by', 'at', now(), 'diff',
+    json_build_array()) where edit is not null`],
+  ['editor', `edit = jsonb_set(edit::jsonb, '{by}', '"usr_x"')::json where edit is not null`],
+] as const;
+const SHOWN_BY_REQUESTS = [
+  ['input', `input = '{"to":"nobody"}'`], ['context', `context = '{"case":"other"}'`], ['action', `action = 'something else'`],
+  ['reasons', `reasons = '[]' where version = 1`], ['note', `note = 'gladly'`], ['escalationReason', `escalation_reason = 'no idea'`],
+  ['requestedInput', `requested_input = '{}' where requested_input is not null`], ['diff', `edit_diff = '[]' where edited_by is not null`],
+] as const;
 
 describe('what a superuser does to the rows is found, and named', () => {
   const execution = `(select id from executions where agent_id = '%' and status = 'executed' and hitl_request_id is null limit 1)`;
@@ -100,11 +115,36 @@ describe('what a superuser does to the rows is found, and named', () => {
     ['a report never made', `update executions set report = '{"outcome":"failure"}' where report is null and id = (
         select id from executions where agent_id = '%' and report is null and status = 'executed' limit 1)`,
       /^the report on execution exec_\w+ stands as failure, and no entry tells of it/],
+    ...SHOWN_BY_EXECUTIONS.map(([column, change]): [string, string, RegExp] => [`another ${column} of an execution`,
+      `update executions set ${change}`, new RegExp(`has another ${column} than its entries say`)]),
+    ...SHOWN_BY_REQUESTS.map(([column, change]): [string, string, RegExp] => [`another ${column} of a request`,
+      `update hitl_requests set ${change}`, new RegExp(`^request hitl_\\w+ has another ${column} than its entries say`)]),
+    ['how long it took', `update executions set duration_ms = 9000 where status = 'executed'`,
+      /has durationMs 9000, its entries say \d+/],
+    ['who asked', `update executions set requested_by = 'root' where id = ${execution}`, /has requestedBy root, its entries say agt_/],
+    ['whether it was flagged', `update executions set flagged = not flagged where id = ${execution}`, /has flagged true, its entries say/],
+    ['who made the request', `update hitl_requests set created_by = 'root' where id = ${request}`, /has createdBy root/],
+    ['who edited it', `update hitl_requests set edited_by = 'usr_x' where edited_by is not null`, /has editedBy usr_x/],
+    ['whom it went to', `update hitl_requests set escalated_to = 'usr_x'`, /has escalatedTo usr_x/],
+    ['how the decision is called', `update hitl_requests set decision_outcome = 'rejected' where id = ${request}`,
+      /has outcome rejected, its entries say approved/],
+    ['by what it ended', `update hitl_requests set decision_by = 'timeout' where status = 'rejected'`, /has endedBy timeout/],
+    ['a vote is gone', 'delete from hitl_votes', /^vote hitl_\w+ 1 usr_\w+ is gone: entry \d+ of chain agt_/],
+    ['the vote that decided is gone', `delete from hitl_votes v using hitl_requests q where q.decision_entry_id = v.entry_id`,
+      /^request hitl_\w+ has isVoted false, its entries say true/],
+    ['a vote of somebody else', `update hitl_votes set voter = 'usr_x' where ctid = (select ctid from hitl_votes limit 1)`,
+      /^vote hitl_\w+ \d+ usr_x stands as voted, and no entry tells of it/],
+    ['a vote that nobody gave', `insert into hitl_votes
+      select organization_id, request_id, version, digest, 'usr_x', note, entry_id, voted_at
+      from hitl_votes limit 1`, /^vote hitl_\w+ \d+ usr_x stands as voted/],
+    ['a vote on something else', `update hitl_votes set digest = repeat('0', 64)`, /has digest 0+, its entries say/],
+    ['another note of a vote', `update hitl_votes set note = 'only under protest'`, /^vote .* has another note than its entries say/],
   ])('%s', async (_, change, detail) => {
     const statement = change.replaceAll('%', story.agent.id);
     await server.sql('create table kept_executions as select * from executions');
     await server.sql('create table kept_requests as select * from hitl_requests');
     await server.sql('create table kept_grants as select * from capability_grants');
+    await server.sql('create table kept_votes as select * from hitl_votes');
     try {
       await server.database.asSuperuser(statement);
       const outcome = await verified();
@@ -113,10 +153,48 @@ describe('what a superuser does to the rows is found, and named', () => {
       expect(outcome.breaks.map((one) => one.detail)).toContainEqual(expect.stringMatching(detail));
     } finally {
       await server.database.asSuperuser(
-        'truncate executions, hitl_requests, capability_grants cascade',
+        'truncate executions, hitl_requests, hitl_votes, capability_grants cascade',
+        'insert into hitl_votes select * from kept_votes',
         'insert into executions select * from kept_executions', 'insert into hitl_requests select * from kept_requests',
         'insert into capability_grants select * from kept_grants');
-      await server.sql('drop table kept_executions, kept_requests, kept_grants');
+      await server.sql('drop table kept_executions, kept_requests, kept_grants, kept_votes');
     }
+  });
+});
+
+describe('what a superuser does to the table of whom entries concern is found, and named', () => {
+  const person = `s.user_id like 'usr\\_%'`;
+
+  test.each([
+    ['it is emptied', 'delete from audit_subjects',
+      /^entry \d+ of chain \w+ names \w+ at \/\w+.*, and audit_subjects does not say so$/],
+    ['a row is gone', `delete from audit_subjects s where ctid = (select ctid from audit_subjects s where ${person} limit 1)`,
+      /^entry \d+ .* names usr_\w+ at/],
+    ['a row that nobody told', `insert into audit_subjects
+      select organization_id, 'usr_x', entry_id, pointer, chain, seq, event, capability,
+      outcome, "timestamp" from audit_subjects s where ${person} limit 1`, /^audit_subjects says that entry \d+ .* names usr_x/],
+    ['another place', `update audit_subjects s set pointer = '/metadata/nothing' where ctid = (select ctid from audit_subjects s where
+      ${person} limit 1)`, /at \/metadata\/nothing, which does not say so there$/],
+    ...['chain', 'event', 'capability', 'outcome', '"timestamp"'].map((column): [string, string, RegExp] => [`another ${column}`,
+      `update audit_subjects s set ${column} = coalesce(${column}, '') || 'x' where ctid = (select ctid from audit_subjects s
+        where ${person} limit 1)`, /^audit_subjects says that entry/]),
+    ['another position', `update audit_subjects s set seq = seq + 1 where ${person}`, /^audit_subjects says that entry/],
+  ])('%s', async (_, change, detail) => {
+    await server.sql('create table kept_subjects as select * from audit_subjects');
+    try {
+      await server.database.asSuperuser('set session_replication_role = replica', change);
+      const outcome = await verified();
+      expect(outcome).toMatchObject({ valid: false, verdict: 'tampered' });
+      expect(outcome.breaks.map(({ kind }) => kind)).toContain('column_mismatch');
+      expect(outcome.breaks.map((one) => one.detail)).toContainEqual(expect.stringMatching(detail));
+    } finally {
+      await server.database.asSuperuser('set session_replication_role = replica', 'truncate audit_subjects',
+        'insert into audit_subjects select * from kept_subjects');
+      await server.sql('drop table kept_subjects');
+    }
+  });
+
+  test('and nothing is wrong with it where nothing was done', async () => {
+    expect((await verified()).breaks.filter(({ kind }) => kind === 'column_mismatch')).toEqual([]);
   });
 });

@@ -62,9 +62,10 @@ describe('npm run demo on a server of its own', () => {
 
     const changed = /WHERE id = '(audit_[0-9a-z]+)';/.exec(output)?.[1] ?? 'no statement';
     const report = output.slice(output.indexOf('$ npx countersign audit verify'));
-    expect(report).toContain('The audit log was tampered with: 2 breaks.');
+    expect(report).toContain('The audit log was tampered with: 3 breaks.');
     expect(report).toMatch(/edited\s+entry \d+ of chain agt_/);
-    // What began under that request is no longer what it asked for, either.
+    // The request shows something else than that entry now, and what began under it is no longer what it asked for.
+    expect(report).toMatch(/incomplete\s+request hitl_/);
     expect(report).toMatch(/gate_wrong\s+entry \d+ of chain agt_/);
     expect(report).toContain(changed);
     expect(report).toMatch(/exit code 1: found, and named: entry \d+ \(hitl\.created of shop\.order\)/);

@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { giveUp } from '../../src/domain/audit/given-up.js';
+import { signingKey } from '../../src/domain/audit/note.js';
 import { anonymous, as, asAgent, asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { appendPast } from '../support/append-past.js';
 import { countersign } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
 import { saveState, type SavedState } from '../support/put-back.js';
@@ -130,6 +133,17 @@ describe('a database that is put back under its servers', () => {
     expect(anchored().at(-1)).toEqual(lost);
   });
 
+  test('is not let off by whoever owns it and appends that somebody accepted the loss', async () => {
+    const [{ name }] = (await server.sql<{ name: string }>('select name from instance')) as [{ name: string }];
+    const key = signingKey(name, Buffer.alloc(32, 5).toString('base64'));
+    const { size, root } = lost;
+    for (const forged of [{ size, root, note: '' }, giveUp({ size, root }, [key])]) {
+      await appendPast(server.database, { type: 'admin.recovered', metadata: { lost: forged, lossAccepted: true } });
+    }
+    await replica.restart();
+    await Promise.all([held(server), held(replica)]);
+  });
+
   test('shows by `recover` what would be lost, and changes nothing', async () => {
     const then = await written();
     const env = { ...TEST_ENVIRONMENT, DATABASE_URL: server.database.url, AUDIT_ANCHORS: server.database.anchors };
@@ -167,7 +181,7 @@ describe('a database that is put back under its servers', () => {
     expect(await server.sql(`select 1 from invitations where voided_at is null`)).toEqual([]);
     const recovered = (await root.get('/api/v1/audit', { query: { event: 'admin.recovered' } })).expect(200);
     expect(recovered.list('entries')).toEqual(expect.arrayContaining([
-      expect.objectContaining({ metadata: { lossAccepted: true, lost: { size: lost.size, root: lost.root } } }),
+      expect.objectContaining({ metadata: { lossAccepted: true, lost: { size: lost.size, root: lost.root, note: expect.any(String) } } }),
       expect.objectContaining({ metadata: expect.objectContaining({ lossAccepted: true, requests: 1, agents: 1 }) as object }),
     ]));
     await eventually(() => expect(anchored().some((line) => line.recovered === true && line.size === lost.size)).toBe(true), PATIENT);

@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { openCheckpoint, PLATFORM_TREE, type StoredCheckpoint } from '../../src/domain/audit/checkpoint.js';
-import { readVerifierKey, type VerifierKey } from '../../src/domain/audit/note.js';
+import { giveUp, type GivenUp } from '../../src/domain/audit/given-up.js';
+import { readVerifierKey, signingKey, verifierKey, type VerifierKey } from '../../src/domain/audit/note.js';
+import { acceptedLosses } from '../../src/modules/audit/anchors/anchor-state.query.js';
 import { checkpointsOf, instanceName, verifierKeys } from '../../src/modules/audit/trees/checkpoint.query.js';
 import { anonymous, asRoot } from '../support/actors.js';
+import { appendPast } from '../support/append-past.js';
 import { anAgent } from '../support/builders.js';
 import { countersign } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
@@ -58,7 +61,18 @@ test('another key than the one that signs vouches for none: refused, and nothing
   expect(outcome.stderr).toMatch(/the old key is needed/i);
   expect(await keysNow()).toHaveLength(1);
   expect(statSync(keyFile).mode & 0o777).toBe(0o600);
+});
+
+test('losses that the old key accepted are accepted by the new one too, and no others', async () => {
+  const instance = await instanceName(run);
+  const recovered = (lost: GivenUp) => appendPast(server.database, { type: 'admin.recovered', metadata: { lost, lossAccepted: true } });
+  const root = Buffer.alloc(32, 3).toString('base64');
+  await recovered(giveUp({ size: 900, root }, [signingKey(instance, PRESENT)]));
+  await recovered(giveUp({ size: 901, root }, [signingKey(instance, randomBytes(32).toString('base64'))]));
+  expect(await acceptedLosses(run, instance, verifierKey(instance, PRESENT))).toEqual([{ size: 900, root }]);
   expect(await rotate({}, join(folder, 'next'))).toMatchObject({ code: 0 });
+  const next = verifierKey(instance, readFileSync(keyFile, 'utf8').trim());
+  expect(await acceptedLosses(run, instance, next)).toEqual([{ size: 900, root }]);
 });
 
 test('both keys have signed the newest checkpoint of every tree, and the log announces the new one', async () => {

@@ -27,7 +27,7 @@ function other(value: unknown, n: number): unknown {
 function mayBeSwapped(one: Line, two: Line): boolean {
   if (one.kind !== two.kind || one['organizationId'] !== two['organizationId']) return false;
   if (one.kind === 'entry') return one['index'] === null && two['index'] === null && one['chain'] !== two['chain'];
-  return ['head', 'checkpoint', 'seam', 'consistency'].includes(one.kind);
+  return ['head', 'checkpoint', 'sweep', 'seam', 'consistency'].includes(one.kind);
 }
 
 interface Deed {

@@ -48,7 +48,7 @@ export const proof: Proof = {
     const coverage: Record<string, number> = { 'a server was killed': 0, 'the command was killed': 0 };
     for (const state of OPEN) coverage[`left ${state}`] = 0;
     const archive = await archiveFolder();
-    const server = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '1', AUDIT_RETENTION_DAYS: '3660', AUDIT_ARCHIVE: archive } });
+    const server = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '1', AUDIT_RETENTION_DAYS: '0.00001', AUDIT_ARCHIVE: archive } });
     try {
       const agents = await Promise.all([0, 1, 2].map(() => anAgent(server).granted('web.search').create()));
       const finisher = await aSweeper(server.database, archive);

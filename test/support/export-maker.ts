@@ -38,6 +38,8 @@ export interface Cut {
   readonly count: number;
   readonly sweepEntryId: string;
   readonly checkpoint: { readonly size: number; readonly root: string };
+  /** What is signed of the sweep. */
+  readonly text: string;
 }
 
 export interface ExportOptions {
@@ -67,7 +69,8 @@ export function checkpointOf(log: MemoryLog, organizationId: string, size: numbe
   return { size, root: merkleRoot(leavesOf(log, organizationId).slice(0, size)).toString('base64') };
 }
 
-function noteOf(text: string, signers: readonly Signer[]): string {
+/** A signed note. */
+export function noteOf(text: string, signers: readonly Signer[]): string {
   return `${text}\n${signers.map((one) => one.sign(text)).join('')}`;
 }
 
@@ -121,6 +124,9 @@ export function linesOf(log: MemoryLog, options: ExportOptions = {}): Line[] {
     for (const from of pasts) {
       const hashes = consistencyProof(leaves.slice(0, size), from).map((one) => one.toString('base64'));
       lines.push({ kind: 'consistency', organizationId: id, from, to: size, hashes });
+    }
+    for (const [sweepEntryId, text] of new Map(own.map(([, cut]) => [cut.sweepEntryId, cut.text]))) {
+      lines.push({ kind: 'sweep', organizationId: id, entryId: sweepEntryId, note: noteOf(text, signers) });
     }
     for (const [chain, { seq, hash, count, sweepEntryId, checkpoint: at }] of own) {
       const place = entries.findIndex((one) => one.id === sweepEntryId);

@@ -125,6 +125,11 @@ export function sourceOf(log: MemoryLog, batch = 3): LogSource {
     checkpoints: (tree, from = 0) =>
       inBatches((log.trees?.checkpoints ?? []).filter((one) => one.organizationId === tree && one.size >= from)
         .sort((a, b) => a.size - b.size)),
+    checkpointTimes: () => inBatches((log.trees?.checkpoints ?? [])
+      .map(({ organizationId: tree, platformSize, madeAt }) => ({ tree, platformSize, madeAt }))
+      .sort((a, b) => a.platformSize - b.platformSize)),
+    sweeps: (id, ids) => Promise.resolve(new Map(log.entries
+      .filter((one) => one.organizationId === id && ids.includes(one.id)).map((one) => [one.id, one.payload]))),
     mapHeads: () => inBatches(mapped(log)),
     mapHead: (id) => Promise.resolve(newest && mapped(log).find(({ organization }) => organization === id)),
     recoveries: () => Promise.resolve(log.entries.filter(({ event }) => event === 'admin.recovered').map(({ payload }) => payload)),

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import type * as VerifierModule from '../../verifier/verify.mjs';
 import { DirectoryArchive } from '../../src/modules/audit/sweeps/archive.directory.js';
-import { sweepLog } from '../../src/modules/audit/sweeps/sweep-log.js';
+import { sweepLog, type SweepOutcome } from '../../src/modules/audit/sweeps/sweep-log.js';
 import { verifyArchivesOf, type VerifiedArchives } from '../../src/modules/audit/sweeps/verify-archives.js';
 import { completeConfig, givenSecrets, loadConfig } from '../../src/platform/config/config.js';
 import { countersign, type CommandResult } from './command-line.js';
@@ -20,8 +21,17 @@ export function archiveFolder(): Promise<string> {
   return mkdtemp(join(runFolder(), 'archive-'));
 }
 
-/** Waits until all that was written is under checkpoints, and an anchor knows them; then makes these older than any period of a test. */
-export async function aged(database: TestDatabase, days = 4_000): Promise<void> {
+const DAY_MS = 86_400_000;
+/** Between the last checkpoint that is to be old, and the moment before which all is old; more than a period is rounded by. */
+const APART_MS = 200;
+/** Until when all is old, by the database's address. */
+const oldUntil = new Map<string, number>();
+
+/**
+ * Waits until all that was written is under checkpoints, and an anchor knows them; all that is there is old from then on, and nothing that
+ * comes: a sweep has a period that reaches back to now. Nobody's clock is turned, since that is what a sweep must not fall for.
+ */
+export async function aged(database: TestDatabase): Promise<void> {
   await eventually(async () => {
     const [left] = await database.sql<{ queued: string; unsigned: string }>(
       `select (select count(*) from audit_tree_queue) as queued,
@@ -30,8 +40,14 @@ export async function aged(database: TestDatabase, days = 4_000): Promise<void> 
     if (left!.queued !== '0' || left!.unsigned !== '0') throw new Error(`${left!.queued} rows queued, ${left!.unsigned} trees not signed`);
   }, { within: 60_000, every: 200 });
   await anchored(database);
-  await database.asSuperuser(
-    `update audit_checkpoints set made_at = made_at - interval '${days} days' where made_at > now() - interval '1 day'`);
+  await pause(APART_MS);
+  oldUntil.set(database.url, Date.now());
+}
+
+/** The period that reaches back to the moment at which everything was old; ten years where nothing is. */
+export function retentionDays(database: TestDatabase): number {
+  const moment = oldUntil.get(database.url);
+  return moment === undefined ? 3_660 : Math.ceil(((Date.now() - moment) / DAY_MS) * 1e6 + 0.5) / 1e6;
 }
 
 async function anchored({ sql, anchors }: TestDatabase): Promise<void> {
@@ -58,19 +74,28 @@ export function sweepCommand(
 
 export function sweepEnvironment(database: TestDatabase, archive: string): Environment {
   return {
-    ...TEST_ENVIRONMENT, DATABASE_URL: database.url, AUDIT_ANCHORS: database.anchors, AUDIT_RETENTION_DAYS: '3660', AUDIT_ARCHIVE: archive,
+    ...TEST_ENVIRONMENT, DATABASE_URL: database.url, AUDIT_ANCHORS: database.anchors, AUDIT_ARCHIVE: archive,
+    AUDIT_RETENTION_DAYS: retentionDays(database).toFixed(6),
   };
 }
 
 /** Sweeps as the command does, without the time that a program takes to start, and tells what went of whom. */
 export async function swept(database: TestDatabase, archive: string, atOnce?: number): Promise<SweptLine[]> {
-  const config = loadConfig(sweepEnvironment(database, archive));
-  const lines: SweptLine[] = [];
-  await sweepLog(completeConfig(config, { ...givenSecrets(config), databaseUrl: database.url }), atOnce ? { atOnce } : {}, (one) => {
+  return (await sweepOutcomes(database, archive, atOnce)).flatMap((one) => {
     if ('failed' in one) throw one.failed;
-    if (one.entries > 0) lines.push(one);
+    return one.entries > 0 ? [one] : [];
   });
-  return lines;
+}
+
+/** The same, and what hindered it where. */
+export async function sweepOutcomes(
+  database: TestDatabase, archive: string, atOnce?: number, env: Environment = {},
+): Promise<SweepOutcome[]> {
+  const config = loadConfig({ ...sweepEnvironment(database, archive), ...env });
+  const outcomes: SweepOutcome[] = [];
+  await sweepLog(completeConfig(config, { ...givenSecrets(config), databaseUrl: database.url }), atOnce ? { atOnce } : {},
+    (one) => void outcomes.push(one));
+  return outcomes;
 }
 
 export interface Kept {

@@ -5,9 +5,9 @@ import { completeConfig, givenSecrets, loadConfig } from '../../dist/src/platfor
 const config = loadConfig(process.env);
 const complete = completeConfig(config, { ...givenSecrets(config), databaseUrl: process.env.DATABASE_URL });
 
-process.on('message', ({ atOnce }) => {
+process.on('message', ({ atOnce, days }) => {
   const failed = [];
-  sweepLog(complete, { atOnce }, (one) => {
+  sweepLog({ ...complete, auditRetentionDays: days }, { atOnce }, (one) => {
     if ('failed' in one) failed.push(String(one.failed));
   }).catch((error) => failed.push(String(error))).finally(() => process.send({ failed }));
 });

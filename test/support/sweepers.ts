@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { TestDatabase } from './database.js';
-import { sweepEnvironment } from './retention.js';
+import { retentionDays, sweepEnvironment } from './retention.js';
 import { CHECKOUT } from './test-run.js';
 
 /** A process that sweeps when it is told to, as `countersign audit sweep` does, without the time that a program takes to start. */
@@ -20,8 +20,8 @@ export async function aSweeper(database: TestDatabase, archive: string): Promise
   const gone = once(child, 'exit');
   await Promise.race([once(child, 'message'), gone.then(() => Promise.reject(new Error('the sweeper did not start')))]);
   return {
-    begin: (atOnce) => void child.send({ atOnce }),
-    sweep: (atOnce) => told(child, atOnce),
+    begin: (atOnce) => void child.send({ atOnce, days: retentionDays(database) }),
+    sweep: (atOnce) => told(child, atOnce, retentionDays(database)),
     kill: async (signal = 'SIGKILL') => {
       child.kill(signal);
       await gone;
@@ -29,8 +29,8 @@ export async function aSweeper(database: TestDatabase, archive: string): Promise
   };
 }
 
-async function told(child: ChildProcess, atOnce: number): Promise<void> {
-  child.send({ atOnce });
+async function told(child: ChildProcess, atOnce: number, days: number): Promise<void> {
+  child.send({ atOnce, days });
   const [{ failed }] = (await once(child, 'message')) as [{ failed: readonly string[] }];
   if (failed.length > 0) throw new Error(failed.join('; '));
 }

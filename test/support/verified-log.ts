@@ -1,11 +1,7 @@
+import { KEEPERS } from '../../src/cli/verify-from.js';
 import { judgesOf } from '../../src/modules/audit/judging/judges.js';
 import type { Verification } from '../../src/modules/audit/verification.js';
 import { verifyDatabase } from '../../src/modules/audit/verification/verify-database.js';
-import { grantRecords } from '../../src/modules/capabilities/grant-records.query.js';
-import { executionRecords } from '../../src/modules/executions/execution-records.query.js';
-import { requestRecords } from '../../src/modules/hitl/hitl-records.query.js';
-
-const KEEPERS = [executionRecords, requestRecords, grantRecords];
 
 /** Verifies a database as the command line does, on this thread; without anchors. */
 export function verifiedLog(databaseUrl: string, agentId?: string): Promise<Verification> {

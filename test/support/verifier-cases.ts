@@ -1,6 +1,6 @@
 import type { Disclosure } from '../../src/domain/audit/commitments.js';
 import { entryHash, preimage } from '../../src/domain/audit/hash.js';
-import { exportOf, linesOf, seal, signerOf, SIGNER, type ExportOptions, type Line } from './export-maker.js';
+import { exportOf, linesOf, noteOf, seal, signerOf, SIGNER, type ExportOptions, type Line, type Signer } from './export-maker.js';
 import type { MemoryLog } from './memory-log.js';
 import { world, type World } from './verifier-world.js';
 
@@ -124,6 +124,20 @@ export function verifierCases(): VerifierCase[] {
     one.kind === 'seam' && one['chain'] === 'agt_1' ? { ...one, seq: 3, count: 3 } : one), { cuts }, sweptLog);
   bad('sweep-beyond-its-checkpoint', ['deleted'], (lines) => lines.map((one) =>
     one.kind === 'seam' ? { ...one, checkpoint: { ...(one['checkpoint'] as object), size: 5 } } : one), { cuts }, sweptLog);
+  const isOrder = (one: Line) => one.kind === 'sweep';
+  const signedBy = (signer: Signer, change = (text: string) => text): Deed => (lines) => lines.map((one) =>
+    isOrder(one) ? { ...one, note: noteOf(change((one['note'] as string).split('\n\n')[0]! + '\n'), [signer]) } : one);
+  bad('sweep-that-nobody-signed', ['deleted'], without(isOrder), { cuts }, sweptLog);
+  bad('sweep-signed-twice', ['deleted'], (lines) => lines.flatMap((one) => (isOrder(one) ? [one, one] : [one])), { cuts }, sweptLog);
+  bad('sweep-signed-by-another-key', ['deleted'], signedBy(signerOf(9)), { cuts }, sweptLog);
+  bad('sweep-signed-for-another-organization', ['deleted'], signedBy(SIGNER, (text) => text.replace('/org_a/', '/org_b/')),
+    { cuts }, sweptLog);
+  const before = world();
+  const real = before.sweep('org_a', 12, { agt_1: 2, agt_2: 2 });
+  const forged = before.sweep('org_a', 14, { agt_1: 4 });
+  bad('sweep-with-the-signature-of-an-earlier-one', ['deleted'], (lines) => lines.map((one) =>
+    isOrder(one) ? { ...one, note: noteOf(real.get('agt_2')!.text, [SIGNER]) } : one),
+  { cuts: new Map([...real, ...forged]) }, before.log);
   const twice = world();
   const both = new Map([...twice.sweep('org_a', 14, { agt_1: 4, sys_org_a: 2 }), ...twice.sweep('org_a', 5, { agt_2: 4 })]);
   bad('swept-beyond-an-older-checkpoint', ['deleted'], (lines) => lines, { cuts: both }, twice.log);
@@ -144,6 +158,15 @@ export function verifierCases(): VerifierCase[] {
     one.kind === 'map' ? { ...one, siblings: (one['siblings'] as unknown[]).slice(1) } : one));
   cases.push({
     name: 'retired-key', lines: exportOf(rotated.log, { signers: [older] }), verdict: 'tampered', kinds: ['checkpoint_invalid'],
+  });
+  const turned = world();
+  turned.rotate(newer.vkey);
+  const turnedCuts = turned.sweep('org_a', 14, { agt_1: 4, sys_org_a: 2 });
+  const byBoth = { cuts: turnedCuts, signers: [older, newer] };
+  good('valid-swept-and-rotated', turned.log, byBoth);
+  cases.push({
+    name: 'sweep-signed-by-the-retired-key', verdict: 'tampered', kinds: ['checkpoint_invalid'],
+    lines: seal(signedBy(older)(linesOf(turned.log, byBoth)), [older, newer]),
   });
   const person: ExportOptions = { what: 'person', shows: ({ seq }) => seq % 3 === 0 };
   bad('person-without-proof', ['tree_mismatch'], without((one) => one.kind === 'inclusion'), person);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { RecordedEvent } from '../../src/domain/audit/entry.js';
 import { agentChain, organizationChain, platformChain } from '../../src/domain/audit/chain.js';
 import { disclosuresText, type Disclosure } from '../../src/domain/audit/commitments.js';
@@ -5,7 +6,7 @@ import { entryHash, preimage } from '../../src/domain/audit/hash.js';
 import { jcs } from '../../src/domain/audit/jcs.js';
 import type { StoredEntry } from '../../src/domain/audit/stored-entry.js';
 import type { JsonObject } from '../../src/domain/json.js';
-import { checkpointOf, SIGNER, type Cut } from './export-maker.js';
+import { checkpointOf, INSTANCE, noteOf, SIGNER, type Cut } from './export-maker.js';
 import { append, type MemoryLog } from './memory-log.js';
 
 // Logs in memory to make exports of: three organizations, a transfer, and what an erasure or a sweep leaves.
@@ -14,6 +15,8 @@ export const ORGANIZATIONS = ['org_platform', 'org_a', 'org_b'];
 
 export class World {
   readonly log: MemoryLog = { entries: [], heads: [], leaves: [] };
+  /** By which sweeps were signed, by their entries' ids. */
+  readonly notes = new Map<string, string>();
   private count = 0;
 
   add(event: RecordedEvent, address = false): StoredEntry {
@@ -91,10 +94,14 @@ export class World {
       const own = this.log.entries.filter((one) => one.organizationId === organization && one.chain === chain && one.seq <= seq);
       return { chain, seq, hash: own.at(-1)!.hash, count: own.length };
     });
-    const entry = this.record(organization, 'admin.audit_retention_sweep', {
+    const metadata = {
       before: '2026-11-01T00:00:00.000Z', chains: cuts, checkpoint, archive: { skeleton: '0'.repeat(64), disclosures: '1'.repeat(64) },
-    });
-    return new Map(cuts.map(({ chain, ...cut }) => [chain, { ...cut, sweepEntryId: entry.id, checkpoint }]));
+    };
+    const { id: sweepEntryId } = this.record(organization, 'admin.audit_retention_sweep', metadata);
+    const gone = cuts.reduce((sum, { count }) => sum + count, 0);
+    const text = `${INSTANCE}/${organization}/sweep\n${gone}\n${createHash('sha256').update(jcs(metadata)).digest('base64')}\n`;
+    this.notes.set(sweepEntryId, noteOf(text, [SIGNER]));
+    return new Map(cuts.map(({ chain, ...cut }) => [chain, { ...cut, sweepEntryId, checkpoint, text }]));
   }
 }
 

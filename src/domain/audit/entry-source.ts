@@ -32,10 +32,21 @@ export interface ShownSeam {
   /** Entries of the chain that are gone for good in this organization, by this sweep and those before it. */
   readonly count: number;
   readonly sweepEntryId: string;
+  /** By which whoever swept signed what that entry says. */
+  readonly note: string | null;
   /** What the sweep's entry says that it rests on; roots in base64. Believed only once that entry was found sound. */
   readonly checkpoint: { readonly size: number; readonly root: string; readonly platformSize: number; readonly platformRoot: string };
   /** Whether the sweep has ended: until then, what it cut off may still be there. */
   readonly isDone: boolean;
+}
+
+/** When the checkpoints of one leaf of the platform's tree were made, as their rows say; of each time that they say, one of them. */
+export interface CheckpointTime {
+  /** An organization's id, or `platform`. */
+  readonly tree: string;
+  readonly platformSize: number;
+  /** ISO 8601, UTC, with milliseconds. */
+  readonly madeAt: string;
 }
 
 /** What an anchor says is the newest checkpoint that it has of the platform's tree. */
@@ -133,6 +144,10 @@ export interface LogSource {
   platformLeaves(): AsyncIterable<{ readonly from: number; readonly texts: readonly string[] }>;
   /** By size, rising; from this one on. */
   checkpoints(tree: string, from?: number): AsyncIterable<readonly StoredCheckpoint[]>;
+  /** Of all trees that are shown, by the size of the platform's tree, rising. */
+  checkpointTimes(): AsyncIterable<readonly CheckpointTime[]>;
+  /** Payloads of these entries of sweeps, by their ids, as far as they are there. */
+  sweeps(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Every organization's head in the map. */
   mapHeads(): AsyncIterable<readonly OrganizationHead[]>;
   /** Of one organization; undefined while it is not in the map. */

@@ -1,5 +1,5 @@
 import { isId } from '../ids.js';
-import { isJsonObject } from '../json.js';
+import { isJsonObject, type JsonObject } from '../json.js';
 import { type AuditEvent, EVENTS, type AuditEventType, type Outcome } from './catalogue.js';
 import { PLATFORM_ORGANIZATION, isAgentChain, type ChainRef } from './chain.js';
 import { commitMembers, commitValue, disclosuresText, type Disclosure } from './commitments.js';
@@ -225,6 +225,44 @@ function subjectsOf(
     if (member.personal && metadata[name] !== undefined) subjects.push({ userId: about, pointer });
   }
   return subjects;
+}
+
+/** Types whose entries may name somebody else than who acted, and, of these, those that do so within committed members. */
+export const NAMING_EVENTS: ReadonlySet<string> = eventsWith(({ subject, personal, subjectKeys }) =>
+  subject === true || personal === true || subjectKeys !== undefined);
+export const NAMING_IN_VALUES: ReadonlySet<string> = eventsWith(({ subjectKeys }) => subjectKeys !== undefined);
+
+function eventsWith(isWanted: (member: Member) => boolean): ReadonlySet<string> {
+  return new Set([...PLANS].flatMap(([type, { members }]) => (members.some(({ member }) => isWanted(member)) ? type : [])));
+}
+
+/** What an entry says by which whoever it concerns is known; committed values are put back into `metadata`. */
+export interface SaidOfPeople {
+  readonly event: string;
+  readonly actorId: string;
+  readonly agentId: string | null;
+  readonly origin: JsonObject | undefined;
+  readonly metadata: JsonObject;
+}
+
+/** Whom an entry concerns, and where, as it was told when it was appended. */
+export function subjectsIn({ event, actorId, agentId, origin, metadata }: SaidOfPeople): Subject[] {
+  const plan = PLANS.get(event);
+  return plan ? subjectsOf(metadata, plan, { actorId, ...(origin ? { origin } : {}) }, agentId ?? undefined) : [];
+}
+
+interface NamingMember {
+  readonly name: string;
+  readonly keys: readonly string[];
+}
+
+const NO_NAMING: readonly NamingMember[] = [];
+const NAMING_MEMBERS = new Map([...PLANS].map(([type, { members }]): [string, readonly NamingMember[]] =>
+  [type, members.flatMap(({ name, member }) => (member.subjectKeys ? { name, keys: member.subjectKeys } : []))]));
+
+/** Members of such an event within which a user may be named, with the keys there: what was committed may be erased. */
+export function namingMembers(event: string): readonly NamingMember[] {
+  return NAMING_MEMBERS.get(event) ?? NO_NAMING;
 }
 
 /**

@@ -87,6 +87,8 @@ const KINDS = {
     ...placeOfEntry, hash: hex, count, sweepEntryId: text, sweepIndex: nullable(count),
     checkpoint: shape({ size: count, root: treeHash }),
   },
+  /** By which whoever swept has signed what an entry of a sweep says; of those whose seams are shown. */
+  sweep: { organizationId: text, entryId: text, note: text },
   /** That a tree of `to` leaves continues that of `from`; `organizationId` may be `platform`. */
   consistency: { organizationId: text, from: count, to: count, hashes: list(treeHash) },
   /** Where the entry of the line before stands in its organization's tree. */

@@ -69,6 +69,11 @@ export function verifierKey(name: string, seed: string): string {
   return `${name}+${id}+${typedKey(key).toString('base64')}`;
 }
 
+/** The public half of a key that signs. */
+export function publicHalf({ name, id, key }: SigningKey): VerifierKey {
+  return { text: `${name}+${id}+${typedKey(key).toString('base64')}`, name, id, key: createPublicKey(key) };
+}
+
 /** Reads a public key strictly: its id must be that of its name and bytes. Undefined for anything else than an Ed25519 key. */
 export function readVerifierKey(text: string): VerifierKey | undefined {
   const [, name, id, encoded] = /^([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/s.exec(text) ?? [];

@@ -61,6 +61,8 @@ export interface CheckedArchive {
   readonly erased: ReadonlySet<string>;
   /** The values are, to the byte, what was archived. */
   readonly isUntouched: boolean;
+  /** When the newest of its entries was written, as its column says; one that says otherwise than its payload is a break. '' of none. */
+  readonly newest: string;
 }
 
 const MAX_BREAKS = 1_000;
@@ -111,6 +113,7 @@ class ArchiveCheck implements CheckedArchive {
   entries = 0;
   lines = 0;
   isUntouched = false;
+  newest = '';
   private readonly whole: Hash = createHash('sha256');
   private readonly sealed: Hash = createHash('sha256');
   private readonly values: Hash = createHash('sha256');
@@ -253,6 +256,7 @@ class ArchiveCheck implements CheckedArchive {
     const first = before?.first ?? { seq, prevHash, event };
     this.chains.set(chain, { first, last: { seq, hash }, count: (before?.count ?? 0) + 1 });
     for (const d of checked.blanks) this.blanks.set(`${hash} ${d}`, { chain, seq, id });
+    if (read.timestamp > this.newest) this.newest = read.timestamp;
     const listed = checked.payload?.event === 'gdpr.erasure_executed' ? checked.payload.metadata['erased'] : [];
     for (const pair of pairsIn(listed)) this.erased.add(pair);
   }

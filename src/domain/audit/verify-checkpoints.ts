@@ -1,7 +1,10 @@
 import { inTree, type Break } from './breaks.js';
 import { openCheckpoint, originOf, type StoredCheckpoint } from './checkpoint.js';
 import type { ShownKey } from './entry-source.js';
+import { givenUp, type LostCheckpoint } from './given-up.js';
 import { readVerifierKey, type VerifierKey } from './note.js';
+import { sweepText, vouchesFor } from './sweep-note.js';
+import type { JsonObject, JsonValue } from '../json.js';
 
 /** What a checkpoint is held against besides its tree. */
 export interface Trust {
@@ -30,6 +33,18 @@ export class CheckpointJudge {
     return present.length === this.known.length ? [] : present.map(({ key }) => key.text);
   }
 
+  /** Those that are said to sign now, in their text form. */
+  get unretired(): string[] {
+    return this.known.filter(({ retiredAtSize }) => retiredAtSize === undefined).map(({ key }) => key.text);
+  }
+
+  /** Whether all of these keys, in their text form, have signed what a sweep's entry says; where none is wanted, nobody has. */
+  isOrdered(note: string | null, organizationId: string, metadata: JsonObject, wanted: readonly string[]): boolean {
+    const keys = this.known.filter(({ key }) => wanted.includes(key.text)).map(({ key }) => key);
+    return keys.length > 0 && keys.length === wanted.length &&
+      vouchesFor(note, sweepText(this.trust.instance, organizationId, metadata), keys);
+  }
+
   /** What is wrong with a stored checkpoint by itself; whether its tree had that root is for whoever has the tree. */
   judge({ organizationId: tree, size, root, note, platformSize }: StoredCheckpoint): Break | undefined {
     const wrong = this.wrongWith(note, tree, platformSize, { size, root });
@@ -51,6 +66,12 @@ export class CheckpointJudge {
     const inForce = this.known.filter(({ fromSize, retiredAtSize }) =>
       fromSize <= platformSize && (retiredAtSize === undefined || platformSize <= retiredAtSize));
     return inForce.some(({ key }) => by.includes(key)) ? undefined : 'is signed by no key that was in force then';
+  }
+
+  /** The checkpoint that a recovery gave up, if the keys have signed that which are said to sign now. */
+  givenUp(lost: JsonValue | undefined): LostCheckpoint | undefined {
+    const unretired = this.known.filter(({ retiredAtSize }) => retiredAtSize === undefined).map(({ key }) => key);
+    return givenUp(lost, this.trust.instance, unretired);
   }
 
   /** Whether a note carries a right signature of this key, given in its text form. */

@@ -8,6 +8,7 @@ import { platformLeaf } from './tree/leaf.js';
 import { checkConsistency, checkInclusion } from './tree/proofs.js';
 import { hashText, leafHash, readHash } from './tree/rfc6962.js';
 import type { LogFound } from './verify.js';
+import { sweepOrigin } from './sweep-note.js';
 import { SectionCheck, type SectionFrame } from './verify-section.js';
 
 export interface LinesOptions {
@@ -25,8 +26,8 @@ interface SignedCheckpoint extends Checkpoint {
 }
 
 const RANKS: Record<ExportLine['kind'], number> = {
-  export: 0, checkpoint: 1, map: 2, section: 3, consistency: 4, seam: 5, entry: 6, gap: 6, inclusion: 6, head: 7, profile: 8, records: 8,
-  disclosures: 8, manifest: 9,
+  export: 0, checkpoint: 1, map: 2, section: 3, consistency: 4, sweep: 5, seam: 6, entry: 7, gap: 7, inclusion: 7, head: 8, profile: 9,
+  records: 9, disclosures: 9, manifest: 10,
 };
 const ENTRIES_PER_REPORT = 5_000;
 
@@ -52,6 +53,8 @@ class LinesCheck implements SectionFrame {
   uncovered = 0;
   readonly transfers = new Map<string, { chain: string; seq: number; id: string; direction: string }>();
   readonly cutChains = new Set<string>();
+  /** Notes over sweeps: the key that was announced last must have signed them, as it must have signed checkpoints. */
+  private readonly orders: Pick<SignedCheckpoint, 'origin' | 'size' | 'note'>[] = [];
   announced: string | undefined;
   private readonly breaks: Break[] = [];
   private breaksFound = 0;
@@ -127,6 +130,7 @@ class LinesCheck implements SectionFrame {
       case 'map': return this.map(line);
       case 'section': return this.openSection(line);
       case 'consistency': return void this.consistencies.set(`${line.organizationId} ${line.from}`, line);
+      case 'sweep': return this.section!.sweep(line);
       case 'seam': return this.section!.seam(line);
       case 'entry':
         this.entries++;
@@ -190,6 +194,14 @@ class LinesCheck implements SectionFrame {
     return checkConsistency(size, now!.size, readHash(root)!, readHash(now!.root)!, proof.hashes.map((hash) => readHash(hash)!));
   }
 
+  /** What a note says of a sweep of this organization; undefined where it does not count. */
+  ordered(organizationId: string, note: string): Checkpoint | undefined {
+    const origin = sweepOrigin(this.header!.instance, organizationId);
+    this.orders.push({ origin, size: 0, note });
+    const opened = openCheckpoint(note, this.keys, origin);
+    return 'wrong' in opened ? undefined : opened.checkpoint;
+  }
+
   /** @throws Error for a remembered note of this tree that cannot be believed */
   private recalled(tree: string): Checkpoint | undefined {
     const origin = originOf(this.header!.instance, tree);
@@ -241,8 +253,8 @@ class LinesCheck implements SectionFrame {
       this.add(id, 0, null, 'chain_removed', `${id} is announced, but the file holds nothing of it`);
     }
     const announced = this.announced === undefined ? undefined : readVerifierKey(this.announced);
-    for (const { origin, size, note } of announced ? this.checkpoints.values() : []) {
-      if (!('wrong' in openCheckpoint(note, [announced!], origin))) continue;
+    for (const { origin, size, note } of announced ? [...this.checkpoints.values(), ...this.orders] : []) {
+      if (openNote(note, [announced!]).kind === 'open') continue;
       const what = 'is not signed by the key that the log announced last';
       this.add(origin, size, null, 'checkpoint_invalid', `the checkpoint of ${origin} ${what}`);
     }

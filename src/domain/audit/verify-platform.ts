@@ -35,8 +35,8 @@ export function keptByCaller(notes: readonly string[], instance: string): KeptCh
     const text = note.slice(0, note.indexOf('\n\n') + 1);
     const read = readCheckpoint(text);
     if (!read) throw new Error('what was remembered is no checkpoint');
-    const [name, tree] = read.origin.split('/');
-    return name === instance && tree !== undefined
+    const [name, tree, ...more] = read.origin.split('/');
+    return name === instance && tree !== undefined && more.length === 0
       ? [{ tree, size: read.size, root: read.root, note, by: 'the checkpoint remembered' }]
       : [];
   });
@@ -46,8 +46,8 @@ export function keptByCaller(notes: readonly string[], instance: string): KeptCh
 export function* againstKept(
   found: TreeFound, kept: readonly KeptCheckpoint[], judge: CheckpointJudge, recoveries: readonly JsonObject[],
 ): Generator<Break> {
-  const isGivenUp = (size: number, root: string) => recoveries.some(({ lost }) =>
-    isJsonObject(lost) && lost['size'] === size && lost['root'] === root);
+  const given = recoveries.flatMap(({ lost }) => judge.givenUp(lost) ?? []);
+  const isGivenUp = (size: number, root: string) => given.some((one) => one.size === size && one.root === root);
   for (const { tree, size, root, note, by } of kept) {
     if (tree !== found.tree) continue;
     const wrong = judge.wrongWith(note, tree, undefined, { size, root });
@@ -68,6 +68,21 @@ export function* againstSignature({ tree, size, newest }: PlatformFound): Genera
   yield inTree(tree, size, 'checkpoint_invalid', `has ${size} leaves, and ${what}: its newest checkpoint is missing`);
 }
 
+/** The keys that are said to sign now: the one that the log announced last where that is known; otherwise, those that are not retired. */
+export function signingNow(
+  ownTree: OrganizationTreeFound | undefined, rotations: readonly Notable[], judge: CheckpointJudge,
+): readonly string[] {
+  const announced = announcedKey(ownTree, rotations);
+  return announced === undefined ? judge.unretired : [announced];
+}
+
+/** As far as it is under the checkpoint. */
+function announcedKey(ownTree: OrganizationTreeFound | undefined, rotations: readonly Notable[]): string | undefined {
+  const announced = rotations.filter(({ seq }) => seq <= (ownTree?.ownSeqCovered ?? 0)).sort((a, b) => a.seq - b.seq).at(-1);
+  const key = announced?.metadata['keyId'];
+  return typeof key === 'string' ? key : undefined;
+}
+
 /**
  * The key that the log announced last, as far as it is under the checkpoint, must have signed the newest checkpoints; where the
  * installation's own chain is not looked at, the key that is said to sign now: a rotation signs all of them by both.
@@ -75,9 +90,8 @@ export function* againstSignature({ tree, size, newest }: PlatformFound): Genera
 export function* againstAnnouncedKey(
   trees: readonly TreeFound[], ownTree: OrganizationTreeFound | undefined, rotations: readonly Notable[], judge: CheckpointJudge,
 ): Generator<Break> {
-  const announced = rotations.filter(({ seq }) => seq <= (ownTree?.ownSeqCovered ?? 0)).sort((a, b) => a.seq - b.seq).at(-1);
-  const key = announced?.metadata['keyId'];
-  const [wanted, which] = typeof key === 'string' ? [[key], 'announced last'] : [judge.present, 'that signs now'];
+  const key = announcedKey(ownTree, rotations);
+  const [wanted, which] = key !== undefined ? [[key], 'announced last'] : [judge.present, 'that signs now'];
   if (wanted.length === 0) return;
   for (const { tree, newest } of trees) {
     if (!newest || wanted.some((one) => judge.isSignedBy(newest.note, tree, one))) continue;

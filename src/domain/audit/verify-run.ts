@@ -13,9 +13,9 @@ import {
 } from './verify-parts.js';
 import {
   againstAnnouncedKey, againstKept, againstMapPath, againstSignature, againstWholeMap, judgeOf, keptByAnchors, keptByCaller,
-  type KeptCheckpoint,
+  signingNow, type KeptCheckpoint,
 } from './verify-platform.js';
-import { againstSweeps } from './verify-seams.js';
+import { againstSweeps, unordered, type IsOrdered } from './verify-seams.js';
 import { inTurn, joinEntries, type Task, type TaskFound, type TaskRunner } from './verify-tasks.js';
 import type { OrganizationTreeFound, OrganizationTreeOrder, PlatformFound, TreeOrder } from './verify-tree.js';
 
@@ -117,13 +117,16 @@ export class Run {
     const named = (event: string) => entries.notable.filter((one) => one.event === event);
     for (const id of [...entries.organizations.keys()].sort()) breaks.add(...listOf(entries.organizations.get(id)!));
     for (const { breaks: listed, breaksFound } of [...trees.values(), platform]) breaks.add(listed, breaksFound);
-    for (const id of header.organizations) {
-      // That entries went which are not newer is not looked at.
-      if (this.parts.has(id)) continue;
-      breaks.add(againstSweeps(this.seamsOf(id, read.chains), trees.get(id), named('admin.audit_retention_sweep'), platform));
-    }
     const judge = judgeOf(header);
     const rotations = named('admin.signing_key_rotated');
+    const keys = signingNow(trees.get(PLATFORM_ORGANIZATION), rotations, judge);
+    const isOrdered = onceEach(({ note, organizationId }, metadata) => judge.isOrdered(note, organizationId, metadata, keys));
+    for (const id of header.organizations) {
+      const seams = this.seamsOf(id, read.chains);
+      // That entries went which are not newer is not looked at; only that somebody who has the key has ordered it.
+      if (this.parts.has(id)) breaks.add(unordered(seams, await this.saidOf(id, seams), isOrdered));
+      else breaks.add(againstSweeps(seams, trees.get(id), named('admin.audit_retention_sweep'), platform, isOrdered));
+    }
     const recoveries = await this.recoveries(entries);
     breaks.add(againstSignature(platform));
     for (const tree of [...trees.values(), platform]) breaks.add(againstKept(tree, this.kept, judge, recoveries));
@@ -137,6 +140,11 @@ export class Run {
     for (const { count } of queue.values()) uncovered += count;
     const notes = [...trees.values(), platform].flatMap(({ newest }) => newest?.note ?? []);
     return { uncovered, platform, notes };
+  }
+
+  private async saidOf(id: string, seams: readonly ShownSeam[]): Promise<Map<string, JsonObject>> {
+    const payloads = await this.source.sweeps(id, [...new Set(seams.map(({ sweepEntryId }) => sweepEntryId))]);
+    return new Map([...payloads].map(([entry, payload]) => [entry, metadataOf(payload)]));
   }
 
   /** Of a part the installation's own chain is not read; what it says of recoveries is then believed as it stands. */
@@ -261,8 +269,19 @@ export class Run {
   }
 }
 
+/** One entry of a sweep tells of up to a thousand seams, and one note is of all of them. */
+function onceEach(isOrdered: IsOrdered): IsOrdered {
+  const known = new Map<string, boolean>();
+  return (seam, metadata) => {
+    const key = `${seam.organizationId} ${seam.sweepEntryId} ${seam.note}`;
+    const said = known.get(key) ?? isOrdered(seam, metadata);
+    known.set(key, said);
+    return said;
+  };
+}
+
 function leavesOf({ shown, from = 0 }: OrganizationTreeOrder): number {
   return shown.size - from;
 }
 
-const NO_PLATFORM: PlatformFound = { tree: PLATFORM_TREE, size: 0, roots: new Map(), breaks: [], breaksFound: 0 };
+const NO_PLATFORM: PlatformFound = { tree: PLATFORM_TREE, size: 0, roots: new Map(), times: new Map(), breaks: [], breaksFound: 0 };

@@ -1,19 +1,25 @@
-import { isJsonObject } from '../json.js';
+import { isJsonObject, type JsonObject } from '../json.js';
 import { inTree, missing, type Break } from './breaks.js';
 import { organizationChain } from './chain.js';
 import type { ShownSeam } from './entry-source.js';
+import { listsCut } from './sweep-note.js';
 import type { Notable } from './verify-entries.js';
 import type { OrganizationTreeFound, PlatformFound } from './verify-tree.js';
 
+/** Whether the key that signs now has signed what the sweep's entry says. */
+export type IsOrdered = (seam: ShownSeam, metadata: JsonObject) => boolean;
+
 /**
  * The first survivor of a cut chain is never believed: the sweep's own entry, found sound, must say where the chain was cut, and rest
- * on a checkpoint that is older than itself and holds everything that went.
+ * on a checkpoint that is older than itself and holds everything that went. Whoever may append can append such an entry; what it says must
+ * be signed.
  */
 export function* againstSweeps(
   seams: readonly ShownSeam[], tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound,
+  isOrdered: IsOrdered,
 ): Generator<Break> {
   for (const seam of seams) {
-    const wrong = wrongWith(seam, tree, sweeps, platform);
+    const wrong = wrongWith(seam, tree, sweeps, platform, isOrdered);
     if (wrong !== undefined) yield missing(seam.chain, 1, seam.seq, 'deleted', wrong);
   }
   if (!tree || seams.length === 0) return;
@@ -27,21 +33,37 @@ export function* againstSweeps(
   }
 }
 
+/** Of seams whose entries were found sound before, or are newer: that they are listed, and signed. */
+export function* unordered(
+  seams: readonly ShownSeam[], said: ReadonlyMap<string, JsonObject>, isOrdered: IsOrdered,
+): Generator<Break> {
+  for (const seam of seams) {
+    const metadata = said.get(seam.sweepEntryId);
+    if (!metadata || !listsCut(metadata, seam) || !isOrdered(seam, metadata)) {
+      yield missing(seam.chain, 1, seam.seq, 'deleted', 'they were cut off, and no entry of a sweep that is signed accounts for it');
+    }
+  }
+}
+
 function wrongWith(
-  seam: ShownSeam, tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound,
+  seam: ShownSeam, tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound, isOrdered: IsOrdered,
 ): string | undefined {
-  const { organizationId, chain, seq, hash, count, sweepEntryId, checkpoint } = seam;
+  const { organizationId, chain, hash, sweepEntryId, checkpoint } = seam;
   const sweep = sweeps.find((one) => one.id === sweepEntryId && one.organizationId === organizationId);
   if (sweep?.chain !== organizationChain(organizationId).chain) return 'they were cut off, and no entry of a sweep accounts for it';
-  const { chains, checkpoint: said } = sweep.metadata;
-  const isListed = Array.isArray(chains) && chains.some((one) =>
-    isJsonObject(one) && one['chain'] === chain && one['seq'] === seq && one['hash'] === hash && one['count'] === count);
-  if (!isListed) return "they were cut off, and the sweep's entry does not list them so";
+  const { checkpoint: said, before } = sweep.metadata;
+  if (!listsCut(sweep.metadata, seam)) return "they were cut off, and the sweep's entry does not list them so";
+  if (!isOrdered(seam, sweep.metadata)) {
+    return 'they were cut off, and what the entry of the sweep says is not signed by the key that signs now: no server has ordered it';
+  }
   const rests = isJsonObject(said) && said['size'] === checkpoint.size && said['root'] === checkpoint.root &&
     said['platformSize'] === checkpoint.platformSize && said['platformRoot'] === checkpoint.platformRoot;
   const isOurs = rests && tree?.roots.get(checkpoint.size) === checkpoint.root &&
     platform.roots.get(checkpoint.platformSize) === checkpoint.platformRoot;
   if (!isOurs) return 'they were cut off at a checkpoint that the trees do not go on from';
+  const madeAt = platform.times.get(checkpoint.platformSize);
+  const isYounger = typeof before !== 'string' || (madeAt !== undefined && madeAt >= before);
+  if (isYounger) return 'they were cut off at a checkpoint that was younger than what the sweep was to take';
   const isOlder = (tree.ownSeq.get(checkpoint.size) ?? 0) >= sweep.seq;
   if (isOlder) return 'they were cut off by a sweep that is older than the checkpoint it names';
   const cut = tree.cutAt.get(chain);

@@ -2,9 +2,10 @@ import { isJsonObject, type JsonObject } from '../json.js';
 import { inTree, type Break, type BreakKind } from './breaks.js';
 import { isAgentChain, organizationChain } from './chain.js';
 import { checkEntry } from './check-entry.js';
-import type { Checkpoint } from './checkpoint.js';
+import { checkpointText, type Checkpoint } from './checkpoint.js';
 import { entryOf, type LineOf } from './export-lines.js';
 import type { StoredEntry } from './stored-entry.js';
+import { sweepText } from './sweep-note.js';
 import { alignedSubtrees, CompactRange, rootOf } from './tree/compact-range.js';
 import { entryLeaf } from './tree/leaf.js';
 import { checkInclusion } from './tree/proofs.js';
@@ -23,6 +24,7 @@ export interface SectionFrame {
   readonly cutChains: Set<string>;
   add(chain: string, position: number, entryId: string | null, kind: BreakKind, detail: string): void;
   inFile(kind: BreakKind, what: string): void;
+  ordered(organizationId: string, note: string): Checkpoint | undefined;
   continues(tree: string, then: { readonly size: number; readonly root: string }): boolean | undefined;
   judgeRecalled(tree: string, recalled: Checkpoint | undefined, seen: boolean | undefined): void;
 }
@@ -55,6 +57,8 @@ export class SectionCheck {
   private readonly ends = new Map<string, Seam>();
   private readonly blanks = new Map<string, { chain: string; seq: number; id: string }>();
   private readonly erased = new Set<string>();
+  /** What was signed of sweeps, by their entries' ids. */
+  private readonly orders = new Map<string, Checkpoint | undefined>();
   private readonly gaps = { swept: 0, range: 0, hidden: 0 };
   private readonly tree = new CompactRange();
   private next = 0;
@@ -77,6 +81,11 @@ export class SectionCheck {
 
   inTree(kind: BreakKind, position: number, what: string): void {
     this.give(inTree(this.id, position, kind, what));
+  }
+
+  sweep({ entryId, note }: LineOf<'sweep'>): void {
+    if (this.orders.has(entryId)) return this.frame.inFile('deleted', 'is a second note over the same sweep');
+    this.orders.set(entryId, this.frame.ordered(this.id, note));
   }
 
   seam(line: LineOf<'seam'>): void {
@@ -173,7 +182,7 @@ export class SectionCheck {
       }
     }
     for (const { chain, seq, isConfirmed } of seams) {
-      if (!isConfirmed) this.inRun(chain, 1, seq, 'deleted', 'were cut off, and no entry of a sweep accounts for it');
+      if (!isConfirmed) this.inRun(chain, 1, seq, 'deleted', 'were cut off, and no entry of a sweep that is signed accounts for it');
     }
     for (const blank of this.blanks.values()) {
       this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no erasure entry accounts for');
@@ -269,11 +278,13 @@ export class SectionCheck {
     }
     if (event !== 'admin.audit_retention_sweep') return;
     const { checkpoint: said } = metadata;
+    const order = this.orders.get(id);
+    const isOrdered = order !== undefined && checkpointText(order) === sweepText(this.frame.what!.instance, this.id, metadata);
     for (const cut of listed('chains')) {
       const seam = isJsonObject(cut) && typeof cut['chain'] === 'string' ? this.seams.get(cut['chain']) : undefined;
       if (!isJsonObject(cut) || seam?.sweepEntryId !== id || seam.sweepIndex !== index) continue;
       const { size, root } = seam.checkpoint;
-      const isSame = seam.seq === cut['seq'] && seam.hash === cut['hash'] && seam.count === cut['count'];
+      const isSame = isOrdered && seam.seq === cut['seq'] && seam.hash === cut['hash'] && seam.count === cut['count'];
       seam.isConfirmed = isSame && isJsonObject(said) && said['size'] === size && said['root'] === root && (index ?? size) >= size;
     }
   }

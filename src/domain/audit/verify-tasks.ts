@@ -62,7 +62,9 @@ export async function doTask(source: LogSource, task: Task, onEntries: (entries:
     case 'platform':
       return {
         kind: 'platform',
-        found: await verifyPlatformTree(source.platformLeaves(), source.checkpoints(task.order.shown.tree), task.order),
+        found: await verifyPlatformTree(
+          source.platformLeaves(), source.checkpoints(task.order.shown.tree), task.order, source.checkpointTimes(),
+        ),
       };
     case 'queue':
       return { kind: 'queue', found: await queueOf(source, task) };

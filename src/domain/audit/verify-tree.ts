@@ -1,7 +1,7 @@
 import { inTree, MAX_BREAKS, type Break } from './breaks.js';
 import { organizationChain } from './chain.js';
 import type { StoredCheckpoint } from './checkpoint.js';
-import type { LeafRun, ShownSeam, ShownTree } from './entry-source.js';
+import type { CheckpointTime, LeafRun, ShownSeam, ShownTree } from './entry-source.js';
 import { KeyedSum, LeafHasher, type Summed } from './keyed-sum.js';
 import { CompactRange, rootOf } from './tree/compact-range.js';
 import { hashText, leafHash } from './tree/rfc6962.js';
@@ -137,7 +137,7 @@ class GrowingTree {
     if (!read.done && this.batch.length === 0) await this.readOn();
   }
 
-  private add(one: Break): void {
+  add(one: Break): void {
     this.breaksFound++;
     if (this.breaks.length < MAX_BREAKS) this.breaks.push(one);
   }
@@ -202,15 +202,25 @@ export async function verifyTree(
 export interface PlatformFound extends TreeFound {
   /** Text of the newest leaf. */
   readonly last?: string;
+  /** When, as its leaf says, the tree came to each wanted size. */
+  readonly times: ReadonlyMap<number, string>;
 }
 
-/** Recomputes the platform's tree. */
+/**
+ * Recomputes the platform's tree.
+ *
+ * @param times of checkpoints of every tree: rows say when these were made, and the leaf that was made with them is signed
+ */
 export async function verifyPlatformTree(
   leaves: AsyncIterable<{ readonly from: number; readonly texts: readonly string[] }>,
   checkpoints: AsyncIterable<readonly StoredCheckpoint[]>,
   order: TreeOrder,
+  times: AsyncIterable<readonly CheckpointTime[]>,
 ): Promise<PlatformFound> {
   const tree = new GrowingTree(order, checkpoints);
+  const said = new SaidTimes(times, tree);
+  const wanted = new Set(order.wanted);
+  const known = new Map<number, string>();
   let last: string | undefined;
   await tree.begin();
   for await (const { from, texts } of leaves) {
@@ -221,8 +231,56 @@ export async function verifyPlatformTree(
     for (const text of texts) {
       tree.range.append(leafHash(text));
       last = text;
+      const { size } = tree.range;
+      if (wanted.has(size)) known.set(size, timeOf(text) ?? '');
+      await said.at(size, text);
       if (tree.isAwaited(tree.range.size)) await tree.atSize();
     }
   }
-  return { ...(await tree.end()), ...(last === undefined ? {} : { last }) };
+  await said.end();
+  return { ...(await tree.end()), times: known, ...(last === undefined ? {} : { last }) };
+}
+
+/** Holds what rows of checkpoints say of their time against the leaves of the platform's tree, as these go by. */
+class SaidTimes {
+  private readonly rows: AsyncIterator<readonly CheckpointTime[]>;
+  private batch: readonly CheckpointTime[] = [];
+  private next = 0;
+
+  constructor(rows: AsyncIterable<readonly CheckpointTime[]>, private readonly tree: GrowingTree) {
+    this.rows = rows[Symbol.asyncIterator]();
+  }
+
+  /** @param text of the leaf with which the tree came to this size */
+  async at(size: number, text: string): Promise<void> {
+    for (let row = await this.peek(); row && row.platformSize <= size; row = await this.peek()) {
+      this.next++;
+      if (row.platformSize !== size || row.madeAt !== timeOf(text)) this.differs(row);
+    }
+  }
+
+  async end(): Promise<void> {
+    for (let row = await this.peek(); row; row = await this.peek()) {
+      this.next++;
+      this.differs(row);
+    }
+  }
+
+  private differs({ tree, platformSize, madeAt }: CheckpointTime): void {
+    const what = `has a checkpoint that says it was made at ${madeAt}; leaf ${platformSize - 1} of the platform's tree does not say so`;
+    this.tree.add(inTree(tree, platformSize, 'column_mismatch', what));
+  }
+
+  private async peek(): Promise<CheckpointTime | undefined> {
+    while (this.next >= this.batch.length) {
+      const read = await this.rows.next();
+      if (read.done) return undefined;
+      [this.batch, this.next] = [read.value, 0];
+    }
+    return this.batch[this.next];
+  }
+}
+
+function timeOf(leaf: string): string | undefined {
+  return /,"timestamp":"([^"]*)"\}$/.exec(leaf)?.[1];
 }

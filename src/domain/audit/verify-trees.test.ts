@@ -5,7 +5,9 @@ import { agentChain, organizationChain, platformChain } from './chain.js';
 import { checkpointText, originOf, PLATFORM_TREE, type StoredCheckpoint } from './checkpoint.js';
 import type { Stamp } from './entry.js';
 import type { ShownSeam } from './entry-source.js';
+import { giveUp } from './given-up.js';
 import { signingKey, signNote, verifierKey, type SigningKey } from './note.js';
+import { sweepText } from './sweep-note.js';
 import { verifyLog, type VerifyOptions } from './verify.js';
 
 const NAME = 'countersign-test';
@@ -61,7 +63,8 @@ async function rotated(by: readonly SigningKey[]): Promise<MemoryLog> {
   // All that were newest are signed by both, as the rotation does it.
   for (const tree of [PLATFORM_TREE, 'org_platform', 'org_a', 'org_b']) {
     replaceNewest(log, tree, (one) => [{
-      ...one, platformSize: size, note: signNote(checkpointText({ origin: originOf(NAME, tree), size: one.size, root: one.root }),
+      ...one, platformSize: size, madeAt: newest(log, PLATFORM_TREE).madeAt,
+      note: signNote(checkpointText({ origin: originOf(NAME, tree), size: one.size, root: one.root }),
         tree === 'org_b' ? by : [KEY, OTHER]),
     }]);
   }
@@ -189,7 +192,16 @@ describe('a history that is not the one that was signed', () => {
     const remembered = at(9, anchored.root).anchors.map(({ note }) => note);
     expect((await found(older, { remembered })).breaks).toEqual(['platform truncated']);
     const lost = { size: 9, root: anchored.root };
-    append(older, { chain: platformChain(), type: 'admin.recovered', metadata: { lost } as never }, stamp());
+    const said = (one: object) =>
+      append(older, { chain: platformChain(), type: 'admin.recovered', metadata: { lost: one } as never }, stamp());
+    // Whoever may append can say so; only who has the key is believed.
+    const { note } = giveUp(lost, [KEY]);
+    const notes = [
+      '', giveUp(lost, [signingKey(NAME, seed(3))]).note, giveUp({ ...lost, size: 8 }, [KEY]).note, at(9, anchored.root).anchors[0]!.note,
+    ];
+    for (const forged of [lost, ...notes.map((one) => ({ ...lost, note: one }))]) said(forged);
+    expect((await found(older, at(9, anchored.root))).breaks).toEqual(['platform truncated']);
+    said({ ...lost, note });
     expect((await found(older, at(9, anchored.root))).breaks).toEqual([]);
     expect((await found(older, at(8, anchored.root))).breaks).toEqual(['platform truncated']);
   });
@@ -216,7 +228,12 @@ describe('a history that is not the one that was signed', () => {
 });
 
 describe('a chain that retention has cut', () => {
-  async function swept(change: { hash?: string; count?: number; size?: number; seq?: number; listed?: boolean } = {}): Promise<MemoryLog> {
+  async function swept(
+    change: {
+      hash?: string; count?: number; size?: number; seq?: number; listed?: boolean; before?: string;
+      note?: (text: string) => string | null; key?: SigningKey;
+    } = {},
+  ): Promise<MemoryLog> {
     const log = await signed();
     const size = change.size ?? 5;
     const root = await rootAt(log.trees!, 'org_a', size);
@@ -224,16 +241,16 @@ describe('a chain that retention has cut', () => {
     const cut = log.entries.find(({ chain, seq }) => chain === 'agt_1' && seq === (change.seq ?? 4))!;
     const listed = { chain: cut.chain, seq: cut.seq, hash: cut.hash, count: cut.seq };
     const below = { size, root, platformSize, platformRoot };
-    const entry = append(log, {
-      chain: organizationChain('org_a'), type: 'admin.audit_retention_sweep',
-      metadata: {
-        sweepId: 'swp_1', before: '2026-01-01T00:00:00.000Z', chains: change.listed === false ? [] : [listed],
-        archive: { skeleton: 's', disclosures: 'd' }, checkpoint: below,
-      },
-    }, stamp());
+    const metadata = {
+      sweepId: 'swp_1', before: change.before ?? '2026-11-22T00:00:00.000Z', chains: change.listed === false ? [] : [listed],
+      archive: { skeleton: 's', disclosures: 'd' }, checkpoint: below,
+    };
+    const entry = append(log, { chain: organizationChain('org_a'), type: 'admin.audit_retention_sweep', metadata }, stamp());
+    const text = sweepText(NAME, 'org_a', metadata);
     const seam: ShownSeam = {
       organizationId: 'org_a', ...listed, ...(change.hash ? { hash: change.hash } : {}), ...(change.count ? { count: change.count } : {}),
       sweepEntryId: entry.id, checkpoint: below, isDone: true,
+      note: change.note ? change.note(text) : signNote(text, [change.key ?? KEY]),
     };
     log.seams = [seam];
     log.entries = log.entries.filter(({ chain, seq }) => chain !== 'agt_1' || seq > cut.seq);
@@ -250,11 +267,16 @@ describe('a chain that retention has cut', () => {
     expect(await found(await swept({ seq: 8, size: 8 }))).toEqual(FINE);
   });
 
-  it.each([
+  it.each<[string, NonNullable<Parameters<typeof swept>[0]>]>([
     ['with another hash', { hash: '0'.repeat(64) }],
     ['of another count', { count: 3 }],
     ['beyond its checkpoint', { seq: 6, size: 5 }],
     ['that the sweep does not list', { listed: false }],
+    ['of a sweep that nobody signed', { note: () => null }],
+    ['of a sweep that a foreign key signed', { key: OTHER }],
+    ['of a sweep of which something else was signed', { note: (text) => signNote(text.replace('/org_a/', '/org_b/'), [KEY]) }],
+    ['of a sweep whose signature is no longer one', { note: (text) => signNote(text, [KEY]).replace(/.{8}\n$/, 'AAAAAAA=\n') }],
+    ['of what was younger than the sweep was to take', { before: '2026-11-21T10:00:05.000Z' }],
   ])('is not believed %s', async (_name, change) => {
     const { breaks } = await found(await swept(change));
     expect(breaks).toContain('agt_1 deleted');

@@ -97,20 +97,22 @@ interface SweepRow {
   readonly isDone: boolean;
   readonly cuts: readonly { chain: string; seq: number; hash: string; count: number; sweepEntryId?: string }[];
   readonly checkpoint: ShownSeam['checkpoint'];
+  readonly notes: Readonly<Record<string, string>>;
 }
 
 /** Of each chain the newest cut: a later sweep lists again what still binds. */
 async function seamsIn(run: RunsSql, organizations: readonly string[]): Promise<ShownSeam[]> {
   const sweeps = (await run(
-    `select s.organization_id as "organizationId", s.entry_id as "entryId", s.state = 'done' as "isDone", s.cuts, s.checkpoint
+    `select s.organization_id as "organizationId", s.entry_id as "entryId", s.state = 'done' as "isDone", s.cuts, s.checkpoint, s.notes
      from audit_sweeps s where s.organization_id = any ($1) and s.state in ('recorded', 'done') order by s.made_at, s.id`,
     [organizations],
   )) as SweepRow[];
   const newest = new Map<string, ShownSeam>();
-  for (const { organizationId, entryId, isDone, cuts, checkpoint: { size, root, platformSize, platformRoot } } of sweeps) {
+  for (const { organizationId, entryId, isDone, cuts, notes, checkpoint: { size, root, platformSize, platformRoot } } of sweeps) {
     const checkpoint = { size, root, platformSize, platformRoot };
-    for (const { chain, seq, hash, count, sweepEntryId } of cuts) {
-      const seam = { organizationId, chain, seq, hash, count, sweepEntryId: sweepEntryId ?? entryId ?? '', checkpoint, isDone };
+    for (const { chain, seq, hash, count, sweepEntryId = entryId ?? '' } of cuts) {
+      const note = notes[sweepEntryId] ?? null;
+      const seam = { organizationId, chain, seq, hash, count, sweepEntryId, note, checkpoint, isDone };
       if ((newest.get(`${organizationId} ${chain}`)?.seq ?? 0) <= seq) newest.set(`${organizationId} ${chain}`, seam);
     }
   }

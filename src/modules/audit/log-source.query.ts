@@ -1,5 +1,6 @@
-import type { EntryRange, LogSource } from '../../domain/audit/entry-source.js';
+import type { CheckpointTime, EntryRange, LogSource } from '../../domain/audit/entry-source.js';
 import { wholeOf } from '../../domain/audit/verify-joins.js';
+import { PLATFORM_TREE } from '../../domain/audit/checkpoint.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from '../../domain/audit/stored-entry.js';
 import { mapPlace, type OrganizationHead } from '../../domain/audit/tree/map.js';
 import { rangeOf } from '../../domain/audit/tree/proofs.js';
@@ -9,6 +10,7 @@ import { newerEntries, stoodChains } from './newer-log.query.js';
 import { streamed, type RunsSql } from './streamed.query.js';
 import { checkpointsOf } from './trees/checkpoint.query.js';
 import { mapSourceOf } from './trees/map.query.js';
+import { sweepPayloads } from './sweep-entries.query.js';
 import { leafRunsOf, platformLeavesOf, readerOf } from './trees/tree-reader.query.js';
 
 /** Statements that open a reading of one moment; the limits of ordinary calls do not fit a long one. */
@@ -66,6 +68,12 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
         after = some.at(-1)!.size;
       }
     },
+    checkpointTimes: async function* () {
+      for await (const rows of streamed<TimeRow>(run, CHECKPOINT_TIMES, [scope])) {
+        yield rows.map((row) => ({ ...row, platformSize: Number(row.platformSize), madeAt: row.madeAt.toISOString() }));
+      }
+    },
+    sweeps: (organizationId, ids) => sweepPayloads(run, organizationId, ids),
     mapHeads: async function* () {
       for await (const rows of streamed<MapHeadRow>(run, MAP_HEADS, [])) {
         yield rows.map((row) => ({ ...row, size: Number(row.size) }));
@@ -86,6 +94,7 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
   };
 }
 
+type TimeRow = Omit<CheckpointTime, 'platformSize' | 'madeAt'> & { readonly platformSize: string; readonly madeAt: Date };
 type MapHeadRow = Omit<OrganizationHead, 'size'> & { readonly size: string };
 
 interface QueueRow {
@@ -124,6 +133,12 @@ const ENTRIES = `
 const QUEUE = `
   select q.organization_id as "organizationId", to_json(q.chains) as chains, to_json(q.seqs) as seqs, to_json(q.hashes) as hashes
   from audit_tree_queue q where $1::text[] is null or q.organization_id = any ($1)`;
+
+// A round gives all its checkpoints one time, so that there is about one row for each leaf of the platform's tree.
+const CHECKPOINT_TIMES = `
+  select min(c.organization_id) as tree, c.platform_size as "platformSize", c.made_at as "madeAt" from audit_checkpoints c
+  where $1::text[] is null or c.organization_id = any ($1) or c.organization_id = '${PLATFORM_TREE}'
+  group by c.platform_size, c.made_at order by c.platform_size, c.made_at`;
 
 const MAP_HEADS = `select m.organization_id as organization, m.size, m.root from audit_map_nodes m where m.depth = 256`;
 

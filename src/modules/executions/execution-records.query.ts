@@ -1,8 +1,13 @@
-import { pageOf, recordOf, recordRows } from '../../platform/audit/record-rows.js';
+import type { RecordGap } from '../../domain/audit/judging/record-gaps.js';
+import { canonical } from '../../domain/audit/judging/shown-text.js';
+import { outputSummary } from '../../domain/audit/output-summary.js';
+import { ERASED } from '../../domain/audit/read-entry.js';
+import type { RecordRow, ShownTexts } from '../../domain/audit/record-row.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
+import { longColumns, longColumnsOf, measured, pageOf, recordRows, streamedRows } from '../../platform/audit/record-rows.js';
 
-// A type and no interface: all members are ones that a record may have.
-type Row = {
+interface Row {
   readonly organizationId: string;
   readonly id: string;
   readonly agentId: string;
@@ -13,20 +18,114 @@ type Row = {
   readonly grantId: string | null;
   readonly grantVersion: number | null;
   readonly hitlId: string | null;
+  readonly requestedBy: string;
+  readonly flagged: boolean;
+  readonly durationMs: number | null;
   readonly entryId: string | null;
-  readonly reported: string | null;
-  readonly settled: string | null;
-  readonly settledBy: string | null;
+  readonly input: string;
+  readonly context: string | null;
+  readonly action: string | null;
+  readonly reasons: JsonValue;
+  readonly output: string | null;
+  readonly error: JsonValue;
+  readonly edit: JsonValue;
+  readonly report: JsonValue;
+  readonly settlement: JsonValue;
+}
+
+const LONG = {
+  input: 'e.input', context: 'e.context', action: 'e.action', reasons: 'e.reasons', error: 'e.error', edit: 'e.edit', report: 'e.report',
+  settlement: 'e.settlement',
 };
 
+/** Of an output its entry has the beginning. What was erased of it may have stood behind that, so then nothing is shown of it. */
 const ROWS = `
   select e.organization_id as "organizationId", e.id, e.agent_id as "agentId", e.capability, e.status, e.reason, e.definition,
-    e.grant_id as "grantId", e.grant_version as "grantVersion", e.hitl_request_id as "hitlId", e.audit_id as "entryId",
-    e.report ->> 'outcome' as reported, e.settlement ->> 'outcome' as settled, e.settlement ->> 'by' as "settledBy"
-  from executions e ${pageOf('e')}`;
+    e.grant_id as "grantId", e.grant_version as "grantVersion", e.hitl_request_id as "hitlId", e.requested_by as "requestedBy",
+    e.flagged, e.duration_ms as "durationMs", e.audit_id as "entryId",
+    case when strpos(e.output, '${ERASED}') > 0 then '${ERASED}' else left(e.output, 1000) end as output, long."isLarge",
+    ${longColumns(LONG)}
+  from executions e ${measured(LONG)} ${pageOf('e')}`;
+
+const holds = (column: string) => `coalesce(strpos(e.${column}::text, '${ERASED}') > 0, false)`;
+
+/** What each of an execution, its report and its settlement has lost. */
+const GAPS = `
+  select * from (
+    select e.organization_id as "organizationId", e.id,
+      e.closed_at is not null and e.input = '{}' and e.context is null and e.output is null and e.action is null and e.edit is null
+        and coalesce(e.error ->> 'message', '') = '' as "isBlank",
+      ${['input', 'context', 'output', 'action', 'edit', 'error', 'reasons'].map(holds).join(' or ')} as "isErased",
+      coalesce(e.report -> 'output' is null and e.report -> 'error' is null and e.report is not null, false) as "isReportBlank",
+      ${holds('report')} as "isReportErased",
+      coalesce(e.settlement ->> 'note' = '', false) as "isSettlementBlank", ${holds('settlement')} as "isSettlementErased"
+    from executions e where ($1::text is null or e.organization_id = $1) and ($2::text is null or e.agent_id = $2)) e
+  where "isBlank" or "isErased" or "isReportBlank" or "isReportErased" or "isSettlementBlank" or "isSettlementErased"`;
+
+interface GapRow extends Record<`is${'' | 'Report' | 'Settlement'}${'Blank' | 'Erased'}`, boolean> {
+  readonly organizationId: string;
+  readonly id: string;
+}
 
 /** Executions as the log tells of them. */
 export const executionRecords: RecordKeeper = {
   kind: 'execution',
-  rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf),
+  rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf, longColumnsOf('executions', 'e', LONG)),
+  gaps: async function* (run, selection) {
+    for await (const batch of streamedRows<GapRow>(run, GAPS, selection)) yield batch.flatMap(gapsOf);
+  },
 };
+
+function recordOf(row: Row): RecordRow {
+  const { organizationId, id, agentId, capability, status } = row;
+  const { reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, durationMs, entryId } = row;
+  const [report, settlement, edit] = [object(row.report), object(row.settlement), object(row.edit)];
+  const told = report ?? {};
+  return {
+    organizationId, id, agentId, capability, status,
+    members: {
+      reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, durationMs, entryId,
+      reported: report ? word(report['outcome']) : null,
+      reportedMs: typeof told['durationMs'] === 'number' ? told['durationMs'] : null,
+      settled: settlement ? word(settlement['outcome']) : null,
+      settledBy: settlement ? word(settlement['by']) : null,
+    },
+    texts: {
+      own: textsOf(row, edit),
+      ...(report ? { report: { output: member(report, 'output'), error: member(report, 'error') } } : {}),
+      ...(settlement ? { settlement: { note: word(settlement['note']) } } : {}),
+    },
+  };
+}
+
+function textsOf({ input, context, action, reasons, output, error }: Row, edit: JsonObject | undefined): ShownTexts {
+  return {
+    input, context, action, reasons: canonical(reasons),
+    output: output === null ? null : outputSummary(output),
+    error: error === null ? null : canonical(error),
+    diff: edit ? canonical(edit['diff']) : null,
+    editor: edit ? word(edit['by']) : null,
+  };
+}
+
+function gapsOf({ organizationId, id, ...is }: GapRow): RecordGap[] {
+  const of = (kind: RecordGap['kind'], isBlank: boolean, isErased: boolean): RecordGap[] =>
+    (isBlank || isErased ? [{ kind, organizationId, id, isBlank }] : []);
+  return [
+    ...of('execution', is.isBlank, is.isErased), ...of('report', is.isReportBlank, is.isReportErased),
+    ...of('settlement', is.isSettlementBlank, is.isSettlementErased),
+  ];
+}
+
+/** A text, or what else somebody put there. */
+function word(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : canonical(value);
+}
+
+function member(of: JsonObject, name: string): string | null {
+  return Object.hasOwn(of, name) ? canonical(of[name]) : null;
+}
+
+function object(value: JsonValue): JsonObject | undefined {
+  return isJsonObject(value) ? value : undefined;
+}

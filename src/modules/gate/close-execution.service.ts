@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { agentChain } from '../../domain/audit/chain.js';
 import { type PreparedEntry, prepareEntry } from '../../domain/audit/entry.js';
 import { jcs } from '../../domain/audit/jcs.js';
+import { outputSummary } from '../../domain/audit/output-summary.js';
 import { newId } from '../../domain/ids.js';
 import type { JsonValue } from '../../domain/json.js';
 import { asService } from '../../platform/auth/call-context.js';
@@ -41,7 +42,6 @@ const CLOSE: NamedStatement = {
   name: 'gate-close-2',
   text: 'select gate_close_v2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as verdicts',
 };
-const OUTPUT_SUMMARY_CHARACTERS = 1_000;
 const RETRY_MS = 200;
 
 /** Writes closing entries, in sets: a compare-and-set on `running` and the fence, and the entry in the same commit. */
@@ -151,7 +151,7 @@ function closingEntry(execution: StartedExecution, closed: Closed): PreparedEntr
     durationMs: closed.durationMs,
     ...(execution.hitlRequestId === undefined ? {} : { hitlId: execution.hitlRequestId }),
     ...(execution.flagged ? { flagged: true } : {}),
-    ...(closed.output === undefined ? {} : { outputSummary: summaryOf(closed.output) }),
+    ...(closed.output === undefined ? {} : { outputSummary: outputSummary(jcs(closed.output)) }),
   };
   const chain = agentChain(execution.organizationId, execution.agentId);
   const { capability } = execution;
@@ -167,12 +167,6 @@ function closingEntry(execution: StartedExecution, closed: Closed): PreparedEntr
     { ...event, chain, agentId: execution.agentId },
     { id: closed.auditId, actorId: execution.agentId, timestamp: new Date() },
   );
-}
-
-/** The first characters of the canonical output; never half of a surrogate pair. */
-function summaryOf(output: JsonValue): string {
-  const text = jcs(output).slice(0, OUTPUT_SUMMARY_CHARACTERS);
-  return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text;
 }
 
 /** Of what ran in mode notify, and of what nobody can tell, people are told. */

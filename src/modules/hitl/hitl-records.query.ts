@@ -1,8 +1,13 @@
-import { pageOf, recordOf, recordRows } from '../../platform/audit/record-rows.js';
+import type { RecordGap } from '../../domain/audit/judging/record-gaps.js';
+import { canonical } from '../../domain/audit/judging/shown-text.js';
+import { ERASED } from '../../domain/audit/read-entry.js';
+import type { RecordRow } from '../../domain/audit/record-row.js';
+import type { JsonValue } from '../../domain/json.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
+import { longColumns, longColumnsOf, measured, pageOf, recordRows, streamedRows } from '../../platform/audit/record-rows.js';
 
-// A type and no interface: all members are ones that a record may have.
-type Row = {
+/** What of a request's texts is JSON, in an order that no entry has. */
+interface Row {
   readonly organizationId: string;
   readonly id: string;
   readonly agentId: string;
@@ -15,20 +20,84 @@ type Row = {
   readonly level: number;
   readonly digest: string;
   readonly version: number;
+  readonly flagged: boolean;
+  readonly createdBy: string;
+  readonly editedBy: string | null;
+  readonly escalatedTo: string | null;
   readonly decidedBy: string | null;
+  readonly outcome: string | null;
+  readonly endedBy: string | null;
   readonly breakGlass: boolean;
+  readonly isVoted: boolean;
   readonly entryId: string | null;
+  readonly input: string;
+  readonly requestedInput: string | null;
+  readonly context: string | null;
+  readonly action: string | null;
+  readonly reasons: JsonValue;
+  readonly diff: JsonValue;
+  readonly note: string | null;
+  readonly escalationReason: string | null;
+}
+
+const LONG = {
+  input: 'q.input', requestedInput: 'q.requested_input', context: 'q.context', action: 'q.action', reasons: 'q.reasons',
+  diff: 'q.edit_diff', note: 'q.note', escalationReason: 'q.escalation_reason',
 };
 
-/** An edit may make another mode of it, which no entry names. */
+/**
+ * An edit may make another mode of it, and makes other reasons, which no entry names. Where several people have to approve, whoever did
+ * so last has voted, too.
+ */
 const ROWS = `
   select q.organization_id as "organizationId", q.id, q.agent_id as "agentId", q.capability, q.status, q.execution_id as "executionId",
     q.grant_id as "grantId", q.definition, case when q.version = 1 then q.hitl_mode end as mode, q.escalation_level as level, q.digest,
-    q.version, q.decided_by as "decidedBy", q.break_glass as "breakGlass", q.decision_entry_id as "entryId"
-  from hitl_requests q ${pageOf('q')}`;
+    q.version, q.flagged, q.created_by as "createdBy", q.edited_by as "editedBy", q.escalated_to as "escalatedTo",
+    q.decided_by as "decidedBy", q.decision_outcome as outcome, q.decision_by as "endedBy", q.break_glass as "breakGlass",
+    case when q.quorum is null or q.status <> 'approved' or q.decision_by <> 'human' or q.break_glass then true else exists (
+      select from hitl_votes v where v.organization_id = q.organization_id and v.request_id = q.id and v.version = q.version
+        and v.voter = q.decided_by) end as "isVoted",
+    q.decision_entry_id as "entryId", long."isLarge", ${longColumns(LONG)}
+  from hitl_requests q ${measured(LONG)} ${pageOf('q')}`;
+
+/** Retention takes the nonce along with everything that was said. */
+const GAPS = `
+  select * from (
+    select q.organization_id as "organizationId", q.id,
+      q.status not in ('pending', 'escalated') and q.input = '{}' and q.nonce = '' and q.context is null and q.action is null
+        and q.requested_input is null and q.edit_diff is null and q.note is null and q.escalation_reason is null as "isBlank",
+      ${Object.values(LONG).map((sql) => `coalesce(strpos(${sql}::text, '${ERASED}') > 0, false)`).join(' or ')} as "isErased"
+    from hitl_requests q where ($1::text is null or q.organization_id = $1) and ($2::text is null or q.agent_id = $2)) q
+  where "isBlank" or "isErased"`;
 
 /** Requests as the log tells of them. */
 export const requestRecords: RecordKeeper = {
   kind: 'request',
-  rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf),
+  rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf, longColumnsOf('hitl_requests', 'q', LONG)),
+  gaps: async function* (run, selection) {
+    for await (const batch of streamedRows<Omit<RecordGap, 'kind'>>(run, GAPS, selection)) {
+      yield batch.map(({ organizationId, id, isBlank }) => ({ kind: 'request' as const, organizationId, id, isBlank }));
+    }
+  },
 };
+
+function recordOf(row: Row): RecordRow {
+  const { organizationId, id, agentId, capability, status } = row;
+  const { executionId, grantId, definition, mode, level, digest, version, flagged, createdBy, editedBy, escalatedTo } = row;
+  const { decidedBy, outcome, endedBy, breakGlass, isVoted, entryId } = row;
+  const { input, requestedInput, context, action, reasons, diff, note, escalationReason } = row;
+  return {
+    organizationId, id, agentId, capability, status,
+    members: {
+      executionId, grantId, definition, mode, level, digest, version, flagged, createdBy, editedBy, escalatedTo, decidedBy, outcome,
+      endedBy, breakGlass, isVoted, entryId,
+    },
+    texts: {
+      own: {
+        input, requestedInput, context, action, note, escalationReason,
+        reasons: version === 1 ? canonical(reasons) : null,
+        diff: diff === null ? null : canonical(diff),
+      },
+    },
+  };
+}

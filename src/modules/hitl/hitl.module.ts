@@ -26,6 +26,7 @@ import { HitlEventsQuery } from './hitl-events.query.js';
 import { HitlEventsService } from './hitl-events.service.js';
 import { HitlDesk } from './hitl-desk.service.js';
 import { requestRecords } from './hitl-records.query.js';
+import { voteRecords } from './vote-records.query.js';
 import { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore } from './hitl-request.store.js';
 import { HitlRequestsQuery } from './hitl-requests.query.js';
@@ -57,5 +58,6 @@ import { VoteStore } from './vote.store.js';
 export class HitlModule {
   constructor(keepers: RecordKeepers) {
     keepers.register(requestRecords);
+    keepers.register(voteRecords);
   }
 }

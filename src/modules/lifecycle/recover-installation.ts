@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { agentChain, organizationChain, platformChain } from '../../domain/audit/chain.js';
+import type { GivenUp } from '../../domain/audit/given-up.js';
 import { asService } from '../../platform/auth/call-context.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { dropUnsent } from '../../platform/outbox/unsent-effects.store.js';
@@ -25,12 +26,6 @@ const CAUSE = 'recovered';
 const UNKNOWN = 'The database was put back to an older state while the action was running. It may have been done; it is not repeated.';
 const FIRST: AgentInOrganization = { organizationId: '', agentId: '' };
 
-/** A checkpoint that an anchor had and this database has not; the root is empty where the anchor does not tell it. */
-export interface LostCheckpoint {
-  readonly size: number;
-  readonly root: string;
-}
-
 /** A tree that is not the one that was signed; of what was signed, what is known. */
 export interface RewrittenTree {
   readonly tree: string;
@@ -38,7 +33,8 @@ export interface RewrittenTree {
 }
 
 export interface RecoveryOrder {
-  readonly lost: readonly LostCheckpoint[];
+  /** Checkpoints that anchors had and this database has not. */
+  readonly lost: readonly GivenUp[];
   readonly rewritten: readonly RewrittenTree[];
   /** Does what has to be done outside of the database, last before it is served again. Repeated when it is cut short. */
   readonly beforeRelease: () => Promise<void>;

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { RecordGap } from '../../domain/audit/judging/record-gaps.js';
 import type { RecordKind, RecordRow } from '../../domain/audit/record-row.js';
 import type { Selection } from '../../domain/audit/verify.js';
 
@@ -10,6 +11,8 @@ export interface RecordKeeper {
   readonly kind: RecordKind;
   /** In batches, ordered by organization and id, by code point. */
   rows(run: ReadStatement, selection: Selection): AsyncIterable<readonly RecordRow[]>;
+  /** Those of which not all texts are there: erased, or blanked by retention. In any order. */
+  gaps?(run: ReadStatement, selection: Selection): AsyncIterable<readonly RecordGap[]>;
 }
 
 /** Modules register their keepers at start; verification asks all of them, and knows none of the modules. */

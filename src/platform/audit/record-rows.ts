@@ -10,7 +10,27 @@ export const pageOf = (t: string): string => `
     and ($5::text is null or ${t}.agent_id = $5)
   order by ${t}.organization_id, ${t}.id limit $3`;
 
-type Told = Omit<RecordRow, 'members'>;
+type Told = Omit<RecordRow, 'members' | 'texts'>;
+
+/** Bytes of texts up to which a row comes along with others; a larger one is read alone, so that no batch takes much memory. */
+const LARGE = 16 * 1024;
+
+/** Columns of texts that may be long, by the names under which they are told; JSON of them as its text. */
+export type LongColumns = Readonly<Record<string, string>>;
+
+/** These columns in a statement for {@link recordRows}, in which {@link measured} follows the table. */
+export const longColumns = (columns: LongColumns): string =>
+  Object.entries(columns).map(([name, sql]) => `case when long."isLarge" then null else ${sql} end as "${name}"`).join(', ');
+
+export const measured = (columns: LongColumns): string => {
+  const sizes = Object.values(columns).map((sql) => `coalesce(octet_length(${sql}::text), 0)`);
+  return `cross join lateral (select ${sizes.join(' + ')} > ${LARGE} as "isLarge") long`;
+};
+
+/** A row's long columns alone. */
+export const longColumnsOf = (table: string, t: string, columns: LongColumns): string =>
+  `select ${Object.entries(columns).map(([name, sql]) => `${sql} as "${name}"`).join(', ')}
+   from ${table} ${t} where ${t}.organization_id = $1 and ${t}.id = $2`;
 
 /** A row of which everything beyond what each record has is a member. */
 export function recordOf<Row extends Told & RecordRow['members']>(row: Row): RecordRow {
@@ -23,19 +43,43 @@ export function recordOf<Row extends Told & RecordRow['members']>(row: Row): Rec
  * stays the same.
  *
  * @param sql ends with {@link pageOf}: in the order of organization and id, by code point
+ * @param long of a row with {@link longColumns}: {@link longColumnsOf} it
  */
 export async function* recordRows<Row extends { readonly organizationId: string; readonly id: string }>(
   run: ReadStatement,
   sql: string,
   { organizationId, chain }: Selection,
   told: (row: Row) => RecordRow,
+  long?: string,
 ): AsyncGenerator<readonly RecordRow[]> {
   let after: readonly [string, string] = ['', ''];
   for (;;) {
     const rows = (await run(sql, [...after, BATCH, organizationId ?? null, chain ?? null])) as Row[];
-    if (rows.length > 0) yield rows.map(told);
+    const [large, others] = [rows.filter(isLarge), rows.filter((row) => !isLarge(row))];
+    if (others.length > 0) yield others.map(told);
+    for (const row of large) yield [told({ ...row, ...((await run(long!, [row.organizationId, row.id]))[0] as object) })];
     const last = rows.at(-1);
     if (!last || rows.length < BATCH) return;
     after = [last.organizationId, last.id];
   }
+}
+
+function isLarge(row: object): boolean {
+  return 'isLarge' in row && row.isLarge === true;
+}
+
+let cursors = 0;
+
+/** Whatever a statement gives, in no order. @param sql with the organization as `$1` and the agent as `$2`, null for all of them */
+export async function* streamedRows<Row>(
+  run: ReadStatement, sql: string, { organizationId, chain }: Selection,
+): AsyncGenerator<readonly Row[]> {
+  const cursor = `record_rows_${++cursors}`;
+  await run(`declare ${cursor} no scroll cursor for ${sql}`, [organizationId ?? null, chain ?? null]);
+  for (;;) {
+    const rows = (await run(`fetch ${BATCH} from ${cursor}`, [])) as Row[];
+    if (rows.length > 0) yield rows;
+    if (rows.length < BATCH) break;
+  }
+  await run(`close ${cursor}`, []);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import {
-  anchorList, baseUrl, bearerSecret, destinationList, duration, flag, httpUrl, integer, key32, networkList, oneOf, originList, port,
+  anchorList, baseUrl, bearerSecret, days, destinationList, duration, flag, httpUrl, integer, key32, networkList, oneOf, originList, port,
   postgresUrl, rootKey, scopeList, secretText, text, webhookSecret,
 } from './value-types.js';
 
@@ -108,7 +108,9 @@ export const AUDIT = {
   AUDIT_UNANCHORED_MAX_SECONDS: optional(integer(1, YEAR), 'Without an anchor for so long, hardcoded capabilities stop.', {
     otherwise: 'off',
   }),
-  AUDIT_RETENTION_DAYS: optional(integer(1, 36_500), 'Entries older than this are archived and swept.', { otherwise: 'kept' }),
+  AUDIT_RETENTION_DAYS: optional(days(0.000_001, 36_500), 'Entries older than this are archived and swept; fractions are for rehearsals.', {
+    otherwise: 'kept',
+  }),
   AUDIT_ARCHIVE: optional(text(), 'Folder that swept entries go to; it must be there.'),
   RECORDS_RETENTION_DAYS: optional(integer(1, 36_500), 'Payloads of ended requests and executions are blanked after this.', {
     otherwise: 'kept',

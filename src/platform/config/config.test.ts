@@ -158,6 +158,8 @@ describe('loadConfig', () => {
     ['an internal key that cannot be sent', { INTERNAL_API_KEY: `${JWT} with spaces` }, /^INTERNAL_API_KEY: may have letters, digits/],
     ['an internal key like a root key', { INTERNAL_API_KEY: `svc_root_${JWT}` }, /^INTERNAL_API_KEY: must not begin with svc_/],
     ['an idle time over the longest session', { SESSION_IDLE: '8d' }, /^SESSION_IDLE: must not be longer than SESSION_MAX$/],
+    ['no retention at all', { AUDIT_RETENTION_DAYS: '0' }, /^AUDIT_RETENTION_DAYS: must be a number of days from 0.000001 to 36500$/],
+    ['a retention that is no number', { AUDIT_RETENTION_DAYS: '1e3' }, /^AUDIT_RETENTION_DAYS: must be a number of days/],
     ['retention without an archive', { AUDIT_RETENTION_DAYS: '365' }, /^AUDIT_ARCHIVE: must be set when AUDIT_RETENTION_DAYS is/],
     ['an anchor of another kind', { AUDIT_ANCHORS: 's3:bucket' }, /^AUDIT_ANCHORS: must be anchors/],
     ['a flag of another word', { OIDC_JIT: 'yes' }, /^OIDC_JIT: must be true or false$/],

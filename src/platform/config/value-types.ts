@@ -16,6 +16,16 @@ export function integer(min: number, max: number) {
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`);
 }
 
+/** A number of days, with up to 6 decimals: a millionth is 86 ms. */
+export function days(min: number, max: number) {
+  const wanted = `must be a number of days from ${min.toFixed(6)} to ${max}`;
+  return z
+    .string()
+    .regex(/^\d{1,6}(\.\d{1,6})?$/, wanted)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, wanted);
+}
+
 export const port = () => integer(1, 65_535);
 
 /** A length of time in whole seconds: `3600`, `90s`, `15m`, `8h` or `30d`. */

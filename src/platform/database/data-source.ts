@@ -22,6 +22,7 @@ import { SignPeopleIn20261124000100 } from '../../../migrations/20261124000100-s
 import { HandEffectsOver20261124000200 } from '../../../migrations/20261124000200-hand-effects-over.js';
 import { NarrowForkGuard20261124000300 } from '../../../migrations/20261124000300-narrow-fork-guard.js';
 import { AnalyzeLess20261124000400 } from '../../../migrations/20261124000400-analyze-less.js';
+import { SignSweeps20261124000500 } from '../../../migrations/20261124000500-sign-sweeps.js';
 import { GatheringSocket } from './gathering-socket.js';
 
 const OLDEST_POSTGRESQL = 150_000;
@@ -60,7 +61,7 @@ export function dataSourceOptions(
       CompleteHitl20261122000500, StreamHitlEvents20261122000600, FenceExecutions20261122000700, IndexQueues20261122000800,
       GatherRoundTrips20261122000900, GrowTrees20261123000100, ForbidRewriting20261123000200, IndexAudit20261123000300,
       KeepTileRoots20261123000400, FollowErasures20261123000600, SignPeopleIn20261124000100,
-      HandEffectsOver20261124000200, NarrowForkGuard20261124000300, AnalyzeLess20261124000400,
+      HandEffectsOver20261124000200, NarrowForkGuard20261124000300, AnalyzeLess20261124000400, SignSweeps20261124000500,
     ],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.

@@ -36,6 +36,14 @@ export async function regrown(
   await planAsUsual(run);
 }
 
+/** What the server does next: it takes what is queued into the trees, and signs. */
+export async function carriedOn({ run, log: { instance, seed } }: Place): Promise<void> {
+  const trees = KnownTrees.asStored();
+  await new Integrator({ run: (work) => work(run), transact: (work) => work(run) }, trees).drain(run);
+  await makeCheckpoints(run, { instance, keys: [signingKey(instance, seed)], trees, organizations: null });
+  await planAsUsual(run);
+}
+
 /** Signs the whole history anew, as if it had never been another: map, platform's tree and checkpoints of so many rounds. */
 export async function resigned({ run, log: { instance, seed } }: Place, rounds: number, key: SigningKey = signingKey(instance,
   seed)): Promise<void> {

@@ -8,18 +8,15 @@ import { signingKey } from '../../../src/domain/audit/note.js';
 import { verifyLog, type LogFound } from '../../../src/domain/audit/verify.js';
 import type { ShownAnchor } from '../../../src/domain/audit/entry-source.js';
 import { sqlExportSource } from '../../../src/modules/audit/exports/export-source.query.js';
+import { KEEPERS } from '../../../src/cli/verify-from.js';
 import { judgesOf } from '../../../src/modules/audit/judging/judges.js';
 import { sqlLogSource } from '../../../src/modules/audit/log-source.query.js';
 import type { RunsSql } from '../../../src/modules/audit/streamed.query.js';
-import { grantRecords } from '../../../src/modules/capabilities/grant-records.query.js';
-import { executionRecords } from '../../../src/modules/executions/execution-records.query.js';
-import { requestRecords } from '../../../src/modules/hitl/hitl-records.query.js';
 import { CHECKOUT } from '../test-run.js';
 import type { LoggedLog } from './logged-log.js';
 import { Place, type Mark, type Tampering } from './place.js';
 import { Random } from './random.js';
 
-const KEEPERS = [executionRecords, requestRecords, grantRecords];
 const { verify } = (await import(pathToFileURL(join(CHECKOUT, 'verifier', 'verify.mjs')).href)) as { verify: typeof Verify };
 /** Organizations are tried in turn until there is one in which there is something of the kind to be done. */
 const ATTEMPTS = 60;

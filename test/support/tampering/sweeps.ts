@@ -1,7 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { organizationChain } from '../../../src/domain/audit/chain.js';
+import type { PreparedEntry } from '../../../src/domain/audit/entry.js';
+import { signingKey, signNote, verifierKey } from '../../../src/domain/audit/note.js';
+import { sweepText } from '../../../src/domain/audit/sweep-note.js';
+import { metadataOf } from '../../../src/domain/audit/verify-joins.js';
 import type { StoredEntry } from '../../../src/domain/audit/stored-entry.js';
 import { newId } from '../../../src/domain/ids.js';
 import { forgedFrom } from './changed.js';
+import { carriedOn } from './forging.js';
 import { stamped } from './every-event.js';
 import { append } from './lives.js';
 import type { Place, Tampering } from './place.js';
@@ -70,11 +76,12 @@ const base = (name: string, change: (checkpoint: Base, place: Place) => Base, mo
 });
 
 /** Takes the beginning of a chain away and says that a sweep did it. */
-async function swept(place: Place, sweepEntryId: string, checkpoint: Base, cut: Cut): Promise<void> {
+async function swept(place: Place, sweepEntryId: string, checkpoint: Base, cut: Cut, note?: string): Promise<void> {
   await place.run(
-    `insert into audit_sweeps (organization_id, id, state, before, cuts, checkpoint, entry_id, made_at)
-     values ($1, $2, 'done', now(), $3, $4, $5, now())`,
-    [place.organizationId, newId('audit'), JSON.stringify([cut]), JSON.stringify(checkpoint), sweepEntryId],
+    `insert into audit_sweeps (organization_id, id, state, before, cuts, checkpoint, entry_id, notes, made_at)
+     values ($1, $2, 'done', now(), $3, $4, $5, $6, now())`,
+    [place.organizationId, newId('audit'), JSON.stringify([{ ...cut, sweepEntryId }]), JSON.stringify(checkpoint), sweepEntryId,
+      JSON.stringify(note === undefined ? {} : { [sweepEntryId]: note })],
   );
 }
 
@@ -109,9 +116,51 @@ function fake(name: string, deed: (place: Place, cut: Cut) => Promise<boolean>):
 
 const sweepEvent = (place: Place, cut: Cut, checkpoint: Base) => stamped(organizationChain(place.organizationId), {
   type: 'admin.audit_retention_sweep',
-  metadata: { sweepId: 'swp', before: '2020-01-01T00:00:00.000Z', checkpoint, chains: [cut], archive: { skeleton: 'x',
+  metadata: { sweepId: 'swp', before: '2100-01-01T00:00:00.000Z', checkpoint, chains: [cut], archive: { skeleton: 'x',
     disclosures: 'y' } },
 }, place.random);
+
+const orderedText = ({ log, organizationId }: Place, { payload }: PreparedEntry) =>
+  sweepText(log.instance, organizationId, metadataOf(payload));
+const ordered = (place: Place, entry: PreparedEntry, seed = place.log.seed) =>
+  signNote(orderedText(place, entry), [signingKey(place.log.instance, seed)]);
+
+/** A sweep as it should be in everything, which the server then takes into tree and checkpoints, but that it never ordered. */
+function unordered(name: string, noteOf: (place: Place, entry: PreparedEntry) => Promise<string | undefined>,
+  more: Partial<Tampering> = {}): Tampering {
+  return {
+    ...fake(`appended as it should be, ${name}`, async (place, cut) => {
+      const checkpoint = baseOf(place, 'newest');
+      const index = place.leaves.findIndex(({ chain, seq }) => chain === cut.chain && seq === cut.seq);
+      if (!checkpoint || index >= checkpoint.size) return false;
+      const entry = sweepEvent(place, cut, checkpoint);
+      const note = await noteOf(place, entry);
+      if (note === undefined) return false;
+      await append(place, entry);
+      await swept(place, entry.id, checkpoint, cut, note === '' ? undefined : note);
+      await carriedOn(place);
+      return true;
+    }),
+    ...more,
+  };
+}
+
+/** A key of their own, and a row of it: `$3` is its key id, `$4` its text. */
+const foreign = (keyRow?: string) => async (place: Place, entry: PreparedEntry) => {
+  const seed = randomBytes(32).toString('base64');
+  const text = verifierKey(place.log.instance, seed);
+  if (keyRow !== undefined) await place.run(keyRow, [text.split('+')[1], text]);
+  return ordered(place, entry, seed);
+};
+
+const TIMES_UNSEEN = 'a file shows the times of leaves, which are signed, not those of rows';
+const aged = (name: string, sql: string): Tampering => ({
+  name: `sweep: ${name}`, kinds: ['column_mismatch'], unseen: TIMES_UNSEEN,
+  deed: async (place) => {
+    const changed = await place.run(`${sql} returning 1 as one`, [place.organizationId]);
+    return changed.length === 0 ? undefined : { at: [place.organizationId, 'platform', ...place.log.organizations] };
+  },
+});
 
 export const SWEEPS: readonly Tampering[] = [
   row('a cut further up', ({ seq, count }) => ({ seq: seq + 1, count: count + 1 })),
@@ -182,7 +231,7 @@ export const SWEEPS: readonly Tampering[] = [
     if (!checkpoint || index < checkpoint.size) return false;
     const entry = sweepEvent(place, cut, checkpoint);
     await append(place, entry);
-    await swept(place, entry.id, checkpoint, cut);
+    await swept(place, entry.id, checkpoint, cut, ordered(place, entry));
     return true;
   }),
   fake('appended, under a checkpoint that is none of ours', async (place, cut) => {
@@ -191,7 +240,37 @@ export const SWEEPS: readonly Tampering[] = [
     const checkpoint = { ...ours, size: ours.size + 5 };
     const entry = sweepEvent(place, cut, checkpoint);
     await append(place, entry);
-    await swept(place, entry.id, checkpoint, cut);
+    await swept(place, entry.id, checkpoint, cut, ordered(place, entry));
     return true;
   }),
+  unordered('without a signature', () => Promise.resolve('')),
+  unordered('signed by a foreign key', foreign()),
+  unordered('signed by a foreign key that is said to have been one of ours',
+    foreign('insert into audit_signing_keys (key_id, verifier_key, from_size, retired_at_size) values ($1, $2, 0, 1000000)')),
+  unordered('signed by a foreign key that is said to sign now, too',
+    foreign('insert into audit_signing_keys (key_id, verifier_key, from_size) values ($1, $2, 0)')),
+  unordered('signed by the retired key', (place, entry) =>
+    Promise.resolve(place.log.retiredSeed === undefined ? undefined : ordered(place, entry, place.log.retiredSeed)), { in: 'swept' }),
+  unordered('with the signature of an earlier one', async (place) => {
+    const [real] = await place.run(
+      `select n.value as note from audit_sweeps s cross join lateral json_each_text(s.notes) n where s.organization_id = $1 limit 1`,
+      [place.organizationId]);
+    return real?.['note'] as string | undefined;
+  }, { in: 'swept' }),
+  unordered('with the signature of a checkpoint', (place) =>
+    Promise.resolve(place.log.checkpoints.get(place.organizationId)?.at(-1)?.note)),
+  {
+    name: 'sweep: its signature gone', kinds: DELETED, in: 'swept',
+    deed: async (place) => {
+      const sweep = await newestSweep(place);
+      if (!sweep) return undefined;
+      await place.run(`update audit_sweeps set notes = '{}' where organization_id = $1 and id = $2`, [place.organizationId, sweep.id]);
+      return { at: [place.organizationId, ...sweep.cuts.map(({ chain }) => chain)] };
+    },
+  },
+  aged('a checkpoint said to be older than it is', `update audit_checkpoints set made_at = made_at - interval '400 days'
+    where organization_id = $1 and size = (select max(x.size) from audit_checkpoints x where x.organization_id = $1)`),
+  aged('a checkpoint said to be of an older leaf', `update audit_checkpoints set platform_size = platform_size - 1
+    where organization_id = $1 and size = (select max(x.size) from audit_checkpoints x
+      where x.organization_id = $1 and x.platform_size > 1)`),
 ];

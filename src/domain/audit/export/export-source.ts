@@ -49,6 +49,8 @@ export interface ExportSource {
   strays(organizationId: string, chain?: string): AsyncIterable<readonly StoredEntry[]>;
   /** Entries of one type, in the order in which they were made. */
   ofEvent(organizationId: string, event: string): AsyncIterable<readonly StoredEntry[]>;
+  /** Notes that were signed over entries of sweeps, by these ids. */
+  sweepNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The entry's place in its organization's tree; undefined while it is queued. */
   place(entry: StoredEntry): Promise<number | undefined>;
   /**

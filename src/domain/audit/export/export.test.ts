@@ -34,7 +34,7 @@ async function exported(source: ExportSource, selection: ExportSelection = ALL):
 
 async function signed(made: World): Promise<ExportSource> {
   await checkpoint(made.log, KEY);
-  return exportSourceOf(made.log, KEY, FACTS);
+  return exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes });
 }
 
 function sound(result: Result, verdict: Result['verdict'] = 'valid'): void {
@@ -71,14 +71,14 @@ describe('an export of the log', () => {
     organizations.set('org_a', made.log.leaves.filter((one) => one.organizationId === 'org_a'));
     made.call('org_a', 'agt_1', 61);
     made.call('org_a', 'agt_9', 62);
-    const { result } = await exported(exportSourceOf(made.log, KEY, FACTS));
+    const { result } = await exported(exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes }));
     sound(result, 'valid_unanchored');
     expect(result.counts.unanchored).toBe(6);
   });
 
   it('needs no checkpoint, and no entry', async () => {
     const made = world();
-    sound((await exported(exportSourceOf(made.log, KEY, FACTS))).result, 'valid_unanchored');
+    sound((await exported(exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes }))).result, 'valid_unanchored');
     sound((await exported(exportSourceOf(new World().log, KEY, FACTS), { organizations: [] })).result, 'valid_unanchored');
     sound((await exported(exportSourceOf(new World().log, KEY, FACTS))).result, 'valid_unanchored');
   });
@@ -105,7 +105,7 @@ describe('an export of the log', () => {
     const made = world();
     await checkpoint(made.log, KEY);
     made.sweep('org_a', 14, { agt_1: 4 });
-    const { text, result } = await exported(exportSourceOf(made.log, KEY, FACTS));
+    const { text, result } = await exported(exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes }));
     sound(result, 'valid_unanchored');
     expect(kindsOf(text, 'seam')).toMatchObject([{ sweepIndex: null }]);
   });
@@ -159,7 +159,7 @@ describe('a part of the log', () => {
     await checkpoint(made.log, KEY);
     const all = times(made);
     made.call('org_a', 'agt_1', 60);
-    const source = exportSourceOf(made.log, KEY, FACTS);
+    const source = exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes });
     const open = await exported(source, { organizations: ['org_a'], from: all[5]! });
     sound(open.result, 'valid_unanchored');
     expect(open.result.counts.unanchored).toBe(2);
@@ -186,7 +186,7 @@ describe('a part of the log', () => {
     await checkpoint(made.log, KEY);
     const comment = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
     made.erase('org_a', made.blank(comment, '/metadata/comment'));
-    const source = exportSourceOf(made.log, KEY, FACTS);
+    const source = exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes });
     sound((await exported(source, { organizations: ['org_a'], agentId: 'agt_2' })).result, 'valid_unanchored');
     const { timestamp } = comment;
     sound((await exported(source, { organizations: ['org_a'], from: timestamp, to: timestamp })).result, 'valid_unanchored');

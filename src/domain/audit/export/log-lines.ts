@@ -87,6 +87,9 @@ async function* sectionLines(
   const seams = await seamsOf(source, id, size, agentId);
   const pasts = new Set([...(since === undefined ? [] : [since]), ...[...seams.lines.values()].map((seam) => seam.checkpoint.size)]);
   for (const past of pasts) yield* consistencyLine(source, id, past, size);
+  for (const [entryId, note] of await source.sweepNotes(id, [...seams.sweeps.keys()])) {
+    yield line('sweep', { organizationId: id, entryId, note });
+  }
   yield* seams.lines.values();
 
   const isPart = (from ?? to ?? agentId) !== undefined;

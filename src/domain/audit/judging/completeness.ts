@@ -5,9 +5,14 @@ import type { RecordKind, RecordRow } from '../record-row.js';
 import type { StoredEntry } from '../stored-entry.js';
 import { type OpenEntry, openEntry } from './open-entry.js';
 import { OVERLAP_MS } from './overlap.js';
-import { differences, type FactKind, factsOfRow, keyOfFact, type Place, type RecordFact, type ToldFact } from './record-fact.js';
+import {
+  briefed, differences, type FactKind, factsOfRow, keyOfFact, type Listener, otherTexts, type Place, type RecordFact, type RowFact,
+  textOfFact, type ToldFact,
+} from './record-fact.js';
+import type { RecordGaps } from './record-gaps.js';
 import { bucketOf, RecordSums } from './record-sums.js';
-import { RECORD_EVENTS, ToldRecords } from './told-records.js';
+import { RECORD_EVENTS, ToldRecords, WITH_VALUES } from './told-records.js';
+import { isApart } from './told-texts.js';
 
 /** Groups of things that differ and are named; of each of the rest only that it differs is told. */
 const GROUPS_NAMED = 1_000;
@@ -20,7 +25,7 @@ export interface RecordSources {
 }
 
 export interface CompletenessFound {
-  /** What entries tell of, and rows show: executions, requests, grants, reports, settlements. */
+  /** What entries tell of, and rows show: executions, requests, votes, grants, reports, settlements. */
   readonly checked: number;
   /** Rows whose entries a sweep has archived. */
   readonly swept: number;
@@ -48,6 +53,8 @@ export class Completeness {
   private readonly cuts = new Map<string, number>();
   /** Told in a chain that was cut, so near the cut that only the row itself can be compared; and its grants. */
   private readonly nearCuts = new Map<string, ToldFact>();
+  /** Texts of which something is erased, here or in the row: compared by themselves. */
+  private readonly apart = new Map<string, ToldFact>();
   private readonly found: Break[] = [];
   private checked = 0;
   private swept = 0;
@@ -57,6 +64,7 @@ export class Completeness {
   constructor(
     key: Uint8Array,
     private readonly sweeps: KnownSweeps,
+    private readonly gaps: RecordGaps,
     private readonly ofOneAgent: boolean,
   ) {
     this.sums = new RecordSums(key);
@@ -79,10 +87,13 @@ export class Completeness {
   private begin(first: StoredEntry): ToldRecords {
     const isCut = this.isCut(first);
     if (isCut) this.cuts.set(chainKey(first.organizationId, first.chain), Date.parse(first.timestamp));
-    return new ToldRecords(first.organizationId, isAgentChain(first.chain) ? first.chain : null, isCut, {
-      told: (fact) => this.add(fact),
-      contradiction: (place, detail) => this.found.push({ ...place, kind: 'incomplete', detail }),
-    });
+    return this.follow(first, (fact) => this.add(fact), (place, detail) => this.found.push({ ...place, kind: 'incomplete', detail }));
+  }
+
+  private follow(first: StoredEntry, told: Listener['told'], contradiction: Listener['contradiction']): ToldRecords {
+    const isErased = (key: string) => this.gaps.isErased(key);
+    const agentId = isAgentChain(first.chain) ? first.chain : null;
+    return new ToldRecords(first.organizationId, agentId, this.isCut(first), { told, isErased, contradiction });
   }
 
   private isCut({ organizationId, chain, seq }: StoredEntry): boolean {
@@ -93,18 +104,33 @@ export class Completeness {
     const compared = this.comparedBy(told);
     if (compared === 'nothing') return;
     this.checked++;
-    if (compared === 'sum') this.sums.add(told);
-    else this.nearCuts.set(keyOfFact(told), told);
+    const key = keyOfFact(told);
+    const texts = this.gaps.isBlank(key) ? undefined : told.texts;
+    if (compared === 'row') return void this.nearCuts.set(key, { ...told, texts });
+    if (texts && (this.gaps.isErased(key) || isApart(texts))) this.apart.set(key, told);
+    // What is left in it then are brief texts, all of them.
+    this.sums.add(key, textOfFact(told, this.isApart(key) ? {} : (texts as Record<string, string | null>)));
   }
 
-  private subtract(fact: RecordFact): void {
+  private subtract(fact: RowFact): void {
     const compared = this.comparedBy(fact);
-    if (compared === 'sum') this.sums.subtract(fact);
-    if (compared !== 'row') return;
-    const told = this.nearCuts.get(keyOfFact(fact));
-    this.nearCuts.delete(keyOfFact(fact));
-    if (!told) this.swept++;
-    else this.found.push(...disagreement(fact, told));
+    if (compared === 'nothing') return;
+    const key = keyOfFact(fact);
+    if (compared === 'row') {
+      const told = this.nearCuts.get(key);
+      this.nearCuts.delete(key);
+      if (!told) this.swept++;
+      else this.found.push(...disagreement(fact, told));
+      return;
+    }
+    const apart = this.apart.get(key);
+    if (apart) this.found.push(...disagreed(fact, apart, otherTexts(fact.shown, apart.texts)));
+    this.sums.subtract(key, textOfFact(fact, this.isApart(key) || !fact.shown ? {} : briefed(fact.shown)));
+  }
+
+  /** Whether its texts are no part of the sums: both sides come to the same answer. */
+  private isApart(key: string): boolean {
+    return this.apart.has(key) || this.gaps.isBlank(key) || this.gaps.isErased(key);
   }
 
   /**
@@ -127,30 +153,31 @@ export class Completeness {
     return this.chains.hasSeen(organizationId, chain) ? undefined : this.sweeps.sweptAt(organizationId, chain);
   }
 
-  private *factsIn(kind: RecordKind, rows: readonly RecordRow[]): Generator<RecordFact> {
+  private *factsIn(kind: RecordKind, rows: readonly RecordRow[]): Generator<RowFact> {
     for (const row of rows) yield* factsOfRow(kind, row);
   }
 
   private async name(unequal: ReadonlySet<number>, { rows, entries }: RecordSources): Promise<void> {
     const named = new Set([...unequal].slice(0, GROUPS_NAMED));
     this.unnamed = unequal.size - named.size;
-    const isAsked = (fact: RecordFact) => named.has(bucketOf(fact)) && this.comparedBy(fact) === 'sum';
+    const isAsked = (fact: RecordFact) => named.has(bucketOf(keyOfFact(fact))) && this.comparedBy(fact) === 'sum';
     const told = new Map<string, ToldFact[]>();
-    const chains = new Chains((first) => new ToldRecords(
-      first.organizationId, isAgentChain(first.chain) ? first.chain : null, this.isCut(first), {
-        told: (fact) => { if (isAsked(fact)) told.set(keyOfFact(fact), [...(told.get(keyOfFact(fact)) ?? []), fact]); },
-        contradiction: () => undefined,
-      }));
+    const listen = (fact: ToldFact) => {
+      if (isAsked(fact)) told.set(keyOfFact(fact), [...(told.get(keyOfFact(fact)) ?? []), fact]);
+    };
+    const chains = new Chains((first) => this.follow(first, listen, () => undefined));
     for await (const batch of entries()) for (const one of batch) chains.entry(one, openRecord(one));
     chains.end();
     for await (const batch of rows()) {
       for (const fact of this.factsIn(batch.kind, batch.rows)) {
         if (!isAsked(fact)) continue;
-        const [first, ...others] = told.get(keyOfFact(fact)) ?? [];
-        told.delete(keyOfFact(fact));
+        const key = keyOfFact(fact);
+        const [first, ...others] = told.get(key) ?? [];
+        told.delete(key);
         if (!first) this.found.push(withoutEntry(fact));
         else if (others.length > 0) this.found.push(toldTwice(others[0]!));
-        else this.found.push(...disagreement(fact, first));
+        // Texts that were compared by themselves are done with.
+        else this.found.push(...disagreement(this.isApart(key) ? { ...fact, shown: undefined } : fact, first));
       }
     }
     for (const [fact] of told.values()) this.found.push(withoutRow(fact!));
@@ -186,8 +213,7 @@ class Chains {
 
 /** Opens an entry if its event counts here. */
 export function openRecord(stored: StoredEntry): OpenEntry | undefined {
-  if (!RECORD_EVENTS.has(stored.event)) return undefined;
-  return openEntry(stored, stored.event === 'capability.granted' || stored.event === 'capability.config_updated');
+  return RECORD_EVENTS.has(stored.event) ? openEntry(stored, WITH_VALUES.has(stored.event)) : undefined;
 }
 
 function chainKey(organizationId: string, chain: string): string {
@@ -195,7 +221,8 @@ function chainKey(organizationId: string, chain: string): string {
 }
 
 const NOUNS: Readonly<Record<FactKind, string>> = {
-  execution: 'execution', request: 'request', grant: 'grant', report: 'the report on execution', settlement: 'the settlement of execution',
+  execution: 'execution', request: 'request', vote: 'vote', grant: 'grant',
+  report: 'the report on execution', settlement: 'the settlement of execution',
 };
 
 const named = ({ kind, id }: RecordFact) => `${NOUNS[kind]} ${id}`;
@@ -219,7 +246,10 @@ function toldTwice(told: ToldFact): Break {
   return incomplete(told.place, `${named(told)} is told of twice: entry ${told.place.position} of chain ${told.place.chain} ends it again`);
 }
 
-function disagreement(row: RecordFact, told: ToldFact): Break[] {
-  const found = differences(row, told);
+function disagreement(row: RowFact, told: ToldFact): Break[] {
+  return disagreed(row, told, differences(row, told));
+}
+
+function disagreed(row: RowFact, told: ToldFact, found: readonly string[]): Break[] {
   return found.length === 0 ? [] : [incomplete(told.place, `${named(row)} has ${found.join('; ')}`)];
 }

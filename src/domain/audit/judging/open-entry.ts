@@ -9,6 +9,7 @@ export interface OpenEntry {
   /** Stamped time, in milliseconds. */
   readonly at: number;
   readonly metadata: JsonObject;
+  readonly origin: JsonObject | undefined;
   /** Members of which something is erased. */
   readonly erased: ReadonlySet<string>;
 }
@@ -22,10 +23,14 @@ const NOTHING: ReadonlySet<string> = new Set<string>();
  */
 export function openEntry(stored: StoredEntry, withValues: boolean): OpenEntry | undefined {
   const at = Date.parse(stored.timestamp);
-  if (withValues) return { stored, at, metadata: readEntry(stored).metadata, erased: erasedIn(stored.disclosures) };
+  if (withValues) {
+    const { metadata, origin } = readEntry(stored);
+    return { stored, at, metadata, origin, erased: erasedIn(stored.disclosures) };
+  }
   const payload = parsed(stored.payload);
-  const metadata = isJsonObject(payload) ? payload['metadata'] : undefined;
-  return isJsonObject(metadata) ? { stored, at, metadata, erased: NOTHING } : undefined;
+  if (!isJsonObject(payload)) return undefined;
+  const { metadata, origin } = payload;
+  return isJsonObject(metadata) ? { stored, at, metadata, origin: isJsonObject(origin) ? origin : undefined, erased: NOTHING } : undefined;
 }
 
 export function text(metadata: JsonObject, name: string): string | undefined {

@@ -1,4 +1,6 @@
-import type { RecordKind, RecordRow } from '../record-row.js';
+import type { RecordKind, RecordRow, ShownTexts } from '../record-row.js';
+import type { StoredEntry } from '../stored-entry.js';
+import { agree, brief, type ToldText } from './shown-text.js';
 
 /** A report and a settlement are told by entries of their own, later than the execution's, so they are compared apart. */
 export type FactKind = RecordKind | 'report' | 'settlement';
@@ -26,32 +28,56 @@ export interface RecordFact {
   readonly members: Readonly<Record<string, FactValue>>;
 }
 
+/** What a row says of it. */
+export interface RowFact extends RecordFact {
+  readonly shown?: ShownTexts | undefined;
+}
+
 /** What its entries say of it, and where the last of them stands. */
 export interface ToldFact extends RecordFact {
+  readonly texts?: ToldTexts | undefined;
   readonly place: Place;
 }
 
+/** Where what entries say goes: what they tell, and where they contradict themselves. */
+export interface Listener {
+  told(fact: ToldFact): void;
+  /** Whether the row of this key holds what erasing leaves. */
+  isErased(key: string): boolean;
+  contradiction(place: Place, detail: string): void;
+}
+
+/** What entries say of what a row shows, by the names that rows use. */
+export type ToldTexts = Readonly<Record<string, ToldText>>;
+
+const BEGUN = ['hitlId', 'grantId', 'grantVersion', 'definition', 'requestedBy', 'flagged'];
+const CLOSED = [...BEGUN, 'durationMs'];
+
 /** Members that count in each state of a row: the others hold what no entry says, or says of another moment. */
 const EXECUTION_MEMBERS: Readonly<Record<string, readonly string[]>> = {
-  pending_hitl: ['hitlId', 'grantId', 'grantVersion', 'definition'],
-  running: ['hitlId', 'grantId', 'grantVersion', 'definition'],
-  executed: ['hitlId', 'grantId', 'grantVersion', 'definition'],
-  failed: ['hitlId', 'grantId', 'grantVersion', 'definition'],
-  indeterminate: ['hitlId', 'grantId', 'grantVersion', 'definition'],
-  cancelled: ['hitlId', 'grantId', 'grantVersion', 'definition', 'reason'],
-  blocked: ['reason'],
+  pending_hitl: BEGUN,
+  running: BEGUN,
+  executed: CLOSED,
+  failed: CLOSED,
+  indeterminate: CLOSED,
+  cancelled: [...BEGUN, 'reason'],
+  blocked: ['requestedBy', 'flagged', 'reason'],
 };
 
 /** A row in the words of the entries: itself, and what was said of it afterwards. */
-export function factsOfRow(kind: RecordKind, row: RecordRow): RecordFact[] {
-  const { organizationId, id, agentId, capability, status } = row;
-  const { entryId = null, reported = null, settled = null, settledBy = null, ...members } = row.members;
+export function factsOfRow(kind: RecordKind, row: RecordRow): RowFact[] {
+  const { organizationId, id, agentId, capability, status, texts } = row;
+  const { entryId = null, reported = null, reportedMs = null, settled = null, settledBy = null, ...members } = row.members;
   const same = { organizationId, id, agentId, capability };
   const counted = kind === 'execution' ? chosen(members, EXECUTION_MEMBERS[status] ?? []) : members;
-  const facts: RecordFact[] = [{ kind, ...same, status, entryId: entryId as string | null, members: counted }];
+  const facts: RowFact[] = [{ kind, ...same, status, entryId: entryId as string | null, members: counted, shown: texts?.own }];
   const later = { organizationId, id, agentId: null, capability, entryId: null };
-  if (reported !== null) facts.push({ kind: 'report', ...later, status: String(reported), members: {} });
-  if (settled !== null) facts.push({ kind: 'settlement', ...later, status: String(settled), members: { settledBy } });
+  if (reported !== null) {
+    facts.push({ kind: 'report', ...later, status: String(reported), members: { durationMs: reportedMs }, shown: texts?.report });
+  }
+  if (settled !== null) {
+    facts.push({ kind: 'settlement', ...later, status: String(settled), members: { settledBy }, shown: texts?.settlement });
+  }
   return facts;
 }
 
@@ -64,22 +90,45 @@ function chosen<Value extends FactValue>(members: Readonly<Record<string, Value>
   return Object.fromEntries(names.map((name) => [name, (members[name] ?? null) as Value]));
 }
 
+export function placeOf({ chain, seq, id }: StoredEntry): Place {
+  return { chain, position: seq, entryId: id };
+}
+
+/** Of an entry that does not fit those before it. */
+export function sentence({ chain, position }: Place, what: string): string {
+  return `entry ${position} of chain ${chain} ${what}`;
+}
+
 export function keyOfFact({ kind, organizationId, id }: Pick<RecordFact, 'kind' | 'organizationId' | 'id'>): string {
   return `${kind} ${organizationId} ${id}`;
 }
 
-/** Equal for facts that say the same, and for no others. */
-export function textOfFact(fact: RecordFact): string {
-  const members = Object.entries(fact.members).filter(([, value]) => value !== undefined && value !== null).sort(byName);
-  return JSON.stringify([fact.kind, fact.organizationId, fact.id, fact.agentId, fact.capability, fact.status, fact.entryId, members]);
+/** Equal for facts that say the same, and for no others. Put together by hand: a log has millions of them. */
+export function textOfFact(fact: RecordFact, texts: Readonly<Record<string, string | null>> = {}): string {
+  const { kind, organizationId, id, agentId, capability, status, entryId, members } = fact;
+  const own = JSON.stringify([kind, organizationId, id, agentId, capability, status, entryId]);
+  return `${own}${present(members)};${present(texts)}`;
+}
+
+/** In the form in which entries tell them. */
+export function briefed(shown: ShownTexts): Record<string, string | null> {
+  const texts: Record<string, string | null> = {};
+  for (const [name, text] of Object.entries(shown)) texts[name] = text === null ? null : brief(text);
+  return texts;
+}
+
+/** Which of the texts that a row shows are others than its entries say; never the texts, of which these may be the only traces. */
+export function otherTexts(shown: ShownTexts | undefined, told: ToldTexts | undefined): string[] {
+  if (!shown || !told) return [];
+  return Object.keys(told).filter((name) => !agree(shown[name] ?? null, told[name])).map((name) => `another ${name} than its entries say`);
 }
 
 /** In what a row and its entries differ, in words; nothing where they agree. What nobody can tell any more agrees with anything. */
-export function differences(row: RecordFact, told: RecordFact): string[] {
+export function differences(row: RowFact, told: ToldFact): string[] {
   const found: string[] = [];
   const compare = (name: string, has: FactValue, said: FactValue) => {
     if (said !== undefined && has !== undefined && (has ?? null) !== (said ?? null)) {
-      found.push(`${name} ${shown(has)}, its entries say ${shown(said)}`);
+      found.push(`${name} ${written(has)}, its entries say ${written(said)}`);
     }
   };
   compare('status', row.status, told.status);
@@ -90,15 +139,23 @@ export function differences(row: RecordFact, told: RecordFact): string[] {
     const isUntold = Object.hasOwn(told.members, name) && told.members[name] === undefined;
     if (!isUntold) compare(name, row.members[name] ?? null, told.members[name] ?? null);
   }
-  return found;
+  return [...found, ...otherTexts(row.shown, told.texts)];
 }
 
-function shown(value: FactValue): string {
+/** With the length of each value before it, so that none passes for two. */
+function present(members: Readonly<Record<string, FactValue>>): string {
+  let text = '';
+  for (const name of Object.keys(members).sort()) {
+    const value = members[name];
+    if (value === undefined || value === null) continue;
+    const said = String(value);
+    text += `,${name} ${typeof value} ${said.length} ${said}`;
+  }
+  return text;
+}
+
+function written(value: FactValue): string {
   if (value === null || value === undefined) return 'nothing';
   const content = String(value);
   return content.length > 80 ? `${content.slice(0, 80)}…` : content;
-}
-
-function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

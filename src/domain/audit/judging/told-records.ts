@@ -1,19 +1,20 @@
-import type { JsonObject, JsonValue } from '../../json.js';
-import { jcs } from '../jcs.js';
+import type { JsonObject } from '../../json.js';
 import type { StoredEntry } from '../stored-entry.js';
 import { number, type OpenEntry, text } from './open-entry.js';
-import { countedMembers, type FactValue, type Place, type ToldFact } from './record-fact.js';
-
-/** Where what its entries say goes: what they tell, and where they contradict themselves. */
-export interface Listener {
-  told(fact: ToldFact): void;
-  contradiction(place: Place, detail: string): void;
-}
+import {
+  countedMembers, type FactValue, keyOfFact, type Listener, type Place, placeOf, type RecordFact, sentence,
+} from './record-fact.js';
+import { brief } from './shown-text.js';
+import {
+  CLOSED_TEXTS, CREATED_TEXTS, EDITED_TEXTS, REPORTED_TEXTS, STARTED_TEXTS, textIn, type Texts, textsIn,
+} from './told-texts.js';
+import { ToldGrants } from './told-grants.js';
 
 interface Execution {
   status: 'pending_hitl' | 'running';
   capability: string;
   members: Record<string, FactValue>;
+  texts: Texts;
   place: Place;
 }
 
@@ -22,17 +23,21 @@ interface Request {
   capability: string;
   executionId: string | undefined;
   members: Record<string, FactValue>;
+  texts: Texts;
   place: Place;
 }
 
-type Grant = Omit<ToldFact, 'kind' | 'entryId'>;
-
-/** Events that it needs; of the last ones also what they disclose. */
+/** Events that it needs. */
 export const RECORD_EVENTS: ReadonlySet<string> = new Set([
   'execution.started', 'execution.retried', 'execution.completed', 'execution.failed', 'execution.blocked', 'execution.cancelled',
   'execution.reported', 'execution.settled', 'hitl.created', 'hitl.approved', 'hitl.rejected', 'hitl.escalated', 'hitl.timed_out',
-  'hitl.cancelled', 'hitl.edited', 'capability.granted', 'capability.config_updated', 'capability.revoked',
+  'hitl.cancelled', 'hitl.edited', 'hitl.voted', 'capability.granted', 'capability.config_updated', 'capability.revoked',
 ]);
+
+/** Those of them whose committed values it needs, too. */
+export const WITH_VALUES: ReadonlySet<string> = new Set(
+  [...RECORD_EVENTS].filter((event) => !['execution.retried', 'execution.cancelled', 'capability.revoked'].includes(event)),
+);
 
 /**
  * What the entries of one chain say of executions, requests and grants. Holds what is still going on, and the grants; tells what has
@@ -41,32 +46,34 @@ export const RECORD_EVENTS: ReadonlySet<string> = new Set([
 export class ToldRecords {
   private readonly executions = new Map<string, Execution>();
   private readonly requests = new Map<string, Request>();
-  private readonly grants = new Map<string, Grant>();
+  private readonly grants: ToldGrants;
 
   /** @param isCut the beginning of the chain was swept, so that what it said first is not known */
   constructor(
     private readonly organizationId: string,
     private readonly agentId: string | null,
-    private readonly isCut: boolean,
+    isCut: boolean,
     private readonly listener: Listener,
-  ) {}
+  ) {
+    this.grants = new ToldGrants(organizationId, agentId, isCut, listener);
+  }
 
-  entry({ stored, metadata, erased }: OpenEntry): void {
-    const [family] = stored.event.split('.', 1);
-    if (family === 'execution') this.execution(stored, metadata);
-    else if (family === 'hitl') this.request(stored, metadata);
-    else if (stored.event === 'capability.revoked') this.revoked(stored, metadata);
-    else this.granted(stored, metadata, erased);
+  entry(opened: OpenEntry): void {
+    const [family] = opened.stored.event.split('.', 1);
+    if (family === 'execution') this.execution(opened);
+    else if (family === 'hitl') this.request(opened);
+    else this.grants.entry(opened);
   }
 
   /** After the last entry of the chain. */
   end(): void {
     for (const [id, { status, ...execution }] of this.executions) this.tellExecution(id, status, execution, null);
     for (const [id, request] of this.requests) this.tellRequest(id, request, null);
-    for (const grant of this.grants.values()) this.listener.told({ kind: 'grant', entryId: null, ...grant });
+    this.grants.end();
   }
 
-  private execution(stored: StoredEntry, metadata: JsonObject): void {
+  private execution(opened: OpenEntry): void {
+    const { stored, metadata } = opened;
     const id = text(metadata, 'executionId');
     if (id === undefined) return;
     const place = placeOf(stored);
@@ -75,8 +82,7 @@ export class ToldRecords {
     switch (stored.event) {
       case 'execution.started':
         if (known?.status === 'running') this.contradict(place, `begins execution ${id} a second time`);
-        this.executions.set(id, { status: 'running', capability, members: startedMembers(metadata), place });
-        return;
+        return void this.executions.set(id, this.started(id, opened, known));
       case 'execution.retried':
         if (known?.status !== 'running') return this.contradict(place, `begins execution ${id} again, which was not running`);
         Object.assign(known.members, present({ grantId: text(metadata, 'grantId'), grantVersion: number(metadata, 'grantVersion') }));
@@ -84,58 +90,82 @@ export class ToldRecords {
       case 'execution.completed':
       case 'execution.failed':
         if (known?.status !== 'running') return this.contradict(place, `closes execution ${id}, which was not running`);
+        known.members['durationMs'] = number(metadata, 'durationMs') ?? null;
+        Object.assign(known.texts, textsIn(opened, CLOSED_TEXTS, this.isErased('execution', id)));
         return this.close(id, closedStatus(stored, metadata), { ...known, place }, stored.id);
       case 'execution.cancelled':
         if (known?.status !== 'pending_hitl') return this.contradict(place, `cancels execution ${id}, which was not waiting to begin`);
         known.members['reason'] = text(metadata, 'reason') ?? null;
         return this.close(id, 'cancelled', { ...known, place }, stored.id);
       case 'execution.blocked':
-        return this.tellExecution(id, 'blocked', { capability, members: { reason: text(metadata, 'reason') }, place }, stored.id);
+        return this.tellExecution(id, 'blocked', {
+          capability, place,
+          members: { requestedBy: stored.actorId, flagged: metadata['flagged'] === true, reason: text(metadata, 'reason') },
+          texts: { ...NOTHING_YET, ...textsIn(opened, CREATED_TEXTS, this.isErased('execution', id)) },
+        }, stored.id);
       case 'execution.reported':
         // What came in late stands beside the row, which keeps what closed it.
-        if (metadata['late'] !== true) this.tellLater('report', id, stored, {}, metadata);
-        return;
+        if (metadata['late'] === true) return;
+        return this.tellLater('report', id, opened, { durationMs: number(metadata, 'durationMs') ?? null },
+          textsIn(opened, REPORTED_TEXTS, this.isErased('report', id)));
       case 'execution.settled':
-        return this.tellLater('settlement', id, stored, { settledBy: stored.actorId }, metadata);
+        return this.tellLater('settlement', id, opened, { settledBy: stored.actorId },
+          { note: textIn(opened, 'note', this.isErased('settlement', id)) });
       default:
     }
   }
 
-  private request(stored: StoredEntry, metadata: JsonObject): void {
+  /** What it asks, and by whom, was told before where a person was asked first. */
+  private started(id: string, opened: OpenEntry, asked: Execution | undefined): Execution {
+    const { stored, metadata } = opened;
+    const places = asked ? STARTED_TEXTS : CREATED_TEXTS;
+    const { requestedBy = stored.actorId, flagged = metadata['flagged'] === true } = asked?.members ?? {};
+    return {
+      status: 'running', capability: stored.capability ?? '', place: placeOf(stored),
+      members: { ...startedMembers(metadata), requestedBy, flagged },
+      texts: { ...NOTHING_YET, ...asked?.texts, ...textsIn(opened, places, this.isErased('execution', id)) },
+    };
+  }
+
+  private request(opened: OpenEntry): void {
+    const { stored, metadata } = opened;
     const id = text(metadata, 'hitlId');
     if (id === undefined) return;
     const place = placeOf(stored);
-    if (stored.event === 'hitl.created') return this.asked(id, stored, metadata, place);
+    if (stored.event === 'hitl.created') return this.asked(id, opened, place);
     const request = this.requests.get(id);
     if (!request) return this.contradict(place, `decides request ${id}, which was not open`);
     request.place = place;
     switch (stored.event) {
       case 'hitl.edited':
-        // Its mode may be another by that, which no entry names: of edited ones it is not compared.
-        Object.assign(request.members, { version: number(metadata, 'version'), digest: text(metadata, 'digest'), mode: null });
-        return;
+        return this.edited(id, request, opened);
+      case 'hitl.voted':
+        return this.voted(id, request, opened);
       case 'hitl.escalated':
         request.status = 'escalated';
-        request.members['level'] = number(metadata, 'level');
+        Object.assign(request.members, { level: number(metadata, 'level'), escalatedTo: text(metadata, 'escalatedTo') ?? null });
+        request.texts['escalationReason'] = textIn(opened, 'reason', this.isErased('request', id));
         return;
       case 'hitl.timed_out': {
         const action = text(metadata, 'action');
         // Another entry of the same commit tells what became of it.
         if (action === 'approve' || action === 'escalate') return;
-        return this.decide(id, request, 'timed_out', stored, 'system');
+        return this.decide(id, request, 'timed_out', opened, 'system');
       }
       case 'hitl.approved':
         request.members['breakGlass'] = metadata['breakGlass'] === true;
-        return this.decide(id, request, 'approved', stored, stored.actorId);
+        return this.decide(id, request, 'approved', opened, stored.actorId);
       case 'hitl.rejected':
-        return this.decide(id, request, 'rejected', stored, stored.actorId);
+        return this.decide(id, request, 'rejected', opened, stored.actorId);
       case 'hitl.cancelled':
-        return this.decide(id, request, 'cancelled', stored, stored.actorId);
+        return this.decide(id, request, 'cancelled', opened, stored.actorId);
       default:
     }
   }
 
-  private asked(id: string, stored: StoredEntry, metadata: JsonObject, place: Place): void {
+  private asked(id: string, opened: OpenEntry, place: Place): void {
+    const { stored, metadata } = opened;
+    const by = { flagged: metadata['flagged'] === true };
     const capability = stored.capability ?? '';
     const mode = text(metadata, 'hitlMode');
     const executionId = text(metadata, 'executionId');
@@ -144,18 +174,56 @@ export class ToldRecords {
       status: mode === 'escalate' ? 'escalated' : 'pending', capability, executionId, place,
       members: {
         executionId, grantId, definition, mode, level: number(metadata, 'level'), digest: text(metadata, 'digest'), version: 1,
-        decidedBy: null, breakGlass: false,
+        createdBy: stored.actorId, ...by, editedBy: null, escalatedTo: null, decidedBy: null, outcome: null, endedBy: null,
+        breakGlass: false, isVoted: true,
+      },
+      texts: {
+        ...textsIn(opened, CREATED_TEXTS, this.isErased('request', id)), requestedInput: null, diff: null, escalationReason: null,
+        note: null,
       },
     });
     if (executionId === undefined) return;
-    const members = { hitlId: id, grantId, grantVersion: number(metadata, 'grantVersion'), definition, reason: null };
-    this.executions.set(executionId, { status: 'pending_hitl', capability, members, place });
+    this.executions.set(executionId, {
+      status: 'pending_hitl', capability, place,
+      members: {
+        hitlId: id, grantId, grantVersion: number(metadata, 'grantVersion'), definition, requestedBy: stored.actorId, ...by, reason: null,
+      },
+      texts: { ...NOTHING_YET, ...textsIn(opened, CREATED_TEXTS, this.isErased('execution', executionId)) },
+    });
+  }
+
+  private edited(id: string, { members, texts, executionId }: Request, opened: OpenEntry): void {
+    const { stored, metadata } = opened;
+    const { input } = texts;
+    // Its mode may be another by that, and the reasons of the gate are, which no entry names: of edited ones they are not compared.
+    Object.assign(members, {
+      version: number(metadata, 'version'), digest: text(metadata, 'digest'), mode: null, editedBy: stored.actorId,
+    });
+    Object.assign(texts, textsIn(opened, EDITED_TEXTS, this.isErased('request', id)), { reasons: null });
+    texts['requestedInput'] ??= input;
+    const execution = executionId === undefined ? undefined : this.executions.get(executionId);
+    if (!execution) return;
+    Object.assign(execution.texts, textsIn(opened, EDITED_TEXTS, this.isErased('execution', executionId!)));
+    execution.texts['editor'] = brief(stored.actorId);
+  }
+
+  private voted(hitlId: string, { capability, members: { version, digest } }: Request, opened: OpenEntry): void {
+    const { stored } = opened;
+    const id = `${hitlId} ${String(version)} ${stored.actorId}`;
+    this.listener.told({
+      kind: 'vote', organizationId: this.organizationId, agentId: this.agentId, capability, id, status: 'voted', entryId: stored.id,
+      members: { digest }, texts: { note: textIn(opened, 'comment', this.isErased('vote', id)) }, place: placeOf(stored),
+    });
   }
 
   /** What was not approved does not begin: its waiting execution ends with the same entry. */
-  private decide(id: string, request: Request, status: string, stored: StoredEntry, decidedBy: string): void {
+  private decide(id: string, request: Request, status: string, opened: OpenEntry, decidedBy: string): void {
+    const { stored } = opened;
     request.status = status;
-    request.members['decidedBy'] = decidedBy;
+    const isTimedOut = status === 'timed_out';
+    const endedBy = isTimedOut ? 'timeout' : decidedBy === 'system' ? 'system' : 'human';
+    Object.assign(request.members, { decidedBy, outcome: isTimedOut ? 'rejected' : status, endedBy });
+    request.texts['note'] = textIn(opened, 'comment', this.isErased('request', id));
     this.requests.delete(id);
     this.tellRequest(id, request, stored.id);
     const execution = request.executionId === undefined ? undefined : this.executions.get(request.executionId);
@@ -164,73 +232,42 @@ export class ToldRecords {
     this.close(request.executionId!, 'cancelled', { ...execution, place: placeOf(stored) }, stored.id);
   }
 
-  private granted(stored: StoredEntry, metadata: JsonObject, erased: ReadonlySet<string>): void {
-    const id = text(metadata, 'grantId');
-    if (id === undefined) return;
-    const written = (name: string, none: JsonValue = null): FactValue => {
-      if (erased.has(name)) return undefined;
-      const value = metadata[name] ?? none;
-      return typeof value === 'object' && value !== null ? jcs(value) : value;
-    };
-    this.grants.set(id, {
-      organizationId: this.organizationId, id, agentId: this.agentId, capability: stored.capability ?? '', status: 'granted',
-      place: placeOf(stored),
-      members: {
-        version: number(metadata, 'version'), teamId: text(metadata, 'teamId') ?? null, hitlMode: text(metadata, 'hitlMode'),
-        expiresAt: text(metadata, 'expiresAt') ?? null, timeoutSeconds: number(metadata, 'timeoutSeconds') ?? null,
-        timeoutAction: text(metadata, 'timeoutAction'), conditions: written('conditions', []), limits: written('limits', []),
-        quorum: written('quorum'), revokedBy: null,
-      },
-    });
-  }
-
-  private revoked(stored: StoredEntry, metadata: JsonObject): void {
-    const id = text(metadata, 'grantId');
-    if (id === undefined) return;
-    const known = this.grants.get(id);
-    const place = placeOf(stored);
-    if (!known && !this.isCut) return this.contradict(place, `revokes grant ${id}, which was never given`);
-    if (known?.status === 'revoked') return this.contradict(place, `revokes grant ${id} a second time`);
-    const members = known ? { ...known.members, revokedBy: stored.actorId } : { ...UNTOLD, revokedBy: stored.actorId };
-    const same = { organizationId: this.organizationId, id, agentId: this.agentId, capability: stored.capability ?? '' };
-    this.grants.set(id, { ...same, status: 'revoked', place, members });
-  }
-
   private close(id: string, status: string, execution: Omit<Execution, 'status'>, entryId: string): void {
     this.executions.delete(id);
     this.tellExecution(id, status, execution, entryId);
   }
 
   private tellExecution(id: string, status: string, execution: Omit<Execution, 'status'>, entryId: string | null): void {
-    const { capability, members, place } = execution;
+    const { capability, members, texts, place } = execution;
     const same = { organizationId: this.organizationId, agentId: this.agentId, capability };
-    this.listener.told({ kind: 'execution', ...same, id, status, entryId, members: countedMembers(status, members), place });
+    this.listener.told({ kind: 'execution', ...same, id, status, entryId, members: countedMembers(status, members), texts, place });
   }
 
-  private tellRequest(id: string, { status, capability, members, place }: Request, entryId: string | null): void {
+  private tellRequest(id: string, { status, capability, members, texts, place }: Request, entryId: string | null): void {
     const same = { organizationId: this.organizationId, agentId: this.agentId, capability };
-    this.listener.told({ kind: 'request', ...same, id, status, entryId, members: { ...members }, place });
+    this.listener.told({ kind: 'request', ...same, id, status, entryId, members: { ...members }, texts: { ...texts }, place });
   }
 
   private tellLater(
-    kind: 'report' | 'settlement', id: string, stored: StoredEntry, members: Record<string, FactValue>, metadata: JsonObject,
+    kind: 'report' | 'settlement', id: string, { stored, metadata }: OpenEntry, members: Record<string, FactValue>, texts: Texts,
   ): void {
     const same = { organizationId: this.organizationId, agentId: null, capability: stored.capability ?? '' };
     this.listener.told({
-      kind, ...same, id, status: text(metadata, 'outcome') ?? '', entryId: null, members, place: placeOf(stored),
+      kind, ...same, id, status: text(metadata, 'outcome') ?? '', entryId: null, members, texts, place: placeOf(stored),
     });
   }
 
-  private contradict({ chain, position, entryId }: Place, what: string): void {
-    this.listener.contradiction({ chain, position, entryId }, `entry ${position} of chain ${chain} ${what}`);
+  private isErased(kind: RecordFact['kind'], id: string): boolean {
+    return this.listener.isErased(keyOfFact({ kind, organizationId: this.organizationId, id }));
+  }
+
+  private contradict(place: Place, what: string): void {
+    this.listener.contradiction(place, sentence(place, what));
   }
 }
 
-/** Of a grant whose first entries were cut off. */
-const UNTOLD: Record<string, FactValue> = Object.fromEntries(
-  ['version', 'teamId', 'hitlMode', 'expiresAt', 'timeoutSeconds', 'timeoutAction', 'conditions', 'limits', 'quorum']
-    .map((name) => [name, undefined]),
-);
+/** What an execution shows only once it was edited, or has ended. */
+const NOTHING_YET: Texts = { diff: null, editor: null, output: null, error: null };
 
 function startedMembers(metadata: JsonObject): Record<string, FactValue> {
   return {
@@ -242,10 +279,6 @@ function startedMembers(metadata: JsonObject): Record<string, FactValue> {
 function closedStatus({ event }: StoredEntry, metadata: JsonObject): string {
   if (event === 'execution.completed') return 'executed';
   return metadata['outcome'] === 'indeterminate' ? 'indeterminate' : 'failed';
-}
-
-function placeOf({ chain, seq, id }: StoredEntry): Place {
-  return { chain, position: seq, entryId: id };
 }
 
 function present(members: Record<string, FactValue>): Record<string, FactValue> {

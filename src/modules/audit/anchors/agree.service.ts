@@ -1,9 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { originOf, PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
+import { verifierKey } from '../../../domain/audit/note.js';
 import type { Anchor, Anchored, AnchoredNote } from '../../../platform/audit/anchor.js';
 import { Hold } from '../../../platform/audit/hold.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Reserve } from '../../../platform/database/reserve.js';
 import { Problem } from '../../../platform/http/problem.js';
 import { LOGGER } from '../../../platform/logging/token.js';
@@ -33,6 +35,7 @@ export class AgreeService extends Anchors {
     @Inject(ANCHORS) private readonly anchors: readonly Anchor[],
     private readonly reserve: Reserve,
     private readonly hold: Hold,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     super();
@@ -90,7 +93,7 @@ export class AgreeService extends Anchors {
   }
 
   private async ask(instance: string, anchor: Anchor): Promise<void> {
-    const found = await compare(this.run, instance, anchor);
+    const found = await compare(this.run, instance, anchor, verifierKey(instance, this.config.auditSigningKey));
     if (found.kind === 'silent') {
       const what = { err: found.error, anchor: anchor.name };
       if (!this.silent.has(anchor)) this.logger.warn(what, 'an anchor does not answer; it is asked again');

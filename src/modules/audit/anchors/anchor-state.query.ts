@@ -1,4 +1,7 @@
 import { platformChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/chain.js';
+import { givenUp } from '../../../domain/audit/given-up.js';
+import { readVerifierKey } from '../../../domain/audit/note.js';
+import type { JsonObject } from '../../../domain/json.js';
 import type { Anchored } from '../../../platform/audit/anchor.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { rootAt } from './platform-tree.query.js';
@@ -81,8 +84,13 @@ export async function stillHas(run: ReadStatement, { size, root }: Seen): Promis
   return Number(row?.size ?? 0) >= size && (await rootAt(run, size)) === root;
 }
 
-/** What was given up by recoveries: each names the checkpoint that an anchor had and this database has not. */
-export async function acceptedLosses(run: ReadStatement): Promise<Anchored[]> {
+/**
+ * What was given up by recoveries: each names the checkpoint that an anchor had and this database has not. Only with a signature of this
+ * key: anybody who may append can say so.
+ *
+ * @param verifierKey its public half as C2SP text
+ */
+export async function acceptedLosses(run: ReadStatement, instance: string, verifierKey: string): Promise<Anchored[]> {
   const { chain } = platformChain();
   const rows = (await run(
     `select e.payload from audit_entries e
@@ -91,11 +99,11 @@ export async function acceptedLosses(run: ReadStatement): Promise<Anchored[]> {
        and e.organization_id = $1 and e.event = $2 and e.chain = $3 order by e.id`,
     [PLATFORM_ORGANIZATION, 'admin.recovered', chain],
   )) as { payload: string }[];
-  return rows.flatMap(({ payload }) => lostIn(payload));
-}
-
-function lostIn(payload: string): Anchored[] {
-  const { lost } = (JSON.parse(payload) as { metadata: { lost?: { size: number; root: string } } }).metadata;
-  if (!lost) return [];
-  return [lost.root === '' ? { size: lost.size } : lost];
+  const key = readVerifierKey(verifierKey)!;
+  return rows.flatMap(({ payload }) => {
+    const { metadata } = JSON.parse(payload) as { metadata: JsonObject };
+    const lost = givenUp(metadata['lost'], instance, [key]);
+    if (!lost) return [];
+    return [lost.root === '' ? { size: lost.size } : lost];
+  });
 }

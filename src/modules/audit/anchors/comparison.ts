@@ -12,8 +12,12 @@ export type Comparison =
   | { readonly kind: 'contradicts'; readonly anchor: Anchor; readonly anchored: Anchored; readonly ourSize: number }
   | { readonly kind: 'silent'; readonly anchor: Anchor; readonly error: unknown };
 
-/** Compares the newest checkpoint that an anchor has with the platform's tree of this database. */
-export async function compare(run: ReadStatement, instance: string, anchor: Anchor): Promise<Comparison> {
+/**
+ * Compares the newest checkpoint that an anchor has with the platform's tree of this database.
+ *
+ * @param verifierKey by which losses were accepted, as C2SP text; undefined where it is not known, and none counts
+ */
+export async function compare(run: ReadStatement, instance: string, anchor: Anchor, verifierKey: string | undefined): Promise<Comparison> {
   let found: Comparison;
   try {
     found = await look(run, instance, anchor);
@@ -22,8 +26,8 @@ export async function compare(run: ReadStatement, instance: string, anchor: Anch
   } catch (error) {
     return { kind: 'silent', anchor, error };
   }
-  if (found.kind !== 'contradicts') return found;
-  const losses = await acceptedLosses(run);
+  if (found.kind !== 'contradicts' || verifierKey === undefined) return found;
+  const losses = await acceptedLosses(run, instance, verifierKey);
   const { anchored } = found;
   return losses.some((lost) => isSame(lost, anchored)) ? { kind: 'excused', anchor, anchored } : found;
 }

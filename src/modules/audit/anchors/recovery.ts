@@ -1,18 +1,37 @@
 import { originOf, PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
+import { giveUp as giveUpCheckpoint, type GivenUp, type LostCheckpoint } from '../../../domain/audit/given-up.js';
+import { verifierKey } from '../../../domain/audit/note.js';
 import type { Anchor } from '../../../platform/audit/anchor.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
+import { StartRefused } from '../../../platform/config/start-refused.js';
 import { instanceName } from '../trees/checkpoint.query.js';
 import { reading } from '../trees/reading.js';
+import { liveKey, OtherKey, signerOf } from '../trees/signer.js';
 import { compare, type Comparison } from './comparison.js';
 
 /** How each anchor stands to this database, for whoever is about to give up what it misses. */
-export async function compareAll(run: RunStatement, anchors: readonly Anchor[]): Promise<Comparison[]> {
+export async function compareAll(run: RunStatement, anchors: readonly Anchor[], seed: string | undefined): Promise<Comparison[]> {
   const instance = await instanceName(reading(run));
-  return Promise.all(anchors.map((anchor) => compare(reading(run), instance, anchor)));
+  const key = seed === undefined ? undefined : verifierKey(instance, seed);
+  return Promise.all(anchors.map((anchor) => compare(reading(run), instance, anchor, key)));
+}
+
+/**
+ * Signs that these are given up: nobody's word counts but that of the key that signs.
+ *
+ * @throws StartRefused where there is none here, or another one signs
+ */
+export async function signLosses(run: RunStatement, lost: readonly LostCheckpoint[], seed: string | undefined): Promise<GivenUp[]> {
+  if (lost.length === 0) return [];
+  if (seed === undefined) throw new StartRefused('AUDIT_SIGNING_KEY is not set: a loss is accepted by the key that signs checkpoints');
+  const { key, verifierKey: own } = await signerOf(run, seed);
+  const live = await liveKey(run);
+  if (live && live.verifierKey !== own) throw new StartRefused(new OtherKey(key.id, live.keyId).message);
+  return lost.map((one) => giveUpCheckpoint(one, [key]));
 }
 
 /** The checkpoints that anchors have and this database has not; one that tells no root is known by its size. */
-export function lostOf(compared: readonly Comparison[]): { size: number; root: string }[] {
+export function lostOf(compared: readonly Comparison[]): LostCheckpoint[] {
   const lost = compared.flatMap((one) => (one.kind === 'contradicts' ? [one.anchored] : []));
   const known = lost.filter(({ root }) => root !== undefined);
   const distinct = new Map(

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { gateJudge } from '../../../domain/audit/judging/gate-judge.js';
+import { RecordGaps } from '../../../domain/audit/judging/record-gaps.js';
 import { SharedFacts } from '../../../domain/audit/judging/shared-facts.js';
 import type { LogJudge } from '../../../domain/audit/log-judge.js';
 import type { EntryRange, LogSource } from '../../../domain/audit/entry-source.js';
 import type { Selection } from '../../../domain/audit/verify.js';
 import type { ReadStatement, RecordKeeper } from '../../../platform/audit/record-keepers.js';
 import { sharedEntries } from './shared-entries.query.js';
+import { subjectRows } from './subject-rows.query.js';
 
 /** Of whom the log is read. */
 export interface JudgedPart {
@@ -15,8 +17,8 @@ export interface JudgedPart {
 }
 
 /**
- * Who judges the log beside the pass over its chains. Reads at once what agents share; the rest comes with the pass, and the rows at its
- * end: all of one moment, the one of `run`'s transaction.
+ * Who judges the log beside the pass over its chains. Reads at once what agents share, and of which rows not all is there; the rest
+ * comes with the pass, and the rows at its end: all of one moment, the one of `run`'s transaction.
  */
 export async function judgesOf(
   run: ReadStatement,
@@ -30,11 +32,22 @@ export async function judgesOf(
   const parts: Selection[] = organizations === 'all'
     ? [selection]
     : organizations.map((organizationId) => ({ ...selection, organizationId }));
-  const rows = async function* () {
-    for (const keeper of keepers) {
-      for (const part of parts) for await (const batch of keeper.rows(run, part)) yield { kind: keeper.kind, rows: batch };
-    }
-  };
+  const key = randomBytes(16);
+  const gaps = new RecordGaps(key);
+  for (const keeper of keepers) {
+    for (const part of parts) for await (const batch of keeper.gaps?.(run, part) ?? []) for (const gap of batch) gaps.add(gap);
+  }
   const range: EntryRange = agentId === undefined ? {} : { chains: [agentId] };
-  return [gateJudge(shared, { rows, entries: () => source.read(range).entries }, randomBytes(16), agentId !== undefined)];
+  const sources = {
+    rows: async function* () {
+      for (const keeper of keepers) {
+        for (const part of parts) for await (const batch of keeper.rows(run, part)) yield { kind: keeper.kind, rows: batch };
+      }
+    },
+    subjects: async function* () {
+      for (const part of parts) yield* subjectRows(run, part);
+    },
+    entries: () => source.read(range).entries,
+  };
+  return [gateJudge({ key, shared, gaps, ofOneAgent: agentId !== undefined }, sources)];
 }

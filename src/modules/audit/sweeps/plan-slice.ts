@@ -4,7 +4,7 @@ import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { leavesOf } from '../trees/tree-reader.query.js';
 import { nothingBelow } from './sweep.store.js';
 import {
-  erasuresWithin, eventsWithin, firstSurvivors, newestWithin, toldLater, type ErasureWithin, type Stretch,
+  erasuresWithin, eventsWithin, firstSurvivors, firstYoung, newestWithin, toldLater, type ErasureWithin, type Stretch,
 } from './sweep-plan.query.js';
 import type { SweptBelow } from './sweep.js';
 
@@ -21,29 +21,43 @@ export interface Slice {
   readonly more: boolean;
 }
 
+export interface Wanted {
+  readonly below: SweptBelow;
+  /**
+   * What was written later stays, too: nothing binds of a checkpoint's row which leaf of the platform's tree was made with it, and so how
+   * old it is; when an entry was written stands in its hash. ISO 8601.
+   */
+  readonly before: string;
+  /** About how many entries. */
+  readonly atOnce: number;
+  /** Chains that have been looked at in vain; told of here. */
+  readonly held: Set<string>;
+}
+
 /** An execution that others ran past is looked for so much farther; then its chain waits for the next pass. */
 const WIDEST = 16;
 
 /**
  * Plans the next sweep of an organization: of what lies below the checkpoint about so many entries, the oldest first, as far as
  * nothing is parted that belongs together. Memory is bounded by their number.
- *
- * @param held chains that have been looked at in vain; told of here
  */
 export async function planSlice(
-  run: ReadStatement, organizationId: string, below: SweptBelow, atOnce: number, held: Set<string>,
+  run: ReadStatement, organizationId: string, { below, before, atOnce, held }: Wanted,
 ): Promise<Slice | undefined> {
   const firsts = await firstSurvivors(run, organizationId);
   const start = await nothingBelow(run, organizationId);
   for (let limit = atOnce; ; limit *= 4) {
     const seen = await look(run, organizationId, { from: start, to: below.size, limit, firsts, held });
-    const stretches = [...seen.covered].map(([chain, last]): Stretch => ({ chain, first: firsts.get(chain)!, last }));
+    const covered = [...seen.covered].map(([chain, last]): Stretch => ({ chain, first: firsts.get(chain)!, last }));
+    const young = covered.length === 0 ? new Map<string, number>() : await firstYoung(run, organizationId, covered, before);
+    const stretches = covered.map((one) => ({ ...one, last: Math.min(one.last, (young.get(one.chain) ?? Infinity) - 1) }))
+      .filter(({ first, last }) => first <= last);
     const cuts = stretches.length === 0 ? [] : await cutsOf(run, organizationId, stretches, { from: seen.from, to: seen.to, firsts });
     const more = seen.to < below.size;
     if (cuts.length > 0) return { below, from: seen.from, to: seen.to, firsts, cuts, more };
     if (!more) return undefined;
     if (limit < atOnce * WIDEST) continue;
-    for (const { chain } of stretches) held.add(chain);
+    for (const { chain } of covered) held.add(chain);
     limit = atOnce / 4;
   }
 }

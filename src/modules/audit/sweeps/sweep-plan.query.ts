@@ -23,7 +23,7 @@ export async function anchoredSize(run: ReadStatement, anchors: readonly string[
 /** The newest anchored checkpoint of an organization that was made before the limit; undefined where there is none. */
 export async function sweptBelow(
   run: ReadStatement, organizationId: string, anchored: number, before: string,
-): Promise<SweptBelow | undefined> {
+): Promise<(SweptBelow & { readonly madeAt: string }) | undefined> {
   const rows = (await run(
     `select c.size, c.platform_size as "platformSize", c.made_at as "madeAt" from audit_checkpoints c
      join audit_checkpoints p on p.organization_id = $2 and p.size = c.platform_size
@@ -34,9 +34,9 @@ export async function sweptBelow(
     ({ size: Number(size), platformSize: Number(platformSize), madeAt: madeAt.toISOString() }));
   const size = boundary(checkpoints, anchored, before);
   if (size === 0) return undefined;
-  const { root, platformSize } = (await checkpointOfSize(run, organizationId, size))!;
+  const { root, platformSize, madeAt } = (await checkpointOfSize(run, organizationId, size))!;
   const platform = (await checkpointOfSize(run, PLATFORM_TREE, platformSize))!;
-  return { size, root, platformSize, platformRoot: platform.root };
+  return { size, root, platformSize, platformRoot: platform.root, madeAt };
 }
 
 /** The first entry of each chain that is still there. */
@@ -103,6 +103,17 @@ export async function newestWithin(run: ReadStatement, organizationId: string, s
     { newest: string },
   ];
   return row.newest;
+}
+
+/** Of each chain, the first entry within the stretches that was not written before this moment, as its writer said. */
+export async function firstYoung(
+  run: ReadStatement, organizationId: string, stretches: readonly Stretch[], before: string,
+): Promise<Map<string, number>> {
+  const rows = (await run(
+    `select e.chain, min(e.seq) as seq from ${WITHIN} where e."timestamp" >= $5 group by e.chain`,
+    [organizationId, ...columnsOf(stretches), before],
+  )) as { chain: string; seq: string }[];
+  return new Map(rows.map(({ chain, seq }) => [chain, Number(seq)]));
 }
 
 export interface ErasureWithin {

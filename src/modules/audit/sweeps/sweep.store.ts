@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { Tx } from '../../../platform/database/tx.js';
-import type { ChainCut, Sweep, SweepState } from './sweep.js';
+import type { ChainCut, Sweep, SweepState, ToldCut } from './sweep.js';
 
 interface SweepRow extends Omit<Sweep, 'before'> {
   readonly before: Date;
@@ -30,14 +30,21 @@ export class SweepStore {
   }
 
   /** The log says so. Answers whether it was verified, and not recorded yet. */
-  async recorded(tx: Tx, { organizationId, id }: Sweep, cuts: readonly ChainCut[], entryId: string): Promise<boolean> {
+  async recorded(tx: Tx, { organizationId, id }: Sweep, cuts: readonly ChainCut[], notes: Required<Sweep>['notes']): Promise<boolean> {
     return this.moved(
       await tx.query(
-        `update audit_sweeps set state = 'recorded', cuts = $3, entry_id = $4
+        `update audit_sweeps set state = 'recorded', cuts = $3, entry_id = $4, notes = $5
          where organization_id = $1 and id = $2 and state = 'verified' returning id`,
-        [organizationId, id, JSON.stringify(cuts), entryId],
+        [organizationId, id, JSON.stringify(cuts), Object.keys(notes)[0], JSON.stringify(notes)],
       ),
     );
+  }
+
+  /** The keys that sign now, in their text form. Until the transaction ends no other takes their place. */
+  async signingNow(tx: Tx): Promise<string[]> {
+    const rows = await tx.query<{ key: string }>(
+      'select verifier_key as key from audit_signing_keys where retired_at_size is null for share', []);
+    return rows.map(({ key }) => key);
   }
 
   /** All that is recorded of an organization is deleted. */
@@ -79,7 +86,8 @@ export class SweepStore {
 /** Sweeps in these states, oldest first. */
 export async function sweepsIn(run: ReadStatement, states: readonly SweepState[], organizationId?: string): Promise<Sweep[]> {
   const rows = (await run(
-    `select organization_id as "organizationId", id, state, before, cuts, checkpoint, skeleton, disclosures from audit_sweeps
+    `select organization_id as "organizationId", id, state, before, cuts, checkpoint, skeleton, disclosures, notes
+     from audit_sweeps
      where state = any ($1) and ($2::text is null or organization_id = $2) order by organization_id, made_at, id`,
     [states, organizationId ?? null],
   )) as SweepRow[];
@@ -93,14 +101,15 @@ export async function sweepStates(run: ReadStatement, organizationId: string): P
 }
 
 /** Where each chain of an organization was cut last. */
-export async function seamsOf(run: ReadStatement, organizationId: string): Promise<Map<string, Required<ChainCut>>> {
+export async function seamsOf(run: ReadStatement, organizationId: string): Promise<Map<string, ToldCut>> {
   const rows = (await run(
-    `select distinct on (cut.chain) cut.chain, cut.seq, cut.hash, cut.count, cut."sweepEntryId"
+    `select distinct on (cut.chain) cut.chain, cut.seq, cut.hash, cut.count, cut."sweepEntryId",
+       s.notes ->> cut."sweepEntryId" as note
      from audit_sweeps s cross join lateral
        json_to_recordset(s.cuts) as cut(chain text, seq bigint, hash text, count bigint, "sweepEntryId" text)
      where s.organization_id = $1 and s.state in ('recorded', 'done') order by cut.chain, s.made_at desc, s.id desc`,
     [organizationId],
-  )) as (Omit<Required<ChainCut>, 'seq' | 'count'> & { seq: string; count: string })[];
+  )) as (Omit<ToldCut, 'seq' | 'count'> & { seq: string; count: string })[];
   return new Map(rows.map((row) => [row.chain, { ...row, seq: Number(row.seq), count: Number(row.count) }]));
 }
 

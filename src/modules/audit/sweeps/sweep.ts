@@ -16,6 +16,12 @@ export interface ChainCut {
   readonly sweepEntryId?: string;
 }
 
+/** A cut that a recorded sweep tells of. */
+export interface ToldCut extends Required<ChainCut> {
+  /** By which whoever swept signed what that entry says. */
+  readonly note: string | null;
+}
+
 export type SweepState = 'writing' | 'verified' | 'recorded' | 'done';
 
 /** One sweep of one organization, as it is stored. */
@@ -35,6 +41,8 @@ export interface Sweep {
   /** Digests of the archive's objects, hex. */
   readonly skeleton: string | null;
   readonly disclosures: string | null;
+  /** Of each of its entries, by id, the note that the server's key has signed; once it is recorded. */
+  readonly notes?: Readonly<Record<string, string>>;
 }
 
 /** One process of all sweeps at a time. */

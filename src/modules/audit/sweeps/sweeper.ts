@@ -1,19 +1,21 @@
 import type { ArchiveManifest } from '../../../domain/audit/export-lines.js';
 import { checkArchive, type CheckedArchive } from '../../../domain/audit/verify-archive.js';
 import { organizationChain } from '../../../domain/audit/chain.js';
-import { readVerifierKey, type SigningKey, type VerifierKey } from '../../../domain/audit/note.js';
+import { publicHalf, signNote, type SigningKey, type VerifierKey } from '../../../domain/audit/note.js';
+import { sweepText } from '../../../domain/audit/sweep-note.js';
 import { newId } from '../../../domain/ids.js';
 import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
-import { verifierKeys } from '../trees/checkpoint.query.js';
 import { archiveFolder, disclosuresName, manifestName, skeletonName } from './archive-names.js';
 import { manifestOf, sealed, SliceReader } from './archive-lines.js';
+import { mustBeAsOld } from './checkpoint-age.js';
+import { mustBeOrdered } from './ordered-cuts.js';
 import { planSlice, type Slice } from './plan-slice.js';
 import { anchoredSize, hasErasureBehind, headSeq, sweepEntriesWithin, sweptBelow } from './sweep-plan.query.js';
 import type { StandingLog } from './standing-log.query.js';
 import { seamsOf, sweepsIn, type SweepStore } from './sweep.store.js';
-import { SweepRefused, type ChainCut, type Sweep } from './sweep.js';
+import { SweepRefused, type ChainCut, type Sweep, type ToldCut } from './sweep.js';
 
 /** Chains of which one entry tells. */
 const CHAINS_AN_ENTRY = 1_000;
@@ -43,16 +45,22 @@ export interface SweptOrganization {
 /**
  * Archives and deletes what is old, sweep by sweep, each through the states `writing`, `verified`, `recorded` and `done`. Until it
  * is recorded a sweep has changed nothing and can be thrown away; from then on it is only finished. A process that dies leaves
- * the row that tells the next one where it was.
+ * the row that tells the next one where it was. No row is believed for more than that: whoever owns the database writes rows, too. What
+ * goes is what this process has read, archived and signed, or what an entry says that the server's key has signed.
  */
 export class Sweeper {
+  /** Checkpoints of now, and what sweeps have said, must be signed by this one; a rotation has the new key sign all of it. */
+  private readonly signer: { readonly instance: string; readonly key: VerifierKey };
+
   constructor(
     private readonly log: StandingLog,
     private readonly work: UnitOfWork,
     private readonly store: SweepStore,
     private readonly archive: ArchiveStore,
     private readonly options: SweeperOptions,
-  ) {}
+  ) {
+    this.signer = { instance: options.instance, key: publicHalf(options.key) };
+  }
 
   /** What would go first. Nothing is written. */
   look(organizationId: string, before: string): Promise<SweptOrganization> {
@@ -87,32 +95,20 @@ export class Sweeper {
   }
 
   private async plan(run: ReadStatement, organizationId: string, before: string, held: Set<string>): Promise<Slice | undefined> {
-    const below = await sweptBelow(run, organizationId, await anchoredSize(run, this.options.anchors), before);
-    return below && planSlice(run, organizationId, below, this.options.atOnce, held);
+    const found = await sweptBelow(run, organizationId, await anchoredSize(run, this.options.anchors), before);
+    if (!found) return undefined;
+    await mustBeAsOld(run, found, this.signer);
+    const { madeAt: _, ...below } = found;
+    return planSlice(run, organizationId, { below, before, atOnce: this.options.atOnce, held });
   }
 
-  /** Finishes what was recorded, records what was verified, and throws away what was not. Answers how many entries went. */
+  /** Finishes what was recorded, and throws away what was not: the log still has all of it. Answers how many entries went. */
   private async resume(organizationId: string): Promise<number> {
     const entries = await this.delete(organizationId);
-    const { unfinished, keys } = await this.log.standing(async (run) => ({
-      unfinished: await sweepsIn(run, ['writing', 'verified'], organizationId), keys: await trustedKeys(run),
-    }));
-    for (const sweep of unfinished) {
-      if (sweep.state === 'writing') await this.discard(sweep);
-      else await this.recordLate(sweep, keys);
-    }
-    return entries + (await this.delete(organizationId));
-  }
-
-  /** An archive that is not what was verified goes, and is made again from the log, which still has it all. */
-  private async recordLate(sweep: Sweep, keys: readonly VerifierKey[]): Promise<void> {
-    try {
-      await this.readBack(sweep, keys);
-    } catch (error) {
-      await this.discard(sweep);
-      throw error;
-    }
-    await this.record(sweep);
+    if ((await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
+    const unfinished = await this.log.standing((run) => sweepsIn(run, ['writing', 'verified'], organizationId));
+    for (const sweep of unfinished) await this.discard(sweep);
+    return entries;
   }
 
   /** Writes the archive, reads it back and checks it as anybody would. */
@@ -120,8 +116,8 @@ export class Sweeper {
     const begun = { organizationId, id: newId('swp'), before, checkpoint: slice.below };
     await this.work.run({ chains: [] }, (tx) => this.store.begin(tx, begun));
     try {
-      const { sweep, keys, seams } = await this.log.standing((run) => this.archived(run, begun, slice));
-      this.mustContinue(slice, seams, await this.readBack(sweep, keys));
+      const { sweep, seams } = await this.log.standing((run) => this.archived(run, begun, slice));
+      this.mustContinue(slice, seams, await this.readBack(sweep));
       if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, sweep)))) throw new SweepRefused(TAKEN_OVER);
       return sweep;
     } catch (error) {
@@ -150,16 +146,18 @@ export class Sweeper {
     const { note } = JSON.parse(manifest) as { note: string };
     await this.archive.write(manifestName.of(organizationId, id), just(JSON.stringify(manifestOf(id, cuts, objects, note))));
     const carried = await this.carriedOn(run, organizationId, slice, seams);
+    const goneOn = [...ends.keys(), ...carried.map(({ chain }) => chain)].flatMap((chain) => seams.get(chain) ?? []);
+    await mustBeOrdered(run, organizationId, goneOn, this.signer);
     const sweep: Sweep = {
       ...begun, state: 'verified', cuts: [...cuts, ...carried], checkpoint: { ...slice.below, next, readAt },
       skeleton: skeleton.digest, disclosures: values.digest,
     };
-    return { sweep, seams, keys: await trustedKeys(run) };
+    return { sweep, seams };
   }
 
   /** Cuts of earlier sweeps whose entries go now: somebody has to say from here on that those chains were cut. */
   private async carriedOn(
-    run: ReadStatement, organizationId: string, { cuts, firsts }: Slice, seams: ReadonlyMap<string, Required<ChainCut>>,
+    run: ReadStatement, organizationId: string, { cuts, firsts }: Slice, seams: ReadonlyMap<string, ToldCut>,
   ): Promise<ChainCut[]> {
     const cut = new Set(cuts.map(({ chain }) => chain));
     const stretches = cuts.map(({ chain, seq }) => ({ chain, first: firsts.get(chain)!, last: seq }));
@@ -169,8 +167,8 @@ export class Sweeper {
   }
 
   /** @throws SweepRefused where the archive is not, to the byte, what was written, or that is not sound */
-  private async readBack(sweep: Sweep, keys: readonly VerifierKey[]): Promise<CheckedArchive> {
-    const { organizationId, id, checkpoint } = sweep;
+  private async readBack(sweep: Sweep): Promise<CheckedArchive> {
+    const { organizationId, id, before, checkpoint } = sweep;
     let manifest = '';
     for await (const line of this.archive.read(manifestName.of(organizationId, id))) manifest = line;
     const { chains } = JSON.parse(manifest) as ArchiveManifest;
@@ -181,9 +179,10 @@ export class Sweeper {
     const claim = {
       organizationId, instance: this.options.instance, skeleton: sweep.skeleton!, disclosures: sweep.disclosures!, chains, checkpoint,
     };
-    const checked = await checkArchive(objects, claim, keys);
+    const checked = await checkArchive(objects, claim, [this.signer.key]);
     const [first] = checked.breaks;
     if (first) throw new SweepRefused(`${first.detail}: nothing was deleted. countersign audit verify tells more.`);
+    if (checked.newest >= before) throw new SweepRefused('the archive holds an entry that is not older than the period');
     if (!checked.isUntouched) throw new SweepRefused('the archive does not hold the values that were written');
     return checked;
   }
@@ -201,7 +200,7 @@ export class Sweeper {
     }
   }
 
-  /** Says in the log what goes. From here on it only has to be deleted. */
+  /** Says in the log what goes, and signs what it says. From here on it only has to be deleted. */
   private async record(sweep: Sweep): Promise<boolean> {
     const { organizationId, id, before, cuts, checkpoint: { size, root, platformSize, platformRoot, readAt = 0 } } = sweep;
     const chain = organizationChain(organizationId);
@@ -210,22 +209,23 @@ export class Sweeper {
       // values in the archive.
       const run: ReadStatement = (sql, parameters) => tx.query(sql, [...parameters]);
       if (await hasErasureBehind(run, organizationId, chain.chain, readAt)) return false;
+      // A replica that was not told of a rotation must not sign; one that is under way waits, and has the new key sign this, too.
+      const keys = await this.store.signingNow(tx);
+      if (keys.join() !== this.signer.key.text) throw new SweepRefused('AUDIT_SIGNING_KEY is not the key that signs now');
       const told: ChainCut[] = [];
-      let entryId = '';
+      const notes: Record<string, string> = {};
       for (let at = 0; at < cuts.length; at += CHAINS_AN_ENTRY) {
         const chains = cuts.slice(at, at + CHAINS_AN_ENTRY)
           .map((cut) => ({ chain: cut.chain, seq: cut.seq, hash: cut.hash, count: cut.count }));
-        const entry = tx.record(chain, {
-          type: 'admin.audit_retention_sweep',
-          metadata: {
-            sweepId: id, before, chains, archive: { skeleton: sweep.skeleton!, disclosures: sweep.disclosures! },
-            checkpoint: { size, root, platformSize, platformRoot },
-          },
-        });
-        entryId ||= entry;
+        const metadata = {
+          sweepId: id, before, chains, archive: { skeleton: sweep.skeleton!, disclosures: sweep.disclosures! },
+          checkpoint: { size, root, platformSize, platformRoot },
+        };
+        const entry = tx.record(chain, { type: 'admin.audit_retention_sweep', metadata });
+        notes[entry] = signNote(sweepText(this.options.instance, organizationId, metadata), [this.options.key]);
         told.push(...chains.map((cut) => ({ ...cut, sweepEntryId: entry })));
       }
-      if (!(await this.store.recorded(tx, sweep, told, entryId))) throw new SweepRefused(TAKEN_OVER);
+      if (!(await this.store.recorded(tx, sweep, told, notes))) throw new SweepRefused(TAKEN_OVER);
       return true;
     });
     if (!isRecorded) await this.discard(sweep);
@@ -239,6 +239,9 @@ export class Sweeper {
       if (!(await this.archive.exists(skeletonName.of(organizationId, sweep.id)))) {
         throw new SweepRefused(`the archive of sweep ${sweep.id} is not there: its entries stay until it is`);
       }
+      const cuts = sweep.cuts.map(({ sweepEntryId = '', ...cut }) =>
+        ({ ...cut, sweepEntryId, note: sweep.notes?.[sweepEntryId] ?? null }));
+      await this.log.standing((run) => mustBeOrdered(run, organizationId, cuts, this.signer));
       for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; entries += deleted) {
         deleted = await this.work.run({ chains: [] }, (tx) => this.store.deleteEntries(tx, sweep, DELETED_AT_ONCE));
       }
@@ -269,10 +272,6 @@ export class Sweeper {
     const reader = new SliceReader(run, organizationId, slice);
     return reader.count();
   }
-}
-
-async function trustedKeys(run: ReadStatement): Promise<VerifierKey[]> {
-  return (await verifierKeys(run)).flatMap(({ verifierKey }) => readVerifierKey(verifierKey) ?? []);
 }
 
 async function* keepingLast(lines: AsyncIterable<string>, keep: (line: string) => void): AsyncGenerator<string> {

@@ -1,10 +1,13 @@
 import { platformChain } from '../../../domain/audit/chain.js';
+import { giveUp } from '../../../domain/audit/given-up.js';
 import { asService } from '../../../platform/auth/call-context.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
 import { appendAlone } from '../../../platform/database/append-alone.js';
 import { withTakenLead } from '../../../platform/database/taken-lead.js';
 import { acceptSigningKey } from '../../organizations/fingerprints.store.js';
+import { acceptedLosses } from '../anchors/anchor-state.query.js';
+import { signSweepsAgain } from '../sweeps/sign-sweeps-again.js';
 import { verifierKeys } from './checkpoint.query.js';
 import { makeCheckpoints } from './checkpoint-round.js';
 import { replaceKey } from './checkpoint.store.js';
@@ -31,7 +34,8 @@ export interface SigningKeys {
 
 /**
  * Gives the installation another signing key. In one transaction the platform's chain announces it, both keys sign the newest head of
- * every tree, and servers start with the new key from then on. Those that run with the old one serve, and do not sign any more.
+ * every tree and what sweeps have said, and servers start with the new key from then on. Those that run with the old one serve, and do not
+ * sign any more.
  *
  * @param url of the database, past a pooler
  * @throws StartRefused where `present` is not the key that signs, `next` signs or has signed, or the log was rewritten
@@ -71,11 +75,16 @@ async function rotate(run: RunStatement, trees: KnownTrees, { present, next }: S
     throw new StartRefused('the new key was retired before: what it signs would not count');
   }
   await appendAlone(run, platformChain(), { type: 'admin.signing_key_rotated', metadata: { keyId: after.verifierKey } });
+  for (const { size, root = '' } of await acceptedLosses(reading(run), before.instance, before.verifierKey)) {
+    const lost = giveUp({ size, root }, [before.key, after.key]);
+    await appendAlone(run, platformChain(), { type: 'admin.recovered', metadata: { lost, lossAccepted: true } });
+  }
   await new Integrator({ run: (work) => work(run), transact: (work) => work(run) }, trees).drain(run);
   const { newest: { size } } = await makeCheckpoints(run, {
     instance: before.instance, keys: [before.key, after.key], trees, organizations: null, forAll: true,
   });
   await replaceKey(run, after.key.id, after.verifierKey, size);
+  await signSweepsAgain(run, before.instance, { present: before.key, next: after.key });
   await acceptSigningKey(run, next);
   return { keyId: after.key.id, verifierKey: after.verifierKey, size, already: false };
 }

@@ -1,0 +1,41 @@
+import { isJsonObject, type JsonValue } from '../json.js';
+import { checkpointText, originOf, PLATFORM_TREE } from './checkpoint.js';
+import { openNote, signNote, type SigningKey, type VerifierKey } from './note.js';
+
+// A checkpoint that an operator gave up no longer counts against the log. Whoever owns the database can append that somebody did, and put
+// an older state back; so the word counts only with a signature of the key that signs checkpoints. It has the form of a checkpoint; its
+// origin has one part more than that of any tree, so that neither passes for the other.
+
+/** A checkpoint of the platform's tree. `root` in base64; empty where whoever had it told only its size. */
+export interface LostCheckpoint {
+  readonly size: number;
+  readonly root: string;
+}
+
+/** What the log says of one that was given up. */
+export interface GivenUp extends LostCheckpoint {
+  /** The signed note. */
+  readonly note: string;
+}
+
+const textOf = (instance: string, { size, root }: LostCheckpoint): string =>
+  checkpointText({ origin: originOf(instance, `${PLATFORM_TREE}/given-up`), size, root });
+
+/** Signed by each of these keys, which all have the installation's name. */
+export function giveUp(lost: LostCheckpoint, keys: readonly [SigningKey, ...SigningKey[]]): GivenUp {
+  return { ...lost, note: signNote(textOf(keys[0].name, lost), keys) };
+}
+
+/**
+ * What an entry of a recovery says was given up, if all of these keys have signed it; undefined for anything else.
+ *
+ * @param said the member `lost` of its metadata
+ */
+export function givenUp(said: JsonValue | undefined, instance: string, keys: readonly VerifierKey[]): LostCheckpoint | undefined {
+  if (!isJsonObject(said)) return undefined;
+  const { size, root, note } = said;
+  if (typeof size !== 'number' || typeof root !== 'string' || typeof note !== 'string' || keys.length === 0) return undefined;
+  const opened = openNote(note, keys);
+  if (opened.kind !== 'open' || opened.text !== textOf(instance, { size, root })) return undefined;
+  return keys.every((key) => opened.by.includes(key)) ? { size, root } : undefined;
+}

@@ -1,0 +1,89 @@
+import { hash } from 'node:crypto';
+import { keyOfFact, type RecordFact } from './record-fact.js';
+
+/** A row of which not all is there any more that it once showed, as its keeper tells. */
+export interface RecordGap {
+  readonly kind: RecordFact['kind'];
+  readonly organizationId: string;
+  readonly id: string;
+  /** All of its texts are gone, as retention of records leaves them; otherwise it holds what erasing leaves. */
+  readonly isBlank: boolean;
+}
+
+const FIRST_ROOM = 1_024;
+
+/** Texts by 64 bits of a keyed digest: 16 to 32 bytes each, however long they are. Nobody without the key finds two that meet. */
+export class DigestSet {
+  private slots = new Uint32Array(FIRST_ROOM * 2);
+  private count = 0;
+
+  /** @param key at least 16 random bytes */
+  constructor(private readonly key: Uint8Array) {}
+
+  get size(): number {
+    return this.count;
+  }
+
+  add(text: string): void {
+    if (this.count * 2 >= this.slots.length / 2) this.grow();
+    const [high, low] = this.digest(text);
+    if (put(this.slots, high, low)) this.count++;
+  }
+
+  has(text: string): boolean {
+    // Most logs have none: then nothing is hashed.
+    if (this.count === 0) return false;
+    const [high, low] = this.digest(text);
+    return this.slots[placeOf(this.slots, high, low)] !== 0;
+  }
+
+  private grow(): void {
+    const slots = new Uint32Array(this.slots.length * 2);
+    for (let at = 0; at < this.slots.length; at += 2) if (this.slots[at] !== 0) put(slots, this.slots[at]!, this.slots[at + 1]!);
+    this.slots = slots;
+  }
+
+  private digest(text: string): [number, number] {
+    const digest = hash('sha256', Buffer.concat([this.key, Buffer.from(text, 'utf8')]), 'buffer');
+    // 0 marks a free place.
+    return [digest.readUInt32LE(0) || 1, digest.readUInt32LE(4)];
+  }
+}
+
+/** Which rows are not compared in all that they show. Known before the entries are read, so that both sides leave out the same. */
+export class RecordGaps {
+  private readonly blank: DigestSet;
+  private readonly erased: DigestSet;
+
+  constructor(key: Uint8Array) {
+    this.blank = new DigestSet(key);
+    this.erased = new DigestSet(key);
+  }
+
+  add({ isBlank, ...record }: RecordGap): void {
+    (isBlank ? this.blank : this.erased).add(keyOfFact(record));
+  }
+
+  isBlank(key: string): boolean {
+    return this.blank.has(key);
+  }
+
+  isErased(key: string): boolean {
+    return this.erased.has(key);
+  }
+}
+
+function put(slots: Uint32Array, high: number, low: number): boolean {
+  const at = placeOf(slots, high, low);
+  if (slots[at] !== 0) return false;
+  slots[at] = high;
+  slots[at + 1] = low;
+  return true;
+}
+
+/** Where it stands, or the free place where it would. */
+function placeOf(slots: Uint32Array, high: number, low: number): number {
+  for (let at = (low % (slots.length / 2)) * 2; ; at = (at + 2) % slots.length) {
+    if (slots[at] === 0 || (slots[at] === high && slots[at + 1] === low)) return at;
+  }
+}

@@ -1,0 +1,66 @@
+import type { JsonObject, JsonValue } from '../../json.js';
+import type { StoredEntry } from '../stored-entry.js';
+import { number, type OpenEntry, text } from './open-entry.js';
+import { type FactValue, type Listener, placeOf, sentence, type ToldFact } from './record-fact.js';
+import { canonical } from './shown-text.js';
+
+type Grant = Omit<ToldFact, 'kind' | 'entryId'>;
+
+/** What the entries of one chain say of grants, told at the end of the chain. */
+export class ToldGrants {
+  private readonly grants = new Map<string, Grant>();
+
+  constructor(
+    private readonly organizationId: string,
+    private readonly agentId: string | null,
+    private readonly isCut: boolean,
+    private readonly listener: Listener,
+  ) {}
+
+  entry({ stored, metadata, erased }: OpenEntry): void {
+    if (stored.event === 'capability.revoked') this.revoked(stored, metadata);
+    else this.granted(stored, metadata, erased);
+  }
+
+  end(): void {
+    for (const grant of this.grants.values()) this.listener.told({ kind: 'grant', entryId: null, ...grant });
+  }
+
+  private granted(stored: StoredEntry, metadata: JsonObject, erased: ReadonlySet<string>): void {
+    const id = text(metadata, 'grantId');
+    if (id === undefined) return;
+    const written = (name: string, none: JsonValue = null): FactValue => {
+      if (erased.has(name)) return undefined;
+      const value = metadata[name] ?? none;
+      return typeof value === 'object' && value !== null ? canonical(value) : value;
+    };
+    this.grants.set(id, {
+      organizationId: this.organizationId, id, agentId: this.agentId, capability: stored.capability ?? '', status: 'granted',
+      place: placeOf(stored),
+      members: {
+        version: number(metadata, 'version'), teamId: text(metadata, 'teamId') ?? null, hitlMode: text(metadata, 'hitlMode'),
+        expiresAt: text(metadata, 'expiresAt') ?? null, timeoutSeconds: number(metadata, 'timeoutSeconds') ?? null,
+        timeoutAction: text(metadata, 'timeoutAction'), conditions: written('conditions', []), limits: written('limits', []),
+        quorum: written('quorum'), revokedBy: null,
+      },
+    });
+  }
+
+  private revoked(stored: StoredEntry, metadata: JsonObject): void {
+    const id = text(metadata, 'grantId');
+    if (id === undefined) return;
+    const known = this.grants.get(id);
+    const place = placeOf(stored);
+    if (!known && !this.isCut) return this.listener.contradiction(place, sentence(place, `revokes grant ${id}, which was never given`));
+    if (known?.status === 'revoked') return this.listener.contradiction(place, sentence(place, `revokes grant ${id} a second time`));
+    const members = known ? { ...known.members, revokedBy: stored.actorId } : { ...UNTOLD, revokedBy: stored.actorId };
+    const same = { organizationId: this.organizationId, id, agentId: this.agentId, capability: stored.capability ?? '' };
+    this.grants.set(id, { ...same, status: 'revoked', place, members });
+  }
+}
+
+/** Of a grant whose first entries were cut off. */
+const UNTOLD: Record<string, FactValue> = Object.fromEntries(
+  ['version', 'teamId', 'hitlMode', 'expiresAt', 'timeoutSeconds', 'timeoutAction', 'conditions', 'limits', 'quorum']
+    .map((name) => [name, undefined]),
+);

@@ -1,0 +1,46 @@
+import type { OpenEntry } from './open-entry.js';
+import { brief, canonical, sketchOf, type ToldText } from './shown-text.js';
+
+/** Where an entry has a text: under which name rows show it, and the member that holds it. */
+type Places = Readonly<Record<string, string>>;
+
+/** Members that rows show as they are; all others, and what should be a text and is none, as canonical JSON. */
+const PLAIN: ReadonlySet<string> = new Set(['action', 'comment', 'note', 'outputSummary', 'reason']);
+
+export type Texts = Record<string, ToldText>;
+
+/** What was asked. */
+const ASKED = { input: 'input', context: 'context', action: 'action' };
+
+export const CREATED_TEXTS: Places = { ...ASKED, reasons: 'reasons' };
+export const EDITED_TEXTS: Places = { input: 'input', diff: 'diff' };
+export const CLOSED_TEXTS: Places = { output: 'outputSummary', error: 'error' };
+export const REPORTED_TEXTS: Places = { output: 'output', error: 'error' };
+export const STARTED_TEXTS: Places = ASKED;
+
+/**
+ * Reads the texts of an entry, to be compared with what the row shows.
+ *
+ * @param isErased whether something was erased of the row: then what is left of it has to be compared
+ */
+export function textsIn({ metadata, erased }: OpenEntry, places: Places, isErased: boolean): Texts {
+  const texts: Texts = {};
+  for (const [shown, name] of Object.entries(places)) texts[shown] = toldText(metadata[name], name, erased.has(name), isErased);
+  return texts;
+}
+
+/** One of them. */
+export function textIn({ metadata, erased }: OpenEntry, name: string, isErased: boolean): ToldText {
+  return toldText(metadata[name], name, erased.has(name), isErased);
+}
+
+/** Whether not all of it is told any more, or not all of it shown: then it is compared by itself, and not by sums. */
+export function isApart(texts: Readonly<Texts>): boolean {
+  return Object.values(texts).some((text) => text === undefined || (typeof text === 'object' && text !== null));
+}
+
+function toldText(value: unknown, name: string, isErased: boolean, isErasedInRow: boolean): ToldText {
+  if (value === undefined) return null;
+  const text = typeof value === 'string' && PLAIN.has(name) ? value : canonical(value);
+  return isErased || isErasedInRow ? sketchOf(text, isErased) : brief(text);
+}

@@ -1,0 +1,65 @@
+import { expect, it } from '@jest/globals';
+import { checkpointText, openCheckpoint, originOf, readCheckpoint } from './checkpoint.js';
+import { publicHalf, readVerifierKey, signingKey, signNote, verifierKey } from './note.js';
+import { listsCut, signedAgain, sweepOrigin, sweepText, vouchesFor } from './sweep-note.js';
+import { keptByCaller } from './verify-platform.js';
+
+const NAME = 'countersign-test';
+const seed = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+const [KEY, NEXT] = [signingKey(NAME, seed(1)), signingKey(NAME, seed(2))];
+const CUT = { chain: 'agt_1', seq: 4, hash: 'a'.repeat(64), count: 4 };
+const METADATA = { sweepId: 'swp_1', before: '2026-01-01T00:00:00.000Z', chains: [CUT, { ...CUT, chain: 'agt_2', seq: 9, count: 3 }] };
+const TEXT = sweepText(NAME, 'org_a', METADATA);
+
+it('is of the organization, of how many entries are gone, and of all that the entry says', () => {
+  expect(readCheckpoint(TEXT)).toMatchObject({ origin: 'countersign-test/org_a/sweep', size: 7 });
+  const others = [
+    sweepText(NAME, 'org_b', METADATA), sweepText('countersign-other', 'org_a', METADATA),
+    sweepText(NAME, 'org_a', { ...METADATA, before: '2026-01-02T00:00:00.000Z' }),
+    sweepText(NAME, 'org_a', { ...METADATA, chains: [...METADATA.chains].reverse() }),
+  ];
+  for (const text of others) expect(text).not.toBe(TEXT);
+  expect(sweepText(NAME, 'org_a', { chains: 'none' })).toMatch(/\/sweep\n0\n/);
+});
+
+it('counts when all of the wanted keys have signed it, and for no other text', () => {
+  const [key, next] = [publicHalf(KEY), publicHalf(NEXT)];
+  expect(key.text).toBe(verifierKey(NAME, seed(1)));
+  expect(key.id).toBe(readVerifierKey(key.text)!.id);
+  const note = signNote(TEXT, [KEY]);
+  expect(vouchesFor(note, TEXT, [key])).toBe(true);
+  expect(vouchesFor(note, TEXT, [next])).toBe(false);
+  expect(vouchesFor(note, TEXT, [key, next])).toBe(false);
+  expect(vouchesFor(signNote(TEXT, [KEY, NEXT]), TEXT, [key, next])).toBe(true);
+  expect(vouchesFor(note, sweepText(NAME, 'org_b', METADATA), [key])).toBe(false);
+  expect(vouchesFor(null, TEXT, [key])).toBe(false);
+  expect(vouchesFor(note.slice(0, -10), TEXT, [key])).toBe(false);
+});
+
+it('is signed again by another key when the first has signed it, and it is a sweep of that organization', () => {
+  const by = publicHalf(KEY);
+  const origin = sweepOrigin(NAME, 'org_a');
+  expect(vouchesFor(signedAgain(signNote(TEXT, [KEY]), origin, by, [KEY, NEXT])!, TEXT, [by, publicHalf(NEXT)])).toBe(true);
+  expect(signedAgain(signNote(TEXT, [NEXT]), origin, by, [KEY, NEXT])).toBeUndefined();
+  expect(signedAgain(signNote(sweepText(NAME, 'org_b', METADATA), [KEY]), origin, by, [NEXT])).toBeUndefined();
+  const { size, root } = readCheckpoint(TEXT)!;
+  const checkpoint = checkpointText({ origin: originOf(NAME, 'org_a'), size, root });
+  expect(signedAgain(signNote(checkpoint, [KEY]), origin, by, [NEXT])).toBeUndefined();
+});
+
+it('is no checkpoint of any tree, and no checkpoint is one', () => {
+  const [note, keys] = [signNote(TEXT, [KEY]), [publicHalf(KEY)]];
+  for (const tree of ['org_a', 'platform']) expect(openCheckpoint(note, keys, originOf(NAME, tree))).toHaveProperty('wrong');
+  expect(keptByCaller([note], NAME)).toEqual([]);
+  const { size, root } = readCheckpoint(TEXT)!;
+  const checkpoint = signNote(checkpointText({ origin: originOf(NAME, 'org_a'), size, root }), [KEY]);
+  expect(vouchesFor(checkpoint, TEXT, keys)).toBe(false);
+});
+
+it('lists a cut as it is, and no other', () => {
+  expect(listsCut(METADATA, CUT)).toBe(true);
+  for (const other of [{ seq: 5 }, { count: 5 }, { hash: 'b'.repeat(64) }, { chain: 'agt_3' }]) {
+    expect(listsCut(METADATA, { ...CUT, ...other })).toBe(false);
+  }
+  expect(listsCut({}, CUT)).toBe(false);
+});

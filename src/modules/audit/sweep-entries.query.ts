@@ -1,0 +1,23 @@
+import type { RunsSql } from './streamed.query.js';
+
+/** Payloads of an organization's entries of sweeps, by their ids, as far as they are there. */
+export async function sweepPayloads(run: RunsSql, organizationId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = (await run(
+    `select e.id, e.payload from audit_entries e
+     where e.organization_id = $1 and e.id = any ($2::text[]) and e.event = 'admin.audit_retention_sweep'`,
+    [organizationId, ids],
+  )) as { id: string; payload: string }[];
+  return new Map(rows.map(({ id, payload }) => [id, payload]));
+}
+
+/** By which those who swept have signed what their entries say, by the entries' ids. */
+export async function sweepNotes(run: RunsSql, organizationId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = (await run(
+    `select n.key as id, n.value as note from audit_sweeps s cross join lateral json_each_text(s.notes) n
+     where s.organization_id = $1 and s.state in ('recorded', 'done') and n.key = any ($2::text[])`,
+    [organizationId, ids],
+  )) as { id: string; note: string }[];
+  return new Map(rows.map(({ id, note }) => [id, note]));
+}
