@@ -56,7 +56,7 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
     const { onRecoveryParts } = await import('../modules/lifecycle/recovery-parts.store.js');
     const done = await onDatabaseOf(meant, (url) => onRecoveryParts(url, async (parts) => {
       const { anchorsOf } = await import('../modules/audit/anchors/anchors-of.js');
-      const { compareAll, giveUp, lostOf, signLosses } = await import('../modules/audit/anchors/recovery.js');
+      const { compareAll, giveUp, lostOf, recoverySigner, signLosses } = await import('../modules/audit/anchors/recovery.js');
       const { rewrittenTrees, signAnew } = await import('../modules/audit/trees/sign-anew.js');
       const { openWork } = await import('../modules/lifecycle/recovery.query.js');
       if (!(await parts.rootKey.isSetUp())) throw new StartRefused('this database was never set up: there is nothing to recover');
@@ -71,6 +71,7 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
       const recovered = await recoverInstallation(parts, {
         lost: await signLosses(parts.run, lostOf(compared), seed),
         rewritten,
+        signed: seed === undefined ? undefined : await recoverySigner(parts.run, seed),
         beforeRelease: async () => {
           await giveUp(parts.run, compared);
           if (rewritten.length > 0) await signAnew(config.databaseListenUrl ?? url, seed!);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { giveUp } from '../../src/domain/audit/given-up.js';
+import { giveUp, signRecovery } from '../../src/domain/audit/given-up.js';
 import { signingKey } from '../../src/domain/audit/note.js';
 import { anonymous, as, asAgent, asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -64,6 +64,14 @@ async function held(at: TestServer): Promise<void> {
   }, PATIENT);
 }
 
+/** For as long as a server takes to look again, several times over. */
+async function stayHeld(...all: TestServer[]): Promise<void> {
+  for (let look = 0; look < 8; look++) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    for (const at of all) (await anonymous(at).get('/health/ready')).expect(503, 'UNAVAILABLE');
+  }
+}
+
 async function refusesEverything(at: TestServer): Promise<void> {
   const refused = routes.filter(({ template }) => !SERVED.test(template));
   expect(refused.length).toBeGreaterThan(50);
@@ -110,6 +118,19 @@ afterAll(async () => {
   await saved?.drop();
 });
 
+test('anchors are told also where the database says that they have everything', async () => {
+  await server.database.asSuperuser(
+    `create function say_anchored() returns trigger language plpgsql as $$ begin
+       update audit_anchors set size = new.size, root = new.root, note = new.note; return null; end $$`,
+    `create trigger say_anchored after insert on audit_checkpoints for each row
+       when (new.organization_id = 'platform') execute function say_anchored()`,
+    'alter table audit_checkpoints enable always trigger say_anchored',
+  );
+  await anAgent(server).create();
+  await allAnchored();
+  await server.database.asSuperuser('drop trigger say_anchored on audit_checkpoints', 'drop function say_anchored()');
+});
+
 describe('a database that is put back under its servers', () => {
   let lost: Line;
 
@@ -140,6 +161,16 @@ describe('a database that is put back under its servers', () => {
     for (const forged of [{ size, root, note: '' }, giveUp({ size, root }, [key])]) {
       await appendPast(server.database, { type: 'admin.recovered', metadata: { lost: forged, lossAccepted: true } });
     }
+    // Nor that it was recovered, nor is it another installation by another name: those that run have seen what it was.
+    const at = new Date(Date.now() + 1_000);
+    for (const note of ['', signRecovery(at, key)]) {
+      await server.database.asSuperuser(`update instance set recovered_at = '${at.toISOString()}', recovered_note = '${note}'`);
+      await stayHeld(server, replica);
+    }
+    await server.database.asSuperuser(`update instance set name = 'countersign-aaaaaaaaaaaa', recovered_at = clock_timestamp()`);
+    await stayHeld(server, replica);
+    await expect(replica.restart()).rejects.toThrow(/AUDIT_SIGNING_KEY: is not the one/);
+    await server.database.asSuperuser(`update instance set name = '${name}', recovered_at = null, recovered_note = null`);
     await replica.restart();
     await Promise.all([held(server), held(replica)]);
   });

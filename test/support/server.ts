@@ -97,9 +97,9 @@ function supervise(
 }
 
 /** Starts a server again that was killed. On a busy machine a start may take too long; further tries are no part of what is shown. */
-export async function back(server: TestServer, tries = 4): Promise<void> {
-  await server.restart().catch((error: unknown) => {
+export async function back(server: TestServer, env: Environment = {}, tries = 4): Promise<void> {
+  await server.restart(env).catch((error: unknown) => {
     if (tries === 1) throw error;
-    return back(server, tries - 1);
+    return back(server, env, tries - 1);
   });
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonValue } from '../json.js';
-import { checkpointText, originOf, PLATFORM_TREE } from './checkpoint.js';
+import { checkpointText, openCheckpoint, originOf, PLATFORM_TREE } from './checkpoint.js';
 import { openNote, signNote, type SigningKey, type VerifierKey } from './note.js';
+import { EMPTY_ROOT, hashText } from './tree/rfc6962.js';
 
 // A checkpoint that an operator gave up no longer counts against the log. Whoever owns the database can append that somebody did, and put
 // an older state back; so the word counts only with a signature of the key that signs checkpoints. It has the form of a checkpoint; its
@@ -20,6 +21,21 @@ export interface GivenUp extends LostCheckpoint {
 
 const textOf = (instance: string, { size, root }: LostCheckpoint): string =>
   checkpointText({ origin: originOf(instance, `${PLATFORM_TREE}/given-up`), size, root });
+
+/** First line of the word that an installation was recovered, and until which moment what was seen of it no longer counts. */
+const recoveredOrigin = (instance: string): string => originOf(instance, 'recovered');
+
+/** By which servers know that who says so has the key. */
+export function signRecovery(at: Date, key: SigningKey): string {
+  const text = checkpointText({ origin: recoveredOrigin(key.name), size: at.getTime(), root: hashText(EMPTY_ROOT) });
+  return signNote(text, [key]);
+}
+
+/** Whether the key has signed that the installation was recovered at that moment. */
+export function isRecovered(note: string, instance: string, at: Date, key: VerifierKey): boolean {
+  const opened = openCheckpoint(note, [key], recoveredOrigin(instance));
+  return 'checkpoint' in opened && opened.checkpoint.size === at.getTime();
+}
 
 /** Signed by each of these keys, which all have the installation's name. */
 export function giveUp(lost: LostCheckpoint, keys: readonly [SigningKey, ...SigningKey[]]): GivenUp {

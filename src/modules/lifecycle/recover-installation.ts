@@ -36,6 +36,8 @@ export interface RecoveryOrder {
   /** Checkpoints that anchors had and this database has not. */
   readonly lost: readonly GivenUp[];
   readonly rewritten: readonly RewrittenTree[];
+  /** The word of the signing key that it was done then; absent where there is no key. */
+  readonly signed?: ((at: Date) => string) | undefined;
   /** Does what has to be done outside of the database, last before it is served again. Repeated when it is cut short. */
   readonly beforeRelease: () => Promise<void>;
   readonly onProgress: (step: 'work' | 'agents' | 'sessions' | 'invitations' | 'organizations', done: number) => void;
@@ -165,11 +167,11 @@ async function recordAll(
  * The old root key dies with this commit: it may be one that was taken out of service. Nobody knows the one that takes its place, so that
  * `key rotate` has to make another.
  */
-async function release({ work, rootKey }: RecoveryParts, { lost, rewritten }: RecoveryOrder): Promise<Date> {
+async function release({ work, rootKey }: RecoveryParts, { lost, rewritten, signed }: RecoveryOrder): Promise<Date> {
   const recoveredAt = await work.run({ chains: [platformChain()] }, async (tx) => {
     const now = await tx.now();
     await rootKey.replace(tx, hashRootKey(makeRootKey()), now);
-    await releaseInstance(tx, now);
+    await releaseInstance(tx, now, signed?.(now) ?? null);
     const losses = [
       ...lost.map((one) => ({ lost: one })),
       ...rewritten.map(({ tree, lost: was }) => ({ rewritten: was ? { tree, size: was.size, root: was.root } : { tree } })),

@@ -10,7 +10,7 @@ import { StartRefused } from '../../platform/config/start-refused.js';
 import { IdempotencyKeys } from '../../platform/database/idempotency.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import { OutboxBell } from '../../platform/outbox/outbox-bell.js';
-import { fingerprintOf } from './fingerprints.store.js';
+import { fingerprintOf, signingFingerprintOf } from './fingerprints.store.js';
 import { hashRootKey, makeRootKey } from './root-key.js';
 
 export interface FirstRun {
@@ -34,9 +34,10 @@ export async function firstRun(dataSource: DataSource, config: CompleteConfig): 
   try {
     await lock.query('select pg_advisory_lock($1)', [FIRST_RUN_LOCK]);
     try {
-      const [instance] = (await lock.query('select secret_fingerprints as fingerprints from instance')) as { fingerprints: Fingerprints }[];
+      const [instance] = (await lock.query('select name, secret_fingerprints as fingerprints from instance')) as
+        { name: string; fingerprints: Fingerprints }[];
       if (!instance) return await setUp(dataSource, config);
-      assertSameSecrets(instance.fingerprints, fingerprintsOf(config));
+      assertSameSecrets(instance.fingerprints, fingerprintsOf(config, instance.name));
       return {};
     } finally {
       await lock.query('select pg_advisory_unlock($1)', [FIRST_RUN_LOCK]);
@@ -61,7 +62,7 @@ async function setUp(dataSource: DataSource, config: CompleteConfig): Promise<Fi
       );
       await tx.query(
         'insert into instance (name, first_organization_id, root_key_hash, secret_fingerprints) values ($1, $2, $3, $4)',
-        [name, organizationId, hashRootKey(rootKey), JSON.stringify(fingerprintsOf(config))],
+        [name, organizationId, hashRootKey(rootKey), JSON.stringify(fingerprintsOf(config, name))],
       );
       // The platform's chain opens with the key that will sign its checkpoints.
       tx.record(platformChain(), {
@@ -83,11 +84,11 @@ async function setUp(dataSource: DataSource, config: CompleteConfig): Promise<Fi
 
 type Fingerprints = Record<'JWT_SECRET' | 'ENCRYPTION_KEY' | 'AUDIT_SIGNING_KEY', string>;
 
-function fingerprintsOf({ jwtSecret, encryptionKey, auditSigningKey }: CompleteConfig): Fingerprints {
+function fingerprintsOf({ jwtSecret, encryptionKey, auditSigningKey }: CompleteConfig, instance: string): Fingerprints {
   return {
     JWT_SECRET: fingerprintOf(jwtSecret),
     ENCRYPTION_KEY: fingerprintOf(encryptionKey),
-    AUDIT_SIGNING_KEY: fingerprintOf(auditSigningKey),
+    AUDIT_SIGNING_KEY: signingFingerprintOf(auditSigningKey, instance),
   };
 }
 

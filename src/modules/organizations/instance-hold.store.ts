@@ -13,7 +13,11 @@ export async function holdInstance(run: RunStatement, because: string): Promise<
   return row!.held_at as Date;
 }
 
-/** It is served again from here on; servers compare it anew with what they know of it. */
-export async function releaseInstance(tx: Tx, at: Date): Promise<void> {
-  await tx.query('update instance set held_because = null, held_at = null, recovered_at = $1', [at]);
+/**
+ * It is served again from here on; servers compare it anew with what they know of it.
+ *
+ * @param note signed, so that they forget what they have seen; null: only those that start from here on serve
+ */
+export async function releaseInstance(tx: Tx, at: Date, note: string | null): Promise<void> {
+  await tx.query('update instance set held_because = null, held_at = null, recovered_at = $1, recovered_note = $2', [at, note]);
 }

@@ -58,6 +58,7 @@ export class OrganizationsPersonalData implements PersonalData {
     instance: {
       name: id.class, first_organization_id: id.class, root_key_hash: secret.class, secret_fingerprints: digest.class,
       held_because: code.class,
+      recovered_note: code.class,
     },
   };
 

@@ -1,7 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { originOf, PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
-import { verifierKey } from '../../../domain/audit/note.js';
+import { isRecovered } from '../../../domain/audit/given-up.js';
+import { publicHalf, signingKey, verifierKey } from '../../../domain/audit/note.js';
 import type { Anchor, Anchored, AnchoredNote } from '../../../platform/audit/anchor.js';
 import { Hold } from '../../../platform/audit/hold.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
@@ -11,6 +12,7 @@ import { Problem } from '../../../platform/http/problem.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { instanceName } from '../trees/checkpoint.query.js';
 import { reading } from '../trees/reading.js';
+import type { AnchorState } from './anchor-state.query.js';
 import { Anchors } from './anchors.js';
 import { watermarks } from './anchors.store.js';
 import { compare, contradictionText } from './comparison.js';
@@ -28,6 +30,8 @@ export class AgreeService extends Anchors {
   /** Anchors that have not answered since they were last to be asked. */
   private readonly unasked = new Set<Anchor>();
   private readonly contradictions = new Map<Anchor, string>();
+  /** By name, what those have that this server has published to. */
+  private readonly told = new Map<string, number>();
   /** Anchors of which it was said that they do not answer. */
   private readonly silent = new Set<Anchor>();
 
@@ -52,6 +56,15 @@ export class AgreeService extends Anchors {
     return [...this.contradictions.values()][0];
   }
 
+  /**
+   * Whether this installation was recovered since a time: by the word of the signing key alone, since anybody who owns the database could
+   * say so, or say again what was said once.
+   */
+  isRecovered({ recoveredAt: at, recoveredNote: note }: AnchorState, instance: string, since: number): boolean {
+    if (at === undefined || note === undefined || at.getTime() <= since) return false;
+    return isRecovered(note, instance, at, publicHalf(signingKey(instance, this.config.auditSigningKey)));
+  }
+
   /** Everything that was known of the anchors no longer counts: this is another connection, or a database that was recovered. */
   askAnew(): void {
     for (const anchor of this.anchors) this.unasked.add(anchor);
@@ -74,9 +87,19 @@ export class AgreeService extends Anchors {
     if (because !== undefined) this.hold.set(because);
   }
 
+  /** An anchor has told this server how far it is: the database's word goes no further then. */
+  kept(name: string, size: number): void {
+    this.told.set(name, size);
+  }
+
+  /** Another server publishes. */
+  forgetKept(): void {
+    this.told.clear();
+  }
+
   async anchoredSize(run: ReadStatement): Promise<number> {
     const known = new Map((await watermarks(run)).map(({ destination, size }) => [destination, size]));
-    return Math.min(...this.anchors.map(({ name }) => known.get(name) ?? 0));
+    return Math.min(...this.anchors.map(({ name }) => Math.min(known.get(name) ?? 0, this.told.get(name) ?? Infinity)));
   }
 
   async newest(): Promise<({ readonly name: string } & AnchoredNote)[]> {

@@ -14,6 +14,8 @@ export interface AnchorState {
   readonly heldBecause?: string;
   /** When it was last recovered. */
   readonly recoveredAt?: Date;
+  /** By which the signing key says so. */
+  readonly recoveredNote?: string;
   /** The newest checkpoint of the platform's tree. */
   readonly newest?: { readonly size: number; readonly root: string };
   /** Rises with every commit that appends; by it one knows that there are entries which no checkpoint has yet. */
@@ -29,6 +31,7 @@ interface Row {
   now: Date;
   held_because: string | null;
   recovered_at: Date | null;
+  recovered_note: string | null;
   size: string | null;
   root: string | null;
   commits: string;
@@ -43,7 +46,7 @@ interface Row {
  */
 export async function anchorState(run: ReadStatement, anchored: number): Promise<AnchorState> {
   const [row] = (await run(
-    `select i.name as instance, clock_timestamp() as now, i.held_because, i.recovered_at, newest.size, newest.root,
+    `select i.name as instance, clock_timestamp() as now, i.held_because, i.recovered_at, i.recovered_note, newest.size, newest.root,
        coalesce(pg_sequence_last_value(pg_get_serial_sequence('audit_tree_queue', 'id')::regclass), 0) as commits,
        (select c.made_at from audit_checkpoints c where c.organization_id = 'platform' and c.size > $1
         order by c.size limit 1) as unanchored_since,
@@ -61,6 +64,7 @@ export async function anchorState(run: ReadStatement, anchored: number): Promise
     replicas: row.replicas,
     ...(row.held_because === null ? {} : { heldBecause: row.held_because }),
     ...(row.recovered_at === null ? {} : { recoveredAt: row.recovered_at }),
+    ...(row.recovered_note === null ? {} : { recoveredNote: row.recovered_note }),
     ...(row.size === null || row.root === null ? {} : { newest: { size: Number(row.size), root: row.root } }),
     ...(row.unanchored_since === null ? {} : { unanchoredSince: row.unanchored_since }),
   };

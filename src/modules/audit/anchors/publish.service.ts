@@ -21,6 +21,8 @@ const LONGEST_PAUSE_MS = 60_000;
 /** How an anchor is doing with us. */
 interface Turn {
   busy: boolean;
+  /** What it has, as it told itself. Whoever owns the database could say there that it has all of it. */
+  kept?: Anchored;
   failures: number;
   notBefore: number;
 }
@@ -47,6 +49,7 @@ export class PublishService implements BeforeApplicationShutdown {
 
   @Interval(LOOK_EVERY_MS)
   async tick(): Promise<void> {
+    if (!this.leadership.isLeader) this.forget();
     if (this.looking || this.isStopping || !this.leadership.isLeader || this.hold.because !== undefined) return;
     this.looking = true;
     try {
@@ -63,6 +66,12 @@ export class PublishService implements BeforeApplicationShutdown {
     await Promise.all(this.running);
   }
 
+  /** Who leads now tells them more. */
+  private forget(): void {
+    for (const turn of this.turns.values()) delete turn.kept;
+    this.agreeing.forgetKept();
+  }
+
   private async begin(): Promise<void> {
     const ours = await ourTree(this.read);
     if (!ours) return;
@@ -71,10 +80,10 @@ export class PublishService implements BeforeApplicationShutdown {
     for (const anchor of this.anchors) {
       const turn = this.turnOf(anchor);
       const mark = known.get(anchor.name);
-      const isThere = mark?.size === ours.newest.size && mark.root === ours.newest.root;
+      const isThere = turn.kept?.size === ours.newest.size && turn.kept.root === ours.newest.root;
       if (turn.busy || isThere || performance.now() < turn.notBefore) continue;
       turn.busy = true;
-      const run = this.publish(anchor, turn, origin, ours, mark).finally(() => {
+      const run = this.publish(anchor, turn, origin, ours, turn.kept ?? mark).finally(() => {
         turn.busy = false;
         this.running.delete(run);
       });
@@ -85,6 +94,8 @@ export class PublishService implements BeforeApplicationShutdown {
   private async publish(anchor: Anchor, turn: Turn, origin: string, ours: OurTree, known: Anchored | undefined): Promise<void> {
     try {
       const kept = await anchor.publish(origin, ours, known);
+      turn.kept = kept;
+      this.agreeing.kept(anchor.name, kept.size);
       // As the leader, so that an older leader's word does not come after a newer one's.
       await this.leadership.run((run) => setWatermark(reading(run), anchor.name, kept));
       turn.failures = 0;

@@ -1,5 +1,5 @@
 import { originOf, PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
-import { giveUp as giveUpCheckpoint, type GivenUp, type LostCheckpoint } from '../../../domain/audit/given-up.js';
+import { giveUp as giveUpCheckpoint, type GivenUp, signRecovery, type LostCheckpoint } from '../../../domain/audit/given-up.js';
 import { verifierKey } from '../../../domain/audit/note.js';
 import type { Anchor } from '../../../platform/audit/anchor.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
@@ -28,6 +28,12 @@ export async function signLosses(run: RunStatement, lost: readonly LostCheckpoin
   const live = await liveKey(run);
   if (live && live.verifierKey !== own) throw new StartRefused(new OtherKey(key.id, live.keyId).message);
   return lost.map((one) => giveUpCheckpoint(one, [key]));
+}
+
+/** Signs that the installation was recovered: running servers believe no other word. */
+export async function recoverySigner(run: RunStatement, seed: string): Promise<(at: Date) => string> {
+  const { key } = await signerOf(run, seed);
+  return (at) => signRecovery(at, key);
 }
 
 /** The checkpoints that anchors have and this database has not; one that tells no root is known by its size. */

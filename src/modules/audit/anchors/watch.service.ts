@@ -26,6 +26,8 @@ const OTHER = 'This database is not the one that this server has served until no
 export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
   /** The newest checkpoint that this process has seen, and after which recovery. */
   private seen: (Seen & { readonly recoveredAt: number }) | undefined;
+  /** Its name, which never changes. */
+  private instance: string | undefined;
   private state: AnchorState | undefined;
   private askedAt = -Infinity;
   private looking: Promise<void> | undefined;
@@ -84,14 +86,17 @@ export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
     this.age.pass();
   }
 
-  private async judge({ heldBecause, newest, recoveredAt: recovered }: AnchorState): Promise<void> {
-    const recoveredAt = recovered?.getTime() ?? 0;
-    if (this.seen && this.seen.recoveredAt !== recoveredAt) {
-      // Recovered, or put back to before it was: what we have seen need not be there, and the anchors decide.
+  private async judge(state: AnchorState): Promise<void> {
+    const { instance, heldBecause, newest } = state;
+    // Whoever started this server has compared it with the signing key.
+    this.instance ??= instance;
+    if (this.seen && this.agreeing.isRecovered(state, this.instance, this.seen.recoveredAt)) {
+      // What we have seen need not be there, and the anchors decide.
       this.seen = undefined;
       this.askAnew();
     }
-    const isOther = this.seen !== undefined && !(await stillHas(this.run, this.seen));
+    const recoveredAt = this.seen?.recoveredAt ?? state.recoveredAt?.getTime() ?? 0;
+    const isOther = instance !== this.instance || (this.seen !== undefined && !(await stillHas(this.run, this.seen)));
     // At once: the anchors may take their time.
     if (isOther) this.holdForOther();
     else if (heldBecause !== undefined) this.hold.set(heldBecause);

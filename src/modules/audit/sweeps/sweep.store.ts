@@ -29,6 +29,17 @@ export class SweepStore {
     );
   }
 
+  /** As if it were still being written: nobody can record it any more. Answers whether nobody had. */
+  async withdrawn(tx: Tx, { organizationId, id }: Sweep): Promise<boolean> {
+    return this.moved(
+      await tx.query(
+        `update audit_sweeps set state = 'writing'
+         where organization_id = $1 and id = $2 and state in ('writing', 'verified') returning id`,
+        [organizationId, id],
+      ),
+    );
+  }
+
   /** The log says so. Answers whether it was verified, and not recorded yet. */
   async recorded(tx: Tx, { organizationId, id }: Sweep, cuts: readonly ChainCut[], notes: Required<Sweep>['notes']): Promise<boolean> {
     return this.moved(

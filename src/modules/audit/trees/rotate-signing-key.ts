@@ -85,7 +85,7 @@ async function rotate(run: RunStatement, trees: KnownTrees, { present, next }: S
   });
   await replaceKey(run, after.key.id, after.verifierKey, size);
   await signSweepsAgain(run, before.instance, { present: before.key, next: after.key });
-  await acceptSigningKey(run, next);
+  await acceptSigningKey(run, next, after.instance);
   return { keyId: after.key.id, verifierKey: after.verifierKey, size, already: false };
 }
 
