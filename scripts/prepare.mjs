@@ -106,6 +106,18 @@ function build(say, state) {
   writeStamp(state);
 }
 
+/** Compiles the proofs, and what they share with tests, beside the product, never into it; the compiler knows by itself what is stale. */
+function compileProofs(say = (line) => process.stderr.write(`${line}\n`)) {
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  // One at a time: two would write the same files.
+  locked(say, () => {
+    const tsc = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.proofs.json', '--pretty', 'false'], {
+      cwd: root, stdio: ['ignore', 2, 2],
+    });
+    if (tsc.status !== 0) throw new PrepareError('The proofs do not compile; the messages are above.');
+  });
+}
+
 /** The stand-alone verifier as one page: dist/verifier.html. */
 function packVerifier() {
   const script = join(root, 'verifier', 'pack.mjs');
@@ -183,9 +195,10 @@ function digest(parts) {
 }
 
 /** Runs the steps of a script and turns what they refuse into a line and an exit code. */
-export function prepareOrExit() {
+export function prepareOrExit({ proofs = false } = {}) {
   try {
     prepare();
+    if (proofs) compileProofs();
   } catch (error) {
     if (!(error instanceof PrepareError)) throw error;
     process.stderr.write(`${error.message}\n`);

@@ -1,6 +1,5 @@
 // npm run prove                                      lists the proofs
 // npm run prove -- <name> [--seed N] [--count N]     runs one at length; the seed makes it repeatable
-import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,8 +13,7 @@ const { values, positionals } = parseArgs({
   options: { seed: { type: 'string' }, count: { type: 'string' } },
 });
 
-prepareOrExit();
-compileProofs();
+prepareOrExit({ proofs: true });
 const proofs = await loadProofs();
 const wanted = positionals[0];
 if (wanted === undefined) {
@@ -24,13 +22,6 @@ if (wanted === undefined) {
   const proof = proofs.find(({ name }) => name === wanted);
   if (proof === undefined) fail(`no proof named ${wanted}; there are ${proofs.map(({ name }) => name).join(', ')}`);
   process.exitCode = await prove(proof);
-}
-
-// Proofs are compiled beside the product, never into it; the compiler knows by itself what is stale.
-function compileProofs() {
-  const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.proofs.json', '--pretty', 'false'];
-  const { status } = spawnSync(process.execPath, tsc, { stdio: ['ignore', 2, 2] });
-  if (status !== 0) fail('the proofs do not compile; the messages are above');
 }
 
 async function loadProofs() {

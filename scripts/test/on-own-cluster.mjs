@@ -1,5 +1,4 @@
 // A story on a PostgreSQL of the machine's own, in which tests' and proofs' support can start servers.
-import { spawnSync } from 'node:child_process';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { prepareOrExit } from '../prepare.mjs';
@@ -19,9 +18,7 @@ export async function onOwnCluster(story) {
     process.stderr.write(MISSING);
     process.exit(2);
   }
-  prepareOrExit();
-  const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.proofs.json', '--pretty', 'false'];
-  if (spawnSync(process.execPath, tsc, { stdio: ['ignore', 2, 2] }).status !== 0) process.exit(1);
+  prepareOrExit({ proofs: true });
 
   const folder = makeRunFolder();
   chmodSync(folder, 0o755);

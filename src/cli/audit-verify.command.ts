@@ -5,7 +5,7 @@ import { databaseOf } from './database-address.js';
 import { reason } from './reason.js';
 import { defaultRemembered, NOTHING_REMEMBERED, readRemembered, remember } from './remembered-checkpoints.js';
 import { counted, verificationReport } from './verification-report.js';
-import { fromDatabase, fromFile, fromServer, type VerifyFrom } from './verify-from.js';
+import type { VerifyFrom } from './verify-from.js';
 
 const WELL = 0;
 const TAMPERED = 1;
@@ -67,6 +67,8 @@ async function verify(options: VerifyOptions, env: NodeJS.ProcessEnv): Promise<n
       ...(agent === undefined ? {} : { agentId: agent }),
     };
     const given = options.databaseUrl === undefined;
+    // Loaded when a log is verified: what reads and judges it takes longer to load than any other command to do its work.
+    const { fromDatabase, fromFile, fromServer } = await import('./verify-from.js');
     if (options.file !== undefined) outcome = await fromFile(options.file, how);
     else if (given && options.url !== undefined) outcome = await fromServer(options.url, options.key, how);
     else {

@@ -1,6 +1,9 @@
 import { Command } from 'commander';
-import { serve } from '../start/serve.js';
 
 export function startCommand(): Command {
-  return new Command('start').description('Starts the server, as npm start does.').action(() => serve(process.env));
+  return new Command('start').description('Starts the server, as npm start does.').action(async () => {
+    // The other commands have no use for a server.
+    const { serve } = await import('../start/serve.js');
+    await serve(process.env);
+  });
 }

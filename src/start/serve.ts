@@ -11,7 +11,6 @@ import { warningsAbout } from '../platform/config/warnings.js';
 import { StartRefused } from '../platform/config/start-refused.js';
 import { embeddedSecrets } from '../platform/embedded/secret-files.js';
 import { startEmbeddedPostgres } from '../platform/embedded/supervisor.js';
-import { Waiters } from '../platform/wake/waiters.js';
 import { createLogger, withoutCredentials, type Logger } from '../platform/logging/logger.js';
 import { banner } from './banner.js';
 import { withEnvironmentFile } from './environment-file.js';
@@ -133,6 +132,8 @@ async function listen(app: INestApplication, config: CompleteConfig): Promise<vo
  */
 async function drain(app: INestApplication): Promise<void> {
   const server = app.getHttpServer() as Server;
+  // Loaded with the application, long ago: to name it above would load the framework before the database is started.
+  const { Waiters } = await import('../platform/wake/waiters.js');
   app.get(Waiters).release();
   const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await new Promise<void>((done) => void server.close(() => done()));
