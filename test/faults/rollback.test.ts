@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -226,4 +227,29 @@ describe('a database that is put back under its servers', () => {
     await saved.putBack();
     await Promise.all([held(server), held(replica)]);
   });
+});
+
+test('a database that was emptied is held by what the same key has signed for another name, until that is given up', async () => {
+  const emptied = await startServer({ database: 'empty', env: { AUDIT_ANCHORS: server.database.anchors } });
+  try {
+    await held(emptied);
+    const env = { ...TEST_ENVIRONMENT, DATABASE_URL: emptied.database.url, AUDIT_ANCHORS: server.database.anchors };
+    expect(await countersign(['recover', '--accept-loss'], env)).toMatchObject({ code: 0 });
+    await eventually(async () => (await anonymous(emptied).get('/health/ready')).expect(200), PATIENT);
+    const [{ name }] = (await emptied.sql<{ name: string }>('select name from instance')) as [{ name: string }];
+    const folder = server.database.anchors.slice('file:'.length);
+    await eventually(() => expect(readdirSync(folder)).toContain(name), PATIENT);
+    await emptied.restart();
+    await eventually(async () => (await anonymous(emptied).get('/health/ready')).expect(200), PATIENT);
+  } finally {
+    await emptied.stop();
+  }
+  const own = await startServer({ database: 'empty', env: {
+    AUDIT_ANCHORS: server.database.anchors, AUDIT_SIGNING_KEY: randomBytes(32).toString('base64'),
+  } });
+  try {
+    await eventually(async () => (await anonymous(own).get('/health/ready')).expect(200), PATIENT);
+  } finally {
+    await own.stop();
+  }
 });

@@ -110,7 +110,7 @@ function textsOf({ input, context, action, reasons, output, error }: Row, edit: 
 
 function gapsOf({ organizationId, id, ...is }: GapRow): RecordGap[] {
   const of = (kind: RecordGap['kind'], isBlank: boolean, isErased: boolean): RecordGap[] =>
-    (isBlank || isErased ? [{ kind, organizationId, id, isBlank }] : []);
+    (isBlank || isErased ? [{ kind, organizationId, id, isBlank, isErased }] : []);
   return [
     ...of('execution', is.isBlank, is.isErased), ...of('report', is.isReportBlank, is.isReportErased),
     ...of('settlement', is.isSettlementBlank, is.isSettlementErased),

@@ -76,7 +76,7 @@ export const requestRecords: RecordKeeper = {
   rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf, longColumnsOf('hitl_requests', 'q', LONG)),
   gaps: async function* (run, selection) {
     for await (const batch of streamedRows<Omit<RecordGap, 'kind'>>(run, GAPS, selection)) {
-      yield batch.map(({ organizationId, id, isBlank }) => ({ kind: 'request' as const, organizationId, id, isBlank }));
+      yield batch.map((one) => ({ kind: 'request' as const, ...one }));
     }
   },
 };

@@ -42,7 +42,7 @@ export const voteRecords: RecordKeeper = {
   },
   gaps: async function* (run, selection) {
     for await (const batch of streamedRows<Pick<RecordGap, 'organizationId' | 'id'>>(run, GAPS, selection)) {
-      yield batch.map((one) => ({ kind: 'vote' as const, ...one, isBlank: false }));
+      yield batch.map((one) => ({ kind: 'vote' as const, ...one, isBlank: false, isErased: true }));
     }
   },
 };

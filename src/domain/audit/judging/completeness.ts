@@ -17,6 +17,9 @@ import { isApart } from './told-texts.js';
 /** Groups of things that differ and are named; of each of the rest only that it differs is told. */
 const GROUPS_NAMED = 1_000;
 
+/** Texts of a row that retention of records does not blank: they are the gate's own words. */
+const KEPT_TEXTS: ReadonlySet<string> = new Set(['reasons']);
+
 /** Where rows and entries are read from, of one moment. */
 export interface RecordSources {
   rows(): AsyncIterable<{ readonly kind: RecordKind; readonly rows: readonly RecordRow[] }>;
@@ -105,11 +108,11 @@ export class Completeness {
     if (compared === 'nothing') return;
     this.checked++;
     const key = keyOfFact(told);
-    const texts = this.gaps.isBlank(key) ? undefined : told.texts;
+    const texts = this.left(key, told.texts);
     if (compared === 'row') return void this.nearCuts.set(key, { ...told, texts });
-    if (texts && (this.gaps.isErased(key) || isApart(texts))) this.apart.set(key, told);
-    // What is left in it then are brief texts, all of them.
-    this.sums.add(key, textOfFact(told, this.isApart(key) ? {} : (texts as Record<string, string | null>)));
+    if (texts && (this.gaps.isErased(key) || isApart(texts))) this.apart.set(key, { ...told, texts });
+    // Texts that go into the sum are brief, all of them.
+    this.sums.add(key, textOfFact(told, this.isByItself(key) ? {} : (texts as Record<string, string | null>)));
   }
 
   private subtract(fact: RowFact): void {
@@ -125,12 +128,18 @@ export class Completeness {
     }
     const apart = this.apart.get(key);
     if (apart) this.found.push(...disagreed(fact, apart, otherTexts(fact.shown, apart.texts)));
-    this.sums.subtract(key, textOfFact(fact, this.isApart(key) || !fact.shown ? {} : briefed(fact.shown)));
+    const shown = this.isByItself(key) ? undefined : this.left(key, fact.shown);
+    this.sums.subtract(key, textOfFact(fact, shown && briefed(shown)));
   }
 
   /** Whether its texts are no part of the sums: both sides come to the same answer. */
-  private isApart(key: string): boolean {
-    return this.apart.has(key) || this.gaps.isBlank(key) || this.gaps.isErased(key);
+  private isByItself(key: string): boolean {
+    return this.apart.has(key) || this.gaps.isErased(key);
+  }
+
+  /** What is compared of a thing's texts: where retention has blanked it, only what that leaves. */
+  private left<Text>(key: string, texts: Readonly<Record<string, Text>> | undefined): Readonly<Record<string, Text>> | undefined {
+    return texts && this.gaps.isBlank(key) ? Object.fromEntries(Object.entries(texts).filter(([name]) => KEPT_TEXTS.has(name))) : texts;
   }
 
   /**
@@ -177,7 +186,10 @@ export class Completeness {
         if (!first) this.found.push(withoutEntry(fact));
         else if (others.length > 0) this.found.push(toldTwice(others[0]!));
         // Texts that were compared by themselves are done with.
-        else this.found.push(...disagreement(this.isApart(key) ? { ...fact, shown: undefined } : fact, first));
+        else {
+          const shown = this.isByItself(key) ? undefined : fact.shown;
+          this.found.push(...disagreement({ ...fact, shown }, { ...first, texts: this.left(key, first.texts) }));
+        }
       }
     }
     for (const [fact] of told.values()) this.found.push(withoutRow(fact!));

@@ -16,8 +16,8 @@ describe('a set of digests', () => {
 
 it('gaps are told apart by kind, organization and id', () => {
   const gaps = new RecordGaps(randomBytes(16));
-  gaps.add({ kind: 'execution', organizationId: 'org_a', id: 'x', isBlank: true });
-  gaps.add({ kind: 'request', organizationId: 'org_a', id: 'x', isBlank: false });
+  gaps.add({ kind: 'execution', organizationId: 'org_a', id: 'x', isBlank: true, isErased: false });
+  gaps.add({ kind: 'request', organizationId: 'org_a', id: 'x', isBlank: false, isErased: true });
   expect(gaps.isBlank('execution org_a x')).toBe(true);
   expect(gaps.isErased('execution org_a x')).toBe(false);
   expect(gaps.isErased('request org_a x')).toBe(true);

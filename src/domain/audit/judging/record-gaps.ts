@@ -6,8 +6,10 @@ export interface RecordGap {
   readonly kind: RecordFact['kind'];
   readonly organizationId: string;
   readonly id: string;
-  /** All of its texts are gone, as retention of records leaves them; otherwise it holds what erasing leaves. */
+  /** What people said in it is gone, as retention of records leaves it. */
   readonly isBlank: boolean;
+  /** It holds what erasing leaves. */
+  readonly isErased: boolean;
 }
 
 const FIRST_ROOM = 1_024;
@@ -60,8 +62,9 @@ export class RecordGaps {
     this.erased = new DigestSet(key);
   }
 
-  add({ isBlank, ...record }: RecordGap): void {
-    (isBlank ? this.blank : this.erased).add(keyOfFact(record));
+  add({ isBlank, isErased, ...record }: RecordGap): void {
+    if (isBlank) this.blank.add(keyOfFact(record));
+    if (isErased) this.erased.add(keyOfFact(record));
   }
 
   isBlank(key: string): boolean {

@@ -8,13 +8,13 @@ import { WitnessAnchor } from './witness.anchor.js';
 
 /** The anchors that AUDIT_ANCHORS names, else the folder beside the server's data; also without a server, for the command line. */
 export function anchorsOf(
-  config: Pick<Config, 'auditAnchors' | 'production' | 'outboundAllow'>,
+  config: Pick<Config, 'auditAnchors' | 'auditSigningKey' | 'production' | 'outboundAllow'>,
   outbound: Pick<OutboundGuard, 'fetch'> = new OutboundGuard({ production: config.production, allow: config.outboundAllow }),
 ): Anchor[] {
   return [...new Set(config.auditAnchors)].map((name) => {
     const place = name.slice(name.indexOf(':') + 1);
     if (name.startsWith('witness:')) return new WitnessAnchor(name, place, outbound);
     // Whatever folder a command is run in, it means the same one as the server.
-    return new DirectoryAnchor(name, isAbsolute(place) ? place : resolve(checkoutRoot(), place));
+    return new DirectoryAnchor(name, isAbsolute(place) ? place : resolve(checkoutRoot(), place), config.auditSigningKey);
   });
 }

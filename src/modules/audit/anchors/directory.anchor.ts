@@ -1,11 +1,14 @@
+import type { Dirent } from 'node:fs';
 import { mkdir, open, readdir, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { checkpointText, readCheckpoint } from '../../../domain/audit/checkpoint.js';
+import { checkpointText, openCheckpoint, originOf, PLATFORM_TREE, readCheckpoint } from '../../../domain/audit/checkpoint.js';
 import { jcs } from '../../../domain/audit/jcs.js';
+import { publicHalf, signingKey } from '../../../domain/audit/note.js';
 import { checkConsistency } from '../../../domain/audit/tree/proofs.js';
 import { readHash } from '../../../domain/audit/tree/rfc6962.js';
 import { AnchorContradicts, type Anchor, type Anchored, type AnchoredNote, type OurTree } from '../../../platform/audit/anchor.js';
 
+const INSTANCE = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 const FILE = /^\d{4}-\d{2}-\d{2}\.jsonl$/;
 const CHUNK = 64 * 1024;
 const NEWLINE = 0x0a;
@@ -23,13 +26,15 @@ interface Last {
  * was torn by a full disk or a crash is passed over; it is never cut away.
  */
 export class DirectoryAnchor implements Anchor {
+  /** @param seed base64 of the key that signs what it is given; by it the folder tells a database that was emptied */
   constructor(
     readonly name: string,
     private readonly folder: string,
+    private readonly seed?: string,
   ) {}
 
   async newest(origin: string): Promise<AnchoredNote | undefined> {
-    return (await this.last(origin))?.note;
+    return (await this.last(origin))?.note ?? (await this.ofSameKey());
   }
 
   async publish(origin: string, ours: OurTree): Promise<AnchoredNote> {
@@ -46,6 +51,22 @@ export class DirectoryAnchor implements Anchor {
     const last = await this.last(origin);
     if (!last || last.isGivenUp || last.note.size !== lost.size || last.note.root !== lost.root) return;
     await this.append(origin, { recovered: true, root: last.note.root, size: last.note.size });
+  }
+
+  /**
+   * The longest that the same key has signed for an installation of another name. One that has published nothing yet, with a key that has
+   * signed before, is one whose database was lost, or emptied.
+   */
+  private async ofSameKey(): Promise<AnchoredNote | undefined> {
+    let longest: AnchoredNote | undefined;
+    for (const instance of this.seed === undefined ? [] : await foldersIn(this.folder)) {
+      const origin = originOf(instance, PLATFORM_TREE);
+      const last = await this.last(origin);
+      if (!last || last.isGivenUp || last.note.size < (longest?.size ?? 0)) continue;
+      const key = publicHalf(signingKey(instance, this.seed!));
+      if (!('wrong' in openCheckpoint(last.note.note, [key], origin))) longest = last.note;
+    }
+    return longest;
   }
 
   private async last(origin: string): Promise<Last | undefined> {
@@ -87,7 +108,7 @@ export class DirectoryAnchor implements Anchor {
 
   private placeOf(origin: string): string {
     const instance = origin.slice(0, origin.lastIndexOf('/'));
-    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(instance)) throw new Error('the name of this installation cannot name a folder');
+    if (!INSTANCE.test(instance)) throw new Error('the name of this installation cannot name a folder');
     return join(this.folder, instance);
   }
 }
@@ -119,8 +140,17 @@ function read(line: string, origin: string): Anchored | undefined {
 }
 
 async function filesIn(place: string): Promise<string[]> {
+  return (await within(place)).map(({ name }) => name).filter((name) => FILE.test(name)).sort();
+}
+
+/** Of installations. */
+async function foldersIn(place: string): Promise<string[]> {
+  return (await within(place)).filter((one) => one.isDirectory() && INSTANCE.test(one.name)).map(({ name }) => name).sort();
+}
+
+async function within(place: string): Promise<Dirent[]> {
   try {
-    return (await readdir(place)).filter((name) => FILE.test(name)).sort();
+    return await readdir(place, { withFileTypes: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
