@@ -83,9 +83,12 @@ async function looked(place: Place, mark: Mark, { index, tampering, standAlone, 
   const view = tampering.whole !== undefined || index % 16 === 0 ? 'whole'
     : index % 4 === 1 && chain.startsWith('agt_') && !tampering.judged ? 'agent' : 'part';
   const organizations = view === 'whole' && !tampering.judged ? ('all' as const) : [organizationId];
-  const look = (anchors: readonly ShownAnchor[]) =>
-    verified(run, organizations, anchors, { judged: tampering.judged === true, ...(view === 'agent' ? { agentId: chain } : {}) });
-  const found = await look(mark.anchors ?? log.anchors);
+  const of = (agentId: { agentId?: string }) => (anchors: readonly ShownAnchor[]) =>
+    verified(run, organizations, anchors, { judged: tampering.judged === true, ...agentId });
+  let look = of(view === 'agent' ? { agentId: chain } : {});
+  let found = await look(mark.anchors ?? log.anchors);
+  // Of an agent of whom nothing at all is left nobody is told that it is valid, but that there is none: then its organization must tell.
+  if (view === 'agent' && found.chains === 0) found = await (look = of({}))(mark.anchors ?? log.anchors);
   const where = `${view} of ${organizationId} (${mark.at[0] ?? ''})`;
   const fits = found.breaks.some((one) => mark.at.includes(one.chain) && tampering.kinds.includes(one.kind));
   if (!fits) return { view, file: 'not asked', missed: `${where}: ${told(found)}` };
