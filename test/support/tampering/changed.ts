@@ -33,9 +33,9 @@ export function mutated(value: JsonValue, random: Random): JsonValue {
   return random.of(different);
 }
 
-/** The entry with another payload, its columns to fit, its hash not yet. */
-export function withPayload(entry: StoredEntry, payload: JsonObject): StoredEntry {
-  const text = (name: string) => (typeof payload[name] === 'string' ? payload[name] : undefined);
+/** The entry with another payload, its columns to fit, its hash not yet. What somebody made of it may be no object any more. */
+export function withPayload(entry: StoredEntry, payload: JsonObject | null): StoredEntry {
+  const text = (name: string) => (typeof payload?.[name] === 'string' ? payload[name] : undefined);
   return {
     ...entry, payload: jcs(payload), id: text('id') ?? entry.id, event: text('event') ?? entry.event,
     actorId: text('actorId') ?? entry.actorId, timestamp: (text('timestamp') ?? entry.timestamp).padEnd(24, '0').slice(0, 24),
