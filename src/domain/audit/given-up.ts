@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../json.js';
 import { checkpointText, openCheckpoint, originOf, PLATFORM_TREE } from './checkpoint.js';
-import { openNote, signNote, type SigningKey, type VerifierKey } from './note.js';
+import { signNote, vouchesFor, type SigningKey, type VerifierKey } from './note.js';
 import { EMPTY_ROOT, hashText } from './tree/rfc6962.js';
 
 // A checkpoint that an operator gave up no longer counts against the log. Whoever owns the database can append that somebody did, and put
@@ -51,7 +51,5 @@ export function givenUp(said: JsonValue | undefined, instance: string, keys: rea
   if (!isJsonObject(said)) return undefined;
   const { size, root, note } = said;
   if (typeof size !== 'number' || typeof root !== 'string' || typeof note !== 'string' || keys.length === 0) return undefined;
-  const opened = openNote(note, keys);
-  if (opened.kind !== 'open' || opened.text !== textOf(instance, { size, root })) return undefined;
-  return keys.every((key) => opened.by.includes(key)) ? { size, root } : undefined;
+  return vouchesFor(note, textOf(instance, { size, root }), keys) ? { size, root } : undefined;
 }

@@ -115,6 +115,12 @@ export function openNote(note: string, known: readonly VerifierKey[]): OpenedNot
   return by.length > 0 ? { kind: 'open', text, by, others } : { kind: 'unknown', text, others };
 }
 
+/** Whether a note is of this text, and signed by every one of these keys. */
+export function vouchesFor(note: string | null, text: string, keys: readonly VerifierKey[]): boolean {
+  const opened = note === null ? undefined : openNote(note, keys);
+  return opened?.kind === 'open' && opened.text === text && keys.every((key) => opened.by.includes(key));
+}
+
 function isSignature(message: Uint8Array, { key }: VerifierKey, { signature }: NoteSignature): boolean {
   return signature.length === SIGNATURE_BYTES && verify(null, message, key, signature);
 }

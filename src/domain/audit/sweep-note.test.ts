@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { checkpointText, openCheckpoint, originOf, readCheckpoint } from './checkpoint.js';
-import { publicHalf, readVerifierKey, signingKey, signNote, verifierKey } from './note.js';
-import { listsCut, signedAgain, sweepOrigin, sweepText, vouchesFor } from './sweep-note.js';
+import { publicHalf, readVerifierKey, signingKey, signNote, verifierKey, vouchesFor } from './note.js';
+import { listsCut, signedAgain, sweepOrigin, sweepText } from './sweep-note.js';
 import { keptByCaller } from './verify-platform.js';
 
 const NAME = 'countersign-test';

@@ -32,12 +32,6 @@ export function sweepText(instance: string, organizationId: string, metadata: Js
   return checkpointText({ origin: sweepOrigin(instance, organizationId), size, root: hashText(digest(jcs(metadata))) });
 }
 
-/** Whether a note is of this text, and signed by every one of these keys. */
-export function vouchesFor(note: string | null, text: string, keys: readonly VerifierKey[]): boolean {
-  const opened = note === null ? undefined : openNote(note, keys);
-  return opened?.kind === 'open' && opened.text === text && keys.every((key) => opened.by.includes(key));
-}
-
 /**
  * Has other keys sign what one has signed, as when keys change.
  *

@@ -2,8 +2,8 @@ import { inTree, type Break } from './breaks.js';
 import { openCheckpoint, originOf, type StoredCheckpoint } from './checkpoint.js';
 import type { ShownKey } from './entry-source.js';
 import { givenUp, type LostCheckpoint } from './given-up.js';
-import { readVerifierKey, type VerifierKey } from './note.js';
-import { sweepText, vouchesFor } from './sweep-note.js';
+import { readVerifierKey, vouchesFor, type VerifierKey } from './note.js';
+import { sweepText } from './sweep-note.js';
 import type { JsonObject, JsonValue } from '../json.js';
 
 /** What a checkpoint is held against besides its tree. */

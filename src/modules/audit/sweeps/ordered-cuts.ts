@@ -1,5 +1,5 @@
-import type { VerifierKey } from '../../../domain/audit/note.js';
-import { listsCut, sweepText, vouchesFor } from '../../../domain/audit/sweep-note.js';
+import { vouchesFor, type VerifierKey } from '../../../domain/audit/note.js';
+import { listsCut, sweepText } from '../../../domain/audit/sweep-note.js';
 import { metadataOf } from '../../../domain/audit/verify-joins.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { sweepPayloads } from '../sweep-entries.query.js';
