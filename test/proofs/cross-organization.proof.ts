@@ -130,10 +130,17 @@ async function tried(
     if (!victim.ids.has(id)) continue;
     if (!brought.includes(id)) return `an id of the other organization, ${id}: ${shown}`;
     // What a refusal repeats of the request tells nothing; what a success repeats of it has been taken.
-    if (status < 300) return `took an id of the other organization, ${id}: ${shown}`;
+    if (status < 300 && grantedOf(answer).includes(id)) return `took an id of the other organization, ${id}: ${shown}`;
   }
   if (method !== 'GET' && status < 300 && places.length > 0) victim.suspects.push(shown.slice(0, 300));
   return undefined;
+}
+
+/** What of a success was one: a batch is answered 200, and says of each item which status it would have had alone. */
+function grantedOf(answer: string): string {
+  if (!answer.startsWith('{"results":')) return answer;
+  const { results } = JSON.parse(answer) as { results: { readonly status?: number }[] };
+  return JSON.stringify(results.filter(({ status = 200 }) => status < 300));
 }
 
 async function changed(server: TestServer, victim: Victim, before: Readonly<Record<string, string>>): Promise<string | undefined> {

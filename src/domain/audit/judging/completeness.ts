@@ -3,11 +3,12 @@ import type { Break } from '../breaks.js';
 import { isAgentChain, organizationChain } from '../chain.js';
 import type { RecordKind, RecordRow } from '../record-row.js';
 import type { StoredEntry } from '../stored-entry.js';
+import { chainKey, FollowedChains } from './followed-chains.js';
+import { disagreed, disagreement, incomplete, toldTwice, withoutEntry, withoutRow } from './incomplete.js';
 import { type OpenEntry, openEntry } from './open-entry.js';
 import { OVERLAP_MS } from './overlap.js';
 import {
-  briefed, differences, type FactKind, factsOfRow, keyOfFact, type Listener, otherTexts, type Place, type RecordFact, type RowFact,
-  textOfFact, type ToldFact,
+  briefed, factsOfRow, keyOfFact, type Listener, otherTexts, type RecordFact, type RowFact, textOfFact, type ToldFact,
 } from './record-fact.js';
 import type { RecordGaps } from './record-gaps.js';
 import { bucketOf, RecordSums } from './record-sums.js';
@@ -51,7 +52,7 @@ export interface KnownSweeps {
  */
 export class Completeness {
   private readonly sums: RecordSums;
-  private readonly chains = new Chains((chain) => this.begin(chain));
+  private readonly chains = new FollowedChains((chain) => this.begin(chain));
   /** Of each chain that begins after a cut: the time of its first entry. */
   private readonly cuts = new Map<string, number>();
   /** Told in a chain that was cut, so near the cut that only the row itself can be compared; and its grants. */
@@ -90,7 +91,7 @@ export class Completeness {
   private begin(first: StoredEntry): ToldRecords {
     const isCut = this.isCut(first);
     if (isCut) this.cuts.set(chainKey(first.organizationId, first.chain), Date.parse(first.timestamp));
-    return this.follow(first, (fact) => this.add(fact), (place, detail) => this.found.push({ ...place, kind: 'incomplete', detail }));
+    return this.follow(first, (fact) => this.add(fact), (place, detail) => this.found.push(incomplete(place, detail)));
   }
 
   private follow(first: StoredEntry, told: Listener['told'], contradiction: Listener['contradiction']): ToldRecords {
@@ -166,102 +167,49 @@ export class Completeness {
     for (const row of rows) yield* factsOfRow(kind, row);
   }
 
-  private async name(unequal: ReadonlySet<number>, { rows, entries }: RecordSources): Promise<void> {
+  /** Reads rows and entries once more, and says of each thing in an uneven group in what the two differ. */
+  private async name(unequal: ReadonlySet<number>, sources: RecordSources): Promise<void> {
     const named = new Set([...unequal].slice(0, GROUPS_NAMED));
     this.unnamed = unequal.size - named.size;
     const isAsked = (fact: RecordFact) => named.has(bucketOf(keyOfFact(fact))) && this.comparedBy(fact) === 'sum';
-    const told = new Map<string, ToldFact[]>();
-    const listen = (fact: ToldFact) => {
-      if (isAsked(fact)) told.set(keyOfFact(fact), [...(told.get(keyOfFact(fact)) ?? []), fact]);
-    };
-    const chains = new Chains((first) => this.follow(first, listen, () => undefined));
-    for await (const batch of entries()) for (const one of batch) chains.entry(one, openRecord(one));
-    chains.end();
-    for await (const batch of rows()) {
-      for (const fact of this.factsIn(batch.kind, batch.rows)) {
+    const told = await this.toldOnceMore(sources, isAsked);
+    for await (const { kind, rows } of sources.rows()) {
+      for (const fact of this.factsIn(kind, rows)) {
         if (!isAsked(fact)) continue;
-        const key = keyOfFact(fact);
-        const [first, ...others] = told.get(key) ?? [];
-        told.delete(key);
-        if (!first) this.found.push(withoutEntry(fact));
-        else if (others.length > 0) this.found.push(toldTwice(others[0]!));
-        // Texts that were compared by themselves are done with.
-        else {
-          const shown = this.isByItself(key) ? undefined : fact.shown;
-          this.found.push(...disagreement({ ...fact, shown }, { ...first, texts: this.left(key, first.texts) }));
-        }
+        this.found.push(...this.differing(fact, told.get(keyOfFact(fact)) ?? []));
+        told.delete(keyOfFact(fact));
       }
     }
     for (const [fact] of told.values()) this.found.push(withoutRow(fact!));
   }
-}
 
-/** Hands entries to who follows their chain, one chain after another. */
-class Chains {
-  private current: { key: string; records: ToldRecords } | undefined;
-  private readonly seen = new Set<string>();
-
-  constructor(private readonly begin: (first: StoredEntry) => ToldRecords) {}
-
-  entry(stored: StoredEntry, opened: OpenEntry | undefined): void {
-    const key = chainKey(stored.organizationId, stored.chain);
-    if (this.current?.key !== key) {
-      this.end();
-      this.seen.add(key);
-      this.current = { key, records: this.begin(stored) };
-    }
-    if (opened) this.current.records.entry(opened);
+  /** What entries tell of each thing that is asked for, by its key. */
+  private async toldOnceMore({ entries }: RecordSources, isAsked: (fact: RecordFact) => boolean): Promise<Map<string, ToldFact[]>> {
+    const told = new Map<string, ToldFact[]>();
+    const listen = (fact: ToldFact) => {
+      if (!isAsked(fact)) return;
+      const key = keyOfFact(fact);
+      const facts = told.get(key);
+      if (facts) facts.push(fact);
+      else told.set(key, [fact]);
+    };
+    const chains = new FollowedChains((first) => this.follow(first, listen, () => undefined));
+    for await (const batch of entries()) for (const one of batch) chains.entry(one, openRecord(one));
+    chains.end();
+    return told;
   }
 
-  end(): void {
-    this.current?.records.end();
-    this.current = undefined;
-  }
-
-  hasSeen(organizationId: string, chain: string): boolean {
-    return this.seen.has(chainKey(organizationId, chain));
+  private differing(row: RowFact, [told, again]: readonly ToldFact[]): readonly Break[] {
+    if (!told) return [withoutEntry(row)];
+    if (again) return [toldTwice(again)];
+    const key = keyOfFact(row);
+    // Texts that were compared by themselves are done with.
+    const shown = this.isByItself(key) ? undefined : row.shown;
+    return disagreement({ ...row, shown }, { ...told, texts: this.left(key, told.texts) });
   }
 }
 
 /** Opens an entry if its event counts here. */
 export function openRecord(stored: StoredEntry): OpenEntry | undefined {
   return RECORD_EVENTS.has(stored.event) ? openEntry(stored, WITH_VALUES.has(stored.event)) : undefined;
-}
-
-function chainKey(organizationId: string, chain: string): string {
-  return `${organizationId} ${chain}`;
-}
-
-const NOUNS: Readonly<Record<FactKind, string>> = {
-  execution: 'execution', request: 'request', vote: 'vote', grant: 'grant',
-  report: 'the report on execution', settlement: 'the settlement of execution',
-};
-
-const named = ({ kind, id }: RecordFact) => `${NOUNS[kind]} ${id}`;
-
-function incomplete({ chain, position, entryId }: Place, detail: string): Break {
-  return { chain, position, entryId, kind: 'incomplete', detail };
-}
-
-function withoutRow(told: ToldFact): Break {
-  const { chain, position } = told.place;
-  const where = `entry ${position} of chain ${chain}`;
-  return incomplete(told.place, `${named(told)} is gone: ${where} tells of it (${told.status}), and no row shows it`);
-}
-
-function withoutEntry(fact: RecordFact): Break {
-  const chain = fact.agentId ?? organizationChain(fact.organizationId).chain;
-  return incomplete({ chain, position: 0, entryId: null }, `${named(fact)} stands as ${fact.status}, and no entry tells of it`);
-}
-
-function toldTwice(told: ToldFact): Break {
-  return incomplete(told.place, `${named(told)} is told of twice: entry ${told.place.position} of chain ${told.place.chain} ends it again`);
-}
-
-function disagreement(row: RowFact, told: ToldFact): Break[] {
-  return disagreed(row, told, differences(row, told));
-}
-
-function disagreed(row: RowFact, told: ToldFact, found: readonly string[]): Break[] {
-  return found.length === 0 ? [] : [incomplete(told.place, `${named(row)} has ${found.join('; ')}`)];
 }

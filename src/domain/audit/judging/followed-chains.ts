@@ -1,0 +1,35 @@
+import type { StoredEntry } from '../stored-entry.js';
+import type { OpenEntry } from './open-entry.js';
+import type { ToldRecords } from './told-records.js';
+
+/** Hands entries to who follows their chain, one chain after another. */
+export class FollowedChains {
+  private current: { key: string; records: ToldRecords } | undefined;
+  private readonly seen = new Set<string>();
+
+  constructor(private readonly begin: (first: StoredEntry) => ToldRecords) {}
+
+  entry(stored: StoredEntry, opened: OpenEntry | undefined): void {
+    const key = chainKey(stored.organizationId, stored.chain);
+    if (this.current?.key !== key) {
+      this.end();
+      this.seen.add(key);
+      this.current = { key, records: this.begin(stored) };
+    }
+    if (opened) this.current.records.entry(opened);
+  }
+
+  end(): void {
+    this.current?.records.end();
+    this.current = undefined;
+  }
+
+  hasSeen(organizationId: string, chain: string): boolean {
+    return this.seen.has(chainKey(organizationId, chain));
+  }
+}
+
+/** A chain's name among those of all organizations: a transferred agent's has a segment in several. */
+export function chainKey(organizationId: string, chain: string): string {
+  return `${organizationId} ${chain}`;
+}

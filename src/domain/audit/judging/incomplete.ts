@@ -1,0 +1,37 @@
+import type { Break } from '../breaks.js';
+import { organizationChain } from '../chain.js';
+import { differences, type FactKind, type Place, type RecordFact, type RowFact, type ToldFact } from './record-fact.js';
+
+const NOUNS: Readonly<Record<FactKind, string>> = {
+  execution: 'execution', request: 'request', vote: 'vote', grant: 'grant',
+  report: 'the report on execution', settlement: 'the settlement of execution',
+};
+
+const named = ({ kind, id }: RecordFact) => `${NOUNS[kind]} ${id}`;
+
+export function incomplete({ chain, position, entryId }: Place, detail: string): Break {
+  return { chain, position, entryId, kind: 'incomplete', detail };
+}
+
+export function withoutRow(told: ToldFact): Break {
+  const { chain, position } = told.place;
+  const where = `entry ${position} of chain ${chain}`;
+  return incomplete(told.place, `${named(told)} is gone: ${where} tells of it (${told.status}), and no row shows it`);
+}
+
+export function withoutEntry(fact: RecordFact): Break {
+  const chain = fact.agentId ?? organizationChain(fact.organizationId).chain;
+  return incomplete({ chain, position: 0, entryId: null }, `${named(fact)} stands as ${fact.status}, and no entry tells of it`);
+}
+
+export function toldTwice(told: ToldFact): Break {
+  return incomplete(told.place, `${named(told)} is told of twice: entry ${told.place.position} of chain ${told.place.chain} ends it again`);
+}
+
+export function disagreement(row: RowFact, told: ToldFact): Break[] {
+  return disagreed(row, told, differences(row, told));
+}
+
+export function disagreed(row: RowFact, told: ToldFact, found: readonly string[]): Break[] {
+  return found.length === 0 ? [] : [incomplete(told.place, `${named(row)} has ${found.join('; ')}`)];
+}
