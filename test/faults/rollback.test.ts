@@ -129,6 +129,10 @@ test('anchors are told also where the database says that they have everything', 
   );
   await anAgent(server).create();
   await allAnchored();
+  // Nor does whoever takes the lead next believe it.
+  await server.restart();
+  await anAgent(server).create();
+  await allAnchored();
   await server.database.asSuperuser('drop trigger say_anchored on audit_checkpoints', 'drop function say_anchored()');
 });
 
