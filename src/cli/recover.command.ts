@@ -74,7 +74,7 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
         signed: seed === undefined ? undefined : await recoverySigner(parts.run, seed),
         beforeRelease: async () => {
           await giveUp(parts.run, compared);
-          if (rewritten.length > 0) await signAnew(config.databaseListenUrl ?? url, seed!);
+          if (rewritten.length > 0) await signAnew(config.databaseListenUrl ?? url, seed!, findings.rewritten);
         },
         onProgress: progress,
       });

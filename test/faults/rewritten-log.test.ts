@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { openCheckpoint, originOf } from '../../src/domain/audit/checkpoint.js';
 import { readVerifierKey } from '../../src/domain/audit/note.js';
@@ -9,6 +10,7 @@ import { countersign } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
 import { withoutLeader } from '../support/leader.js';
 import { anOrganization } from '../support/people.js';
+import { saveState } from '../support/put-back.js';
 import { rewriteHistory, rewriteMap } from '../support/rewritten-log.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { TEST_ENVIRONMENT } from '../support/test-run.js';
@@ -95,6 +97,58 @@ describe('an organization whose entries, tree and checkpoints were rewritten', (
     await eventually(async () => (await anonymous(server).get('/health/ready')).expect(200), PATIENT);
   });
 
+  test('is held also where its owner says that nobody holds it', async () => {
+    await withoutLeader(server.database, () => rewriteHistory(server.database, agent.id, 'usr_innocent'));
+    await held();
+    await server.database.asSuperuser(
+      `create function lets_go() returns trigger language plpgsql as $$ begin
+         new.held_because := null; new.held_at := null; return new; end $$`,
+      'create trigger lets_go before update on instance for each row execute function lets_go()',
+      'alter table instance enable always trigger lets_go',
+      'update instance set held_because = null, held_at = null',
+    );
+    // Twice as long as a server waits before it looks again whether it may serve.
+    for (const until = Date.now() + 10_000; Date.now() < until; await pause(100)) (await execute()).expect(503, 'UNAVAILABLE');
+    await held();
+  });
+
+  test('is served again once the right database is back', async () => {
+    const right = await saveState(server.database);
+    try {
+      await withoutLeader(server.database, () => rewriteHistory(server.database, agent.id, 'usr_innocent'));
+      await held();
+      await right.putBack();
+      await eventually(async () => (await anonymous(server).get('/health/ready')).expect(200), PATIENT);
+      (await execute()).expect(200);
+      await allSigned();
+    } finally {
+      await right.drop();
+    }
+  });
+
+  test('is given up alone: what is rewritten while it is, is not signed', async () => {
+    const other = await anOrganization(server);
+    await anAgent(server).inOrganization(other).create();
+    await allSigned();
+    const signed = (await newest(other))!;
+    await withoutLeader(server.database, () => rewriteHistory(server.database, agent.id, 'usr_innocent'));
+    await held();
+    await server.database.asSuperuser(
+      `create function strike() returns trigger language plpgsql security definer set session_replication_role = replica as $$ begin
+         if new.held_because like '%being recovered%' then
+           update audit_trees set tail_hashes[1] = repeat('ab', 32) where organization_id = '${other}';
+         end if;
+         return new; end $$`,
+      'create trigger strike before update on instance for each row execute function strike()',
+    );
+    const refused = await recover('--accept-loss');
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(`The tree of the organization ${other} is not the one`)]);
+    expect([await newest(organizationId), (await newest(other))!.root]).toEqual([undefined, signed.root]);
+    (await anonymous(server).get('/health/ready')).expect(503);
+    const shown = JSON.parse((await recover('--json')).stdout) as { rewritten: string[] };
+    expect(new Set(shown.rewritten)).toEqual(new Set([organizationId, other]));
+  });
+
   test('is signed for as it was while the leader knows it: what stands in the database is found', async () => {
     const before = (await newest(organizationId))!;
     await rewriteHistory(server.database, agent.id, 'usr_innocent');
@@ -161,6 +215,14 @@ test("a checkpoint of the platform's that its key has not signed is nothing to g
     `update audit_checkpoints set note = replace(note, chr(10) || '${size}' || chr(10), chr(10) || '${size}1' || chr(10))
      where organization_id = 'platform' and size = ${size}`));
   expect(await held()).toContain("The platform's tree");
+});
+
+test('a checkpoint whose row is of the future does not put the next one off', async () => {
+  const { size } = (await newest('platform'))!;
+  await withoutLeader(server.database, () => server.database.asSuperuser(
+    `update audit_checkpoints set made_at = '2099-01-01' where organization_id = 'platform' and size = ${size}`));
+  (await execute()).expect(200);
+  await eventually(async () => expect((await newest('platform'))!.size).toBeGreaterThan(size), PATIENT);
 });
 
 test('what is as it was signed is led on, whoever led before', async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { giveUp, signRecovery } from '../../src/domain/audit/given-up.js';
 import { signingKey } from '../../src/domain/audit/note.js';
@@ -231,6 +232,37 @@ describe('a database that is put back under its servers', () => {
     await saved.putBack();
     await Promise.all([held(server), held(replica)]);
   });
+});
+
+test('an old word of the key that it was recovered lets nobody off that was started since', async () => {
+  const AUDIT_ANCHORS = '';
+  const own = await startServer({ env: { AUDIT_ANCHORS, AUDIT_CHECKPOINT_SECONDS: '1' } });
+  const newestSize = async () => (await own.sql<{ size: number }>(
+    `select max(size)::integer as size from audit_checkpoints where organization_id = 'platform'`))[0]!.size;
+  let older: SavedState | undefined;
+  try {
+    const env = { ...TEST_ENVIRONMENT, DATABASE_URL: own.database.url, AUDIT_ANCHORS };
+    expect(await countersign(['recover', '--accept-loss'], env)).toMatchObject({ code: 0 });
+    const [word] = await own.sql<{ at: string; note: string }>('select recovered_at::text as at, recovered_note as note from instance');
+    await own.database.asSuperuser('update instance set recovered_at = null, recovered_note = null');
+    // The word is older than the start by more than clocks may differ.
+    await pause(2_500);
+    await own.restart();
+    older = await saveState(own.database);
+    await eventually(async () => (await anonymous(own).get('/health/ready')).expect(200), PATIENT);
+    const size = await newestSize();
+    await countersign(['key', 'rotate'], { DATABASE_URL: own.database.url });
+    await eventually(async () => expect(await newestSize()).toBeGreaterThan(size), PATIENT);
+    // A server looks every second: by then it has seen the newest.
+    await pause(2_500);
+    await older.putBack();
+    await held(own);
+    await own.database.asSuperuser(`update instance set recovered_at = '${word!.at}', recovered_note = '${word!.note}'`);
+    await stayHeld(own);
+  } finally {
+    await older?.drop();
+    await own.stop();
+  }
 });
 
 test('a database that was emptied is held by what the same key has signed for another name, until that is given up', async () => {

@@ -11,7 +11,9 @@ import { Reserve } from '../../../platform/database/reserve.js';
 import { Problem } from '../../../platform/http/problem.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { instanceName } from '../trees/checkpoint.query.js';
+import { rewrittenText } from '../trees/known-trees.js';
 import { reading } from '../trees/reading.js';
+import { rewrittenTrees } from '../trees/sign-anew.js';
 import type { AnchorState } from './anchor-state.query.js';
 import { Anchors } from './anchors.js';
 import { watermarks } from './anchors.store.js';
@@ -63,6 +65,15 @@ export class AgreeService extends Anchors {
   isRecovered({ recoveredAt: at, recoveredNote: note }: AnchorState, instance: string, since: number): boolean {
     if (at === undefined || note === undefined || at.getTime() <= since) return false;
     return isRecovered(note, instance, at, publicHalf(signingKey(instance, this.config.auditSigningKey)));
+  }
+
+  /**
+   * Why a database that nobody holds any more must not be served all the same: it does not continue what this server's key has signed. Who
+   * owns it can also take back that it is held. Undefined where all of it does, or another key signs.
+   */
+  async rewritten(): Promise<string | undefined> {
+    const [found] = await rewrittenTrees(this.reserve.run, this.config.auditSigningKey);
+    return found && rewrittenText(found);
   }
 
   /** Everything that was known of the anchors no longer counts: this is another connection, or a database that was recovered. */

@@ -14,6 +14,8 @@ import { UnanchoredAge } from './unanchored-age.js';
 const LOOK_EVERY_MS = 1_000;
 /** Anchors that have not answered, or contradict, are asked again so often. */
 const ASK_AGAIN_MS = 5_000;
+/** A server whose clock differs by more from the database's is not ready. */
+const CLOCKS_DIFFER_MS = 2_000;
 const OTHER = 'This database is not the one that this server has served until now: it was put back to an older state, or replaced. '
   + 'Put the right one back; or, if what is missing is lost for good, run `countersign recover --accept-loss`.';
 
@@ -26,10 +28,14 @@ const OTHER = 'This database is not the one that this server has served until no
 export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
   /** The newest checkpoint that this process has seen, and after which recovery. */
   private seen: (Seen & { readonly recoveredAt: number }) | undefined;
+  /** What recovers this installation from here on comes later: an older word of the key might be one that somebody has kept. */
+  private readonly startedAt = Date.now() - CLOCKS_DIFFER_MS;
   /** Its name, which never changes. */
   private instance: string | undefined;
   private state: AnchorState | undefined;
   private askedAt = -Infinity;
+  /** When this server last looked whether what is held may be served again, and found that it may not. */
+  private provenAt = -Infinity;
   private looking: Promise<void> | undefined;
   private isStopping = false;
 
@@ -95,7 +101,7 @@ export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
       this.seen = undefined;
       this.askAnew();
     }
-    const recoveredAt = this.seen?.recoveredAt ?? state.recoveredAt?.getTime() ?? 0;
+    const recoveredAt = this.seen?.recoveredAt ?? Math.max(state.recoveredAt?.getTime() ?? 0, this.startedAt);
     const isOther = instance !== this.instance || (this.seen !== undefined && !(await stillHas(this.run, this.seen)));
     // At once: the anchors may take their time.
     if (isOther) this.holdForOther();
@@ -104,8 +110,17 @@ export class WatchService implements OnModuleInit, BeforeApplicationShutdown {
       this.askedAt = performance.now();
       await this.agreeing.askDue();
     }
-    this.hold.set(heldBecause ?? this.agreeing.contradiction ?? (isOther ? OTHER : undefined));
+    this.hold.set(heldBecause ?? this.agreeing.contradiction ?? (isOther ? OTHER : await this.stillHeld()));
     if (!isOther && newest) this.seen = { ...newest, recoveredAt };
+  }
+
+  /** What was held is served again once it has proven to be what this server's key has signed; that may have to be tried again. */
+  private async stillHeld(): Promise<string | undefined> {
+    const { because } = this.hold;
+    if (because === undefined || performance.now() - this.provenAt < ASK_AGAIN_MS) return because;
+    const rewritten = await this.agreeing.rewritten();
+    this.provenAt = rewritten === undefined ? -Infinity : performance.now();
+    return rewritten;
   }
 
   private holdForOther(): void {

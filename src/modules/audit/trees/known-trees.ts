@@ -16,7 +16,8 @@ import { readerOf, treeHead } from './tree-reader.query.js';
 /** Edges of trees that are kept in memory, of some 2 KB each. */
 const KEPT_TREES = 4_096;
 
-const ORGANIZATION = /^org_\w+$/;
+/** Nothing else is signed as an organization's tree: it might pass for another word of the key, or for the platform's tree. */
+export const isOrganization = (tree: string): boolean => /^org_\w+$/.test(tree);
 
 /** What was signed last: the platform's tree, and the map that its newest leaf stands for. */
 export interface Signed {
@@ -37,6 +38,10 @@ export class LogRewritten extends Error {
       + 'rewritten in the database.');
   }
 }
+
+/** What operators are told of it. */
+export const rewrittenText = ({ message }: LogRewritten): string =>
+  `${message} Put the right database back; or, if what was signed is lost for good, run \`countersign recover --accept-loss\`.`;
 
 const NAMES: Readonly<Record<string, string>> = { [PLATFORM_TREE]: "The platform's tree", map: 'The map of the organizations' };
 
@@ -65,6 +70,11 @@ export class KnownTrees {
     return new KnownTrees(await lastSigned(run, signer));
   }
 
+  /** The same trees, to go on in a map of which nothing is left. */
+  withoutMap(): KnownTrees {
+    return new KnownTrees(this.signed && { platform: this.signed.platform, map: EMPTY_SUBTREE });
+  }
+
   /** The platform's tree, to be grown on its own. */
   async platform(run: RunStatement): Promise<GrowingTree> {
     return this.signed?.platform.copy() ?? storedTree(run, PLATFORM_TREE);
@@ -73,11 +83,10 @@ export class KnownTrees {
   /**
    * The right edge of an organization's tree, as far as it was committed.
    *
-   * @throws LogRewritten where it does not continue the one that was signed, and for what is no organization's id: signed, it might pass
-   *   for another word of the key, or for the platform's tree
+   * @throws LogRewritten where it does not continue the one that was signed, and for what is no organization's id
    */
   async of(run: RunStatement, organizationId: string): Promise<GrowingTree> {
-    if (!ORGANIZATION.test(organizationId)) throw new LogRewritten(organizationId);
+    if (!isOrganization(organizationId)) throw new LogRewritten(organizationId);
     const known = this.edges.get(organizationId) ?? (await this.read(run, organizationId));
     this.keep(organizationId, known);
     return known;

@@ -1,9 +1,12 @@
 import { PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
+import type { OrganizationHead } from '../../../domain/audit/tree/map.js';
+import { hashText } from '../../../domain/audit/tree/rfc6962.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
+import { StartRefused } from '../../../platform/config/start-refused.js';
 import { withTakenLead } from '../../../platform/database/taken-lead.js';
-import { makeCheckpoints } from './checkpoint-round.js';
+import { signHeads } from './checkpoint-round.js';
 import { forgetMap } from './checkpoint.store.js';
-import { KnownTrees, LogRewritten } from './known-trees.js';
+import { isOrganization, KnownTrees, LogRewritten, storedTree } from './known-trees.js';
 import { mapHeads } from './map.query.js';
 import { reading } from './reading.js';
 import { assertSigns, liveKey, signerOf } from './signer.js';
@@ -38,16 +41,36 @@ async function everyTree(run: RunStatement): Promise<Set<string>> {
 }
 
 /**
- * Signs the log as it stands, whatever was signed before: for an operator who has given that up. What others remember of it, anchors
- * and whoever keeps checkpoints, goes on to contradict.
+ * Signs these trees as they stand, whatever was signed of them before: for an operator who has given that up. All others must be as they
+ * were signed: whoever rewrote one may rewrite another while the first is given up. Where nothing tells how they were, since the map or the
+ * platform's tree is given up, all are signed as they stand. What others remember, anchors and whoever keeps checkpoints, goes on to
+ * contradict.
  *
  * @param url of the database, past a pooler
+ * @param givenUp as `rewrittenTrees` names them
+ * @throws StartRefused where another tree was rewritten, too
  */
-export async function signAnew(url: string, seed: string): Promise<void> {
+export async function signAnew(url: string, seed: string, givenUp: readonly string[]): Promise<void> {
   await withTakenLead(url, (lead) => lead.transact(async (run) => {
     const signer = await signerOf(run, seed);
     await assertSigns(run, signer);
+    const isAllGivenUp = givenUp.includes(PLATFORM_TREE) || givenUp.includes('map');
+    const known = isAllGivenUp ? KnownTrees.unproven() : await KnownTrees.asSigned(run, signer);
+    const heads = await headsAnew(run, known, new Set(givenUp));
     await forgetMap(run);
-    await makeCheckpoints(run, { instance: signer.instance, keys: [signer.key], trees: KnownTrees.unproven(), organizations: null });
-  }));
+    await signHeads(run, { instance: signer.instance, keys: [signer.key], trees: known.withoutMap() }, heads);
+  })).catch((error: unknown) => {
+    if (!(error instanceof LogRewritten)) throw error;
+    throw new StartRefused(`${error.message} That was not so when it was looked at: run this again, and see what would be given up`);
+  });
+}
+
+async function headsAnew(run: RunStatement, known: KnownTrees, givenUp: ReadonlySet<string>): Promise<OrganizationHead[]> {
+  const heads: OrganizationHead[] = [];
+  for (const organization of await everyTree(run)) {
+    const isGivenUp = givenUp.has(organization) && isOrganization(organization);
+    const { size, root } = isGivenUp ? await storedTree(run, organization) : await known.of(run, organization);
+    if (size > 0) heads.push({ organization, size, root: hashText(root) });
+  }
+  return heads;
 }

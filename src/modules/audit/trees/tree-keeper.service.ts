@@ -11,7 +11,7 @@ import { newestCheckpoint } from './checkpoint.query.js';
 import { makeCheckpoints } from './checkpoint-round.js';
 import { now } from './checkpoint.store.js';
 import { Integrator } from './integrator.js';
-import { KnownTrees, LogRewritten } from './known-trees.js';
+import { KnownTrees, LogRewritten, rewrittenText } from './known-trees.js';
 import { reading } from './reading.js';
 import { assertSigns, OtherKey, signerOf } from './signer.js';
 
@@ -20,8 +20,6 @@ const LOOK_EVERY_MS = 500;
 const IDLE_CHECKPOINT_MS = 10 * 60_000;
 /** Signing for so many takes some tens of milliseconds; if more have grown, rounds follow one another. */
 const ORGANIZATIONS_PER_ROUND = 500;
-
-const WAY_OUT = 'Put the right database back; or, if what was signed is lost for good, run `countersign recover --accept-loss`.';
 
 /** What this process knows of the lead that it holds. */
 interface Lead {
@@ -93,7 +91,8 @@ export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShut
     });
     const age = await this.leadership.run(async (run) => {
       const newest = await newestCheckpoint(reading(run));
-      return newest ? (await now(run)).getTime() - Date.parse(newest.madeAt) : Number.POSITIVE_INFINITY;
+      // When it was made is the row's word: one of the future must not put the next one off.
+      return newest ? Math.max(0, (await now(run)).getTime() - Date.parse(newest.madeAt)) : Number.POSITIVE_INFINITY;
     });
     const made = performance.now() - age;
     const integrator = new Integrator(this.leadership, trees);
@@ -148,8 +147,8 @@ export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   /** A database that somebody has rewritten is served to nobody: what it says of grants and approvals may be theirs too. */
-  private async holdFor({ message }: LogRewritten): Promise<void> {
-    const because = `${message} ${WAY_OUT}`;
+  private async holdFor(found: LogRewritten): Promise<void> {
+    const because = rewrittenText(found);
     this.logger.error(because);
     await this.leadership.run((run) => holdInstance(run, because));
     // Last: while it is held nobody leads.
