@@ -237,7 +237,7 @@ describe('a database that is put back under its servers', () => {
 test('an old word of the key that it was recovered lets nobody off that was started since', async () => {
   const AUDIT_ANCHORS = '';
   const own = await startServer({ env: { AUDIT_ANCHORS, AUDIT_CHECKPOINT_SECONDS: '1' } });
-  const newestSize = async () => (await own.sql<{ size: number }>(
+  const newestSize = async () => (await own.sql<{ size: number | null }>(
     `select max(size)::integer as size from audit_checkpoints where organization_id = 'platform'`))[0]!.size;
   let older: SavedState | undefined;
   try {
@@ -248,9 +248,13 @@ test('an old word of the key that it was recovered lets nobody off that was star
     // The word is older than the start by more than clocks may differ.
     await pause(2_500);
     await own.restart();
+    const size = await eventually(async () => {
+      const newest = await newestSize();
+      expect(newest).toBeGreaterThan(0);
+      return newest!;
+    }, PATIENT);
     older = await saveState(own.database);
     await eventually(async () => (await anonymous(own).get('/health/ready')).expect(200), PATIENT);
-    const size = await newestSize();
     await countersign(['key', 'rotate'], { DATABASE_URL: own.database.url });
     await eventually(async () => expect(await newestSize()).toBeGreaterThan(size), PATIENT);
     // A server looks every second: by then it has seen the newest.
