@@ -1,6 +1,6 @@
 // Checks an export of a Countersign audit log and believes nothing that the file does not prove. This file is the whole checker: no
 // package, no network, none of the service's code. README.md has the format and the rules. Of what has gone by only each chain's end
-// is kept, the roots of full subtrees, and blanked values that no erasure accounts for yet: memory does not grow with the log.
+// is kept, the roots of full subtrees, notes, and blanked values that no erasure accounts for yet: memory does not grow with the log.
 //   node verify.mjs <export.jsonl[.gz]> [--key <verifier key>]… [--remember <file>] [--json]
 // --- 1. Hashes: SHA-256 and SHA-512 (FIPS 180-4) ----------------------------------------------------------------------------------
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })];
@@ -176,8 +176,7 @@ class CompactRange {
 }
 /** The sizes of the largest aligned subtrees that fill [from, to), left to right. */
 function subtreesOf(from, to) {
-  let size = 1;
-  while (from % (size * 2) === 0 && from + size * 2 <= to) size *= 2;
+  let size = 1; while (from % (size * 2) === 0 && from + size * 2 <= to) size *= 2;
   return from < to ? [size, ...subtreesOf(from + size, to)] : [];
 }
 /** Walks an audit path upwards (RFC 9162, 2.1.3.2), telling `step` each sibling and its side; whether it ends at the top. */
@@ -229,8 +228,7 @@ function readKey(vkey) {
 }
 /** The text of a note and which of `keys` signed it, or what is wrong. Signatures by other keys count for nothing. */
 function openNote(note, keys) {
-  const end = note.lastIndexOf('\n\n');
-  const text = note.slice(0, end + 1);
+  const end = note.lastIndexOf('\n\n'), text = note.slice(0, end + 1);
   if (end < 0 || !note.endsWith('\n') || /[^\n\P{Cc}]/u.test(note)) return 'is no signed note';
   const signers = [];
   for (const line of note.slice(end + 2, -1).split('\n')) {
@@ -254,7 +252,7 @@ function readCheckpoint(note, keys) {
 const DIGEST = /^[A-Za-z0-9_-]{43}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const COLUMNS = ['id', 'event', 'actorId', 'organizationId', 'outcome', 'timestamp'];
-const isAgent = (chain) => chain.startsWith('agt_');
+const [ERASURE, isAgent] = ['gdpr.erasure_executed', (chain) => chain.startsWith('agt_')];
 function hashOf({ chain, capability, payload }, prevHash) {
   const before = (isAgent(chain) ? `"agentId":${jcs(chain)},` : '') + (capability === null ? '' : `"capability":${jcs(capability)},`);
   return hex(sha256(utf8(`{${before}"payload":${payload}${prevHash === null ? '' : `,"prevHash":${jcs(prevHash)}`}}`)));
@@ -308,8 +306,7 @@ function checkValues(text, commitments, isPart) {
   const values = attempt(() => JSON.parse(text));
   // A text with doubled names or spaces could be read in two ways.
   if (!Array.isArray(values) || JSON.stringify(values) !== text) return 'its disclosures are not in their stored form';
-  const blanks = [];
-  let previous = '';
+  const blanks = []; let previous = '';
   for (const one of values) {
     const { d, pointer, salt, value, erased } = one ?? {};
     const isBlank = erased === true && salt === undefined;
@@ -366,6 +363,7 @@ for (const [rank, kind, ...members] of `
   6 seam organizationId:text chain:text seq:count hash:hash count:count sweepEntryId:text sweepIndex:count? checkpoint:checkpoint
   7 entry organizationId:text index:count? chain:text seq:count id:text event:text agentId:text? actorId:text capability:text? \
 outcome:text? timestamp:text payload:text disclosures:text?? prevHash:text? hash:text
+  7 erasure note:text
   7 gap from:count to:count because:because nodes:roots
   7 inclusion index:count size:count hashes:roots
   8 head organizationId:text chain:text seq:count hash:text? closed:flag
@@ -398,13 +396,14 @@ class Check {
     const isOurs = this.open && this.open.id === (line?.organizationId ?? this.open.id);
     const isInside = isOurs || known?.rank < LINES.seam.rank || known?.rank > LINES.head.rank;
     const isDue = (this.rank < 0) === (line?.kind === 'export') && !this.ended && (follows || opens) && isInside;
-    const { waiting } = this; this.waiting = undefined;
+    const { waiting, order } = this; this.waiting = this.order = undefined;
+    if (order && line?.event !== ERASURE) this.inFile('reordered', 'follows the note over an erasure, and is none');
     if (waiting && line?.kind !== 'inclusion') this.inEntry(waiting, 'tree_mismatch', 'comes without its proof');
     const isRead = known?.fits(line);
     if (!isRead) this.inFile('edited', 'cannot be read: it is not as the format wants it');
     else if (!isDue) this.inFile('reordered', `is of the kind ${line.kind}, which does not belong there`);
     this.rank = known?.rank ?? this.rank;
-    if (isRead && isInside) this[line.kind]?.(line, this.open, waiting);
+    if (isRead && isInside) this[line.kind]?.(line, this.open, waiting, order);
     this.digest.update(bytes).update(LINE_END);
   }
   export(line) {
@@ -460,11 +459,17 @@ class Check {
     const what = 'does not go on from the remembered one: it was rewritten, or the file is older';
     if (goesOn === false) this.found(tree, size, null, 'checkpoint_invalid', `the tree of ${tree} ${what}`);
   }
-  /** Whoever owns the database can append an entry of a sweep. A cut counts only where a key has signed what that entry says. */
+  /** Whoever owns the database can append an entry of a sweep or an erasure. It counts only where a key has signed what it says. */
   sweep({ entryId, note }) {
     if (this.orders.has(entryId)) return this.inFile('deleted', 'is a second note over the same sweep');
     this.orders.set(entryId, { note, origin: note.split('\n')[0], size: 0 });
   }
+  erasure({ note }) {
+    this.order = note; this.orders.set(note, { note, origin: note.split('\n')[0], size: 0, kind: 'unauthorised_erasure' });
+  }
+  /** Whether a note is of this kind and organization, of how much is gone, and of all that an entry says. */
+  isOrdered = (note, kind, size, metadata) => openNote(note ?? '', this.keys).text ===
+    `${this.header.instance}/${this.open.id}/${kind}\n${size}\n${base64(sha256(utf8(jcs(metadata))))}\n`;
   seam(line, s) {
     const { chain, seq, hash, count, checkpoint: { size, root } } = line;
     if (s.seams.has(chain)) return this.inFile('deleted', 'is a second cut of the same chain');
@@ -474,7 +479,7 @@ class Check {
     s.cutTo = Math.max(s.cutTo, size);
     if (!s.isCutProven || count > seq) this.inRun(chain, 1, seq, 'deleted', 'were cut at a checkpoint that the tree does not go on from');
   }
-  entry(line, s) {
+  entry(line, s, _, order) {
     this.counts.entries++;
     const [before, chain, { what }] = [this.counts.breaks, this.chainOf(line.chain), this.header];
     // In a part, erasures and sweeps from elsewhere in the tree follow at the end, each with its proof.
@@ -485,7 +490,7 @@ class Check {
     this.grow(line, s, isApart);
     if (!isApart) this.follow(line, checked.payload?.event === 'agent.transferred' ? checked.payload.metadata : {}, chain, before);
     for (const d of checked.blanks) s.blanks.set(`${line.hash} ${d}`, { chain: line.chain, seq: line.seq, id: line.id });
-    if (this.counts.breaks === before) this.heed(line, checked.payload, s);
+    if (this.counts.breaks === before) this.heed(line, checked.payload, s, order);
   }
   grow(entry, s, isApart) {
     const { index, chain, hash, seq } = entry;
@@ -550,15 +555,16 @@ class Check {
     if (![undefined, direction].includes(this.transfers.get(key)?.direction)) this.transfers.delete(key);
     else this.transfers.set(key, { chain: name, seq, id: entry.id, direction });
   }
-  heed({ id, index }, { event, metadata }, s) {
-    const listed = (name) => (Array.isArray(metadata[name]) ? metadata[name] : []);
-    const erased = event === 'gdpr.erasure_executed' ? listed('erased') : [];
+  heed(entry, { event, metadata }, s, order) {
+    const [{ id, index }, listed] = [entry, (name) => (Array.isArray(metadata[name]) ? metadata[name] : [])];
+    const erased = event === ERASURE ? listed('erased') : [];
+    const isSigned = event !== ERASURE || this.isOrdered(order, 'erasure', erased.length, metadata);
+    if (!isSigned) return this.inEntry(entry, 'unauthorised_erasure', 'says that values were erased, and no key that counts has signed it');
     for (const pair of erased) this.counts.erased += s.blanks.delete(`${pair?.[0]} ${pair?.[1]}`) ? 1 : 0;
     if (event === 'admin.signing_key_rotated' && s.id === 'org_platform' && index !== null) this.announced = metadata.keyId;
     if (event !== 'admin.audit_retention_sweep') return;
     const gone = listed('chains').reduce((sum, cut) => sum + cut?.count, 0);
-    const order = `${this.header.instance}/${s.id}/sweep\n${gone}\n${base64(sha256(utf8(jcs(metadata))))}\n`;
-    const isOrdered = openNote(this.orders.get(id)?.note ?? '', this.keys).text === order;
+    const isOrdered = this.isOrdered(this.orders.get(id)?.note, 'sweep', gone, metadata);
     for (const cut of listed('chains')) {
       const seam = s.seams.get(cut?.chain);
       if (seam?.sweepEntryId !== id || seam.sweepIndex !== index) continue;
@@ -568,8 +574,7 @@ class Check {
     }
   }
   head({ chain: name, seq, hash, closed }, s) {
-    const chain = this.chainOf(name);
-    const last = { chain: name, seq: chain.seq };
+    const chain = this.chainOf(name), last = { chain: name, seq: chain.seq };
     if (chain.hasHead) this.inFile('inserted', `is a second head of chain ${name}`);
     chain.hasHead = true; s.heads++; this.counts.chains++;
     if (seq > chain.seq && this.mayJump(name, chain)) return;
@@ -582,14 +587,13 @@ class Check {
   closeSection() {
     const { open: s, isLog } = this;
     if (!s) return;
-    const seams = [...s.seams.values()];
-    const swept = seams.reduce((sum, { count }) => sum + count, 0);
+    const seams = [...s.seams.values()], swept = seams.reduce((sum, { count }) => sum + count, 0);
     const late = seams.filter(({ index, checkpoint: { size } }) => isLog && (index === undefined ? !this.isRange : index >= size));
     const endless = isLog ? [...s.chains].filter(([name, { hasHead }]) => !hasHead && (this.agent ?? name) === name) : [];
     for (const [chain, { seq }] of endless) this.inEntry({ chain, seq }, 'truncated', 'is the last one, but no head says so');
     const unsaid = seams.filter(({ isConfirmed }) => !isConfirmed);
     for (const { chain, seq } of unsaid) this.inRun(chain, 1, seq, 'deleted', 'were cut off, but no signed sweep accounts for it');
-    for (const blank of s.blanks.values()) this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no erasure entry accounts for');
+    for (const blank of s.blanks.values()) this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no signed erasure accounts for');
     if (s.heads !== s.declared) this.inTree('chain_removed', s.size, `should have ${s.declared} chains; the heads of ${s.heads} are there`);
     if (this.isWhole && s.gaps.swept !== swept) this.inTree('deleted', 0, `lacks ${s.gaps.swept} leaves as swept; sweeps say ${swept}`);
     // In the window of a part, the last leaf of a cut chain may lie in what the file does not show.
@@ -597,14 +601,11 @@ class Check {
     if (isLog && s.next < s.size) this.inTree('truncated', s.next, `has ${s.size} leaves; the file ends before leaf ${s.next}`);
     const isOther = isLog && s.next === s.size && s.isSound && s.own && s.tree.root() !== s.own.root;
     if (isOther) this.inTree('tree_mismatch', s.size, 'does not come to the root that was signed: what is shown is not what was appended');
-    this.judge(s.recall);
-    this.open = undefined;
+    this.judge(s.recall); this.open = undefined;
   }
   manifest({ counts, sha256: said, note }) {
-    this.closeSection();
-    this.ended = true;
-    const { lines, entries, chains } = this.counts;
-    const digest = this.digest.digest();
+    this.closeSection(); this.ended = true;
+    const { lines, entries, chains } = this.counts, digest = this.digest.digest();
     if (hex(digest) !== said) return this.inFile('edited', 'gives another digest than the lines before it have: the file was changed');
     Object.assign(this.counts, { withheld: counts.withheld });
     const isCounted = counts.lines === lines - 1 && counts.entries === entries && counts.chains === chains;
@@ -620,11 +621,10 @@ class Check {
     this.closeSection();
     const unseen = header.organizations.slice(counts.organizations);
     for (const id of unseen) this.found(id, 0, null, 'chain_removed', `${id} is announced, but the file holds nothing of it`);
-    const newest = readKey(this.announced ?? '');
-    const signed = newest ? [...checkpoints.values(), ...this.orders.values()] : [];
+    const newest = readKey(this.announced ?? ''), signed = newest ? [...checkpoints.values(), ...this.orders.values()] : [];
     const retired = signed.filter(({ note }) => typeof openNote(note, [newest]) === 'string');
-    const what = 'is not signed by the key that the log announced last';
-    for (const { origin, size } of retired) this.found(origin, size, null, 'checkpoint_invalid', `the checkpoint of ${origin} ${what}`);
+    const what = 'has a note that is not signed by the key that the log announced last';
+    for (const { origin, size, kind = 'checkpoint_invalid' } of retired) this.found(origin, size, null, kind, `${origin} ${what}`);
     // Only who sees every organization can ask for both halves of a transfer; a swept half is gone rightly.
     const halves = this.isWhole && header.organizations.includes('org_platform') ? [...this.transfers.values()] : [];
     const single = halves.filter(({ chain }) => !this.cutChains.has(chain));

@@ -51,6 +51,7 @@ export const TABLES_WITHOUT_ENTITY = {
     'audit_signing_keys',
     'audit_anchors',
     'audit_sweeps',
+    'audit_erasure_notes',
   ],
   privacy: ['erasures'],
   'sign-in': ['user_identities', 'sessions', 'passkeys', 'passwords', 'invitations', 'sign_in_slowdowns', 'spent_once'],

@@ -11,7 +11,7 @@ jest.setTimeout(120_000);
 const OF_THE_LOG = [
   'audit_heads', 'audit_entries', 'audit_subjects', 'audit_tree_queue', 'audit_trees', 'audit_tree_leaves', 'audit_tree_tiles',
   'audit_platform_leaves', 'audit_map_nodes', 'audit_checkpoints', 'audit_signing_keys', 'audit_anchors', 'audit_sweeps',
-  'audit_verifications', 'audit_verification_turns', 'migrations',
+  'audit_erasure_notes', 'audit_verifications', 'audit_verification_turns', 'migrations',
 ];
 
 const NAME = 'Wilhelmine Abendroth';

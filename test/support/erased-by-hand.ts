@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { organizationChain } from '../../src/domain/audit/chain.js';
 import type { Disclosure } from '../../src/domain/audit/commitments.js';
 import { eraseIn } from '../../src/domain/audit/erase-disclosures.js';
+import { SignedErasures } from '../../src/modules/audit/erasures/signed-erasures.service.js';
 import { asService } from '../../src/platform/auth/call-context.js';
 import { CredentialSources } from '../../src/platform/auth/credential-source.js';
 import { createDataSource } from '../../src/platform/database/data-source.js';
@@ -17,17 +18,20 @@ export interface Erasing {
   readonly disclosures: string;
 }
 
-/** Records the erasure of all values of entries, and blanks what of them is in the log. */
-export async function erasedByHand(database: TestDatabase, organizationId: string, entries: readonly Erasing[]): Promise<void> {
+/** Records the erasure of all values of entries, signs it as a server does, and blanks what of them is in the log. */
+export async function erasedByHand(
+  database: TestDatabase, organizationId: string, entries: readonly Erasing[], auditSigningKey: string,
+): Promise<void> {
   const dataSource = createDataSource({ url: database.url, poolSize: 1, connectTimeoutMs: 10_000 });
   await dataSource.initialize();
   try {
     const keys = new IdempotencyKeys({ encryptionKey: randomBytes(32).toString('base64') });
     const work = new UnitOfWork(dataSource, new CredentialSources(), keys, new OutboxBell());
     const chain = organizationChain(organizationId);
+    const signed = new SignedErasures({ auditSigningKey });
     await asService('cli', () => work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
       const erased = entries.flatMap(({ hash, disclosures }) => digestsIn(disclosures).map((d): [string, string] => [hash, d])).sort();
-      tx.record(chain, { type: 'gdpr.erasure_executed', metadata: { userId: 'usr_nobody', erased } });
+      await signed.record(tx, organizationId, { userId: 'usr_nobody', erasureId: 'ers_by_hand', erased });
       const blanked = entries.map(({ disclosures }) => blank(disclosures));
       await tx.query('select erase_disclosures_v1($1, $2, $3, $4)', [
         organizationId, entries.map(({ id }) => id), entries.map(({ disclosures }) => disclosures), blanked,

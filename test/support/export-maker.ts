@@ -74,6 +74,13 @@ export function noteOf(text: string, signers: readonly Signer[]): string {
   return `${text}\n${signers.map((one) => one.sign(text)).join('')}`;
 }
 
+/** What is signed of an erasure. */
+export function erasureText({ organizationId, payload }: StoredEntry): string {
+  const { metadata } = JSON.parse(payload) as { metadata: { erased: unknown[] } };
+  const root = createHash('sha256').update(jcs(metadata as never)).digest('base64');
+  return `${INSTANCE}/${organizationId}/erasure\n${metadata.erased.length}\n${root}\n`;
+}
+
 /** Every line but the manifest. */
 export function linesOf(log: MemoryLog, options: ExportOptions = {}): Line[] {
   const { what = 'log', signers = [SIGNER], range, agentId, since = [], cuts = new Map<string, Cut>() } = options;
@@ -145,17 +152,22 @@ export function linesOf(log: MemoryLog, options: ExportOptions = {}): Line[] {
 }
 
 function entryLines(entries: readonly StoredEntry[], leaves: readonly Buffer[], size: number, options: ExportOptions): Line[] {
-  const { range = [0, Infinity], agentId, cuts, shows, what } = options;
+  const { range = [0, Infinity], agentId, cuts, shows, what, signers = [SIGNER] } = options;
   const lines: Line[] = [];
-  const line = (entry: StoredEntry, index: number | null): Line => ({ kind: 'entry', index, ...entry });
+  const line = (entry: StoredEntry, index: number | null): Line[] => [
+    ...(entry.event !== 'gdpr.erasure_executed' ? [] : [{
+      kind: 'erasure', note: noteOf(erasureText(entry), signers),
+    }]),
+    { kind: 'entry', index, ...entry },
+  ];
   const proof = (index: number): Line => ({
     kind: 'inclusion', index, size, hashes: inclusionProof(leaves.slice(0, size), index).map((one) => one.toString('base64')),
   });
   if (what === 'person') {
     for (const [index, entry] of entries.entries()) {
       if (!shows?.(entry)) continue;
-      if (index < size) lines.push(line(entry, index), proof(index));
-      else lines.push(line(entry, null));
+      if (index < size) lines.push(...line(entry, index), proof(index));
+      else lines.push(...line(entry, null));
     }
     return lines;
   }
@@ -168,7 +180,7 @@ function entryLines(entries: readonly StoredEntry[], leaves: readonly Buffer[], 
   for (let index = 0; index < size; ) {
     const reason = because(entries[index]!, index);
     if (reason === undefined) {
-      lines.push(line(entries[index]!, index++));
+      lines.push(...line(entries[index]!, index++));
       continue;
     }
     const from = index;
@@ -181,10 +193,10 @@ function entryLines(entries: readonly StoredEntry[], leaves: readonly Buffer[], 
   const isPart = options.range !== undefined || agentId !== undefined;
   for (const [index, entry] of entries.slice(0, size).entries()) {
     const needed = entry.event === 'gdpr.erasure_executed' || entry.event === 'admin.audit_retention_sweep';
-    if (isPart && needed && ['range', 'hidden'].includes(because(entry, index) ?? '')) lines.push(line(entry, index), proof(index));
+    if (isPart && needed && ['range', 'hidden'].includes(because(entry, index) ?? '')) lines.push(...line(entry, index), proof(index));
   }
   for (const entry of entries.slice(size)) {
-    if (options.range === undefined && (agentId ?? entry.chain) === entry.chain) lines.push(line(entry, null));
+    if (options.range === undefined && (agentId ?? entry.chain) === entry.chain) lines.push(...line(entry, null));
   }
   return lines;
 }

@@ -11,7 +11,7 @@ import { readerAt } from './memory-trees.js';
 /** What a sweep has deleted, and whom an entry concerns: the database knows, a log in memory is told. */
 export interface MemoryFacts {
   readonly vkeys: readonly string[];
-  /** By which sweeps were signed, by their entries' ids. */
+  /** By which sweeps and erasures were signed, by their entries' ids. */
   readonly notes?: ReadonlyMap<string, string>;
   readonly subjects?: readonly { readonly userId: string; readonly entryId: string; readonly pointer: string }[];
 }
@@ -65,6 +65,7 @@ export function exportSourceOf(log: MemoryLog, key: SigningKey, facts: MemoryFac
         && one.seq > (headsOf(id, one.chain)[0]?.seq ?? 0)), batch),
     ofEvent: (id, event) => inBatches(log.entries.filter((one) => one.organizationId === id && one.event === event), batch),
     sweepNotes: (_, ids) => Promise.resolve(new Map([...(facts.notes ?? [])].filter(([id]) => ids.includes(id)))),
+    erasureNotes: (_, ids) => Promise.resolve(new Map([...(facts.notes ?? [])].filter(([id]) => ids.includes(id)))),
     place: ({ organizationId, chain, seq }) => {
       const index = leavesOf(organizationId).findIndex((one) => one.chain === chain && one.seq === seq);
       return Promise.resolve(index < 0 ? undefined : index);

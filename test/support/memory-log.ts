@@ -4,9 +4,12 @@ import type { StoredEntry, StoredHead, StoredLeaf } from '../../src/domain/audit
 import { PLATFORM_TREE } from '../../src/domain/audit/checkpoint.js';
 import type { ChainRef } from '../../src/domain/audit/chain.js';
 import type { EntryRange, LogSource, ShownKey, ShownSeam } from '../../src/domain/audit/entry-source.js';
+import { publicHalf, signNote, type SigningKey } from '../../src/domain/audit/note.js';
+import { orderText } from '../../src/domain/audit/order-note.js';
 import { rangeOf } from '../../src/domain/audit/tree/proofs.js';
 import { verifyLog } from '../../src/domain/audit/verify.js';
 import { byChain } from '../../src/domain/audit/verify-entries.js';
+import { metadataOf } from '../../src/domain/audit/verify-joins.js';
 import type { Break } from '../../src/domain/audit/breaks.js';
 import type { OrganizationHead } from '../../src/domain/audit/tree/map.js';
 import { leafHashes, readerAt, rootAt, type MemoryTrees } from './memory-trees.js';
@@ -23,6 +26,8 @@ export interface MemoryLog {
   instance?: string;
   keys?: readonly ShownKey[];
   seams?: readonly ShownSeam[];
+  /** By which erasures were signed, by their entries' ids. */
+  erasureNotes?: ReadonlyMap<string, string>;
 }
 
 export { checkpoint, integrate } from './memory-trees.js';
@@ -54,6 +59,13 @@ export function append(log: MemoryLog, event: RecordedEvent, stamp: Stamp): Stor
   log.heads = [...log.heads.filter((one) => one !== head), { organizationId, chain, seq, hash }];
   log.leaves.push({ organizationId, chain, seq, hash });
   return entry;
+}
+
+/** Signs what every entry of an erasure says, and shows the key as the one that signs. */
+export function withSignedErasures(log: MemoryLog, key: SigningKey): MemoryLog {
+  const notes = log.entries.filter(({ event }) => event === 'gdpr.erasure_executed').map(({ id, organizationId, payload }) =>
+    [id, signNote(orderText('erasure', key.name, organizationId, metadataOf(payload)), [key])] as const);
+  return { ...log, instance: key.name, keys: [{ key: publicHalf(key).text, fromSize: 0 }], erasureNotes: new Map(notes) };
 }
 
 /** Shows a log to the verifier in small batches, so that batch borders are crossed, and in two ranges. */
@@ -130,6 +142,7 @@ export function sourceOf(log: MemoryLog, batch = 3): LogSource {
       .sort((a, b) => a.platformSize - b.platformSize)),
     sweeps: (id, ids) => Promise.resolve(new Map(log.entries
       .filter((one) => one.organizationId === id && ids.includes(one.id)).map((one) => [one.id, one.payload]))),
+    erasureNotes: (_, ids) => Promise.resolve(new Map([...(log.erasureNotes ?? [])].filter(([id]) => ids.includes(id)))),
     mapHeads: () => inBatches(mapped(log)),
     mapHead: (id) => Promise.resolve(newest && mapped(log).find(({ organization }) => organization === id)),
     recoveries: () => Promise.resolve(log.entries.filter(({ event }) => event === 'admin.recovered').map(({ payload }) => payload)),

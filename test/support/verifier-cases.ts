@@ -113,7 +113,9 @@ export function verifierCases(): VerifierCase[] {
   bad('chain-removed-with-its-head', ['chain_removed', 'tree_mismatch'], without((one) => one['chain'] === 'agt_2'));
   bad('organization-removed', ['chain_removed'], without((one) => one['organizationId'] === 'org_b'));
   const order = (one: Line) => one['event'] === 'gdpr.erasure_executed';
-  bad('unauthorised-erasure', ['unauthorised_erasure'], without(order), { anchored: () => 0 }, erased().log);
+  const isErasureNote = (one: Line) => one.kind === 'erasure';
+  bad('unauthorised-erasure', ['unauthorised_erasure'], without((one) => order(one) || isErasureNote(one)), { anchored: () => 0 },
+    erased().log);
   bad('unauthorised-erasure-of-another-value', ['unauthorised_erasure'],
     onEntry(third, (entry) => disclosures(entry, (all) => all.map(({ d, pointer }) => ({ d, pointer, erased: true })))));
   bad('forged-erasure', ['edited'], onEntry(third, (entry) =>
@@ -125,8 +127,8 @@ export function verifierCases(): VerifierCase[] {
   bad('sweep-beyond-its-checkpoint', ['deleted'], (lines) => lines.map((one) =>
     one.kind === 'seam' ? { ...one, checkpoint: { ...(one['checkpoint'] as object), size: 5 } } : one), { cuts }, sweptLog);
   const isOrder = (one: Line) => one.kind === 'sweep';
-  const signedBy = (signer: Signer, change = (text: string) => text): Deed => (lines) => lines.map((one) =>
-    isOrder(one) ? { ...one, note: noteOf(change((one['note'] as string).split('\n\n')[0]! + '\n'), [signer]) } : one);
+  const signedBy = (signer: Signer, change = (text: string) => text, is = isOrder): Deed => (lines) => lines.map((one) =>
+    is(one) ? { ...one, note: noteOf(change((one['note'] as string).split('\n\n')[0]! + '\n'), [signer]) } : one);
   bad('sweep-that-nobody-signed', ['deleted'], without(isOrder), { cuts }, sweptLog);
   bad('sweep-signed-twice', ['deleted'], (lines) => lines.flatMap((one) => (isOrder(one) ? [one, one] : [one])), { cuts }, sweptLog);
   bad('sweep-signed-by-another-key', ['deleted'], signedBy(signerOf(9)), { cuts }, sweptLog);
@@ -141,6 +143,25 @@ export function verifierCases(): VerifierCase[] {
   const twice = world();
   const both = new Map([...twice.sweep('org_a', 14, { agt_1: 4, sys_org_a: 2 }), ...twice.sweep('org_a', 5, { agt_2: 4 })]);
   bad('swept-beyond-an-older-checkpoint', ['deleted'], (lines) => lines, { cuts: both }, twice.log);
+  const unsigned = (name: string, deed: Deed, from = erased().log) =>
+    bad(`erasure-${name}`, ['unauthorised_erasure'], deed, {}, from);
+  unsigned('that-nobody-signed', without(isErasureNote));
+  unsigned('signed-by-another-key', signedBy(signerOf(9), undefined, isErasureNote));
+  unsigned('signed-for-another-organization', signedBy(SIGNER, (text) => text.replace('/org_a/', '/org_b/'), isErasureNote));
+  unsigned('signed-as-a-sweep', signedBy(SIGNER, (text) => text.replace('/erasure\n', '/sweep\n'), isErasureNote));
+  unsigned('of-fewer-values-than-were-signed', signedBy(SIGNER, (text) => text.replace('/erasure\n1\n', '/erasure\n2\n'), isErasureNote));
+  const again = erased();
+  const second = again.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[0]!;
+  again.erase('org_a', again.blank(second, '/metadata/comment'));
+  unsigned('with-the-signature-of-an-earlier-one', (lines) => {
+    const [earlier] = lines.filter(isErasureNote);
+    return lines.map((one) => (isErasureNote(one) ? earlier! : one));
+  }, again.log);
+  bad('erasure-note-over-no-erasure', ['reordered'], (lines) => {
+    const note = lines.find(isErasureNote)!;
+    const at = lines.findIndex((one) => one.kind === 'entry' && third(one));
+    return [...lines.slice(0, at), note, ...lines.slice(at)];
+  }, {}, erased().log);
   bad('gap-without-reason', ['deleted'], (lines) => {
     const entry = lines.findIndex((one) => one.kind === 'entry' && one['chain'] === 'agt_2');
     const index = lines[entry]!['index'] as number;
@@ -167,6 +188,13 @@ export function verifierCases(): VerifierCase[] {
   cases.push({
     name: 'sweep-signed-by-the-retired-key', verdict: 'tampered', kinds: ['checkpoint_invalid'],
     lines: seal(signedBy(older)(linesOf(turned.log, byBoth)), [older, newer]),
+  });
+  const erasedThen = erased();
+  erasedThen.rotate(newer.vkey);
+  good('valid-erased-and-rotated', erasedThen.log, { signers: [older, newer] });
+  cases.push({
+    name: 'erasure-signed-by-the-retired-key', verdict: 'tampered', kinds: ['unauthorised_erasure'],
+    lines: seal(signedBy(older, undefined, isErasureNote)(linesOf(erasedThen.log, { signers: [older, newer] })), [older, newer]),
   });
   const person: ExportOptions = { what: 'person', shows: ({ seq }) => seq % 3 === 0 };
   bad('person-without-proof', ['tree_mismatch'], without((one) => one.kind === 'inclusion'), person);

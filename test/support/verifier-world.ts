@@ -6,7 +6,7 @@ import { entryHash, preimage } from '../../src/domain/audit/hash.js';
 import { jcs } from '../../src/domain/audit/jcs.js';
 import type { StoredEntry } from '../../src/domain/audit/stored-entry.js';
 import type { JsonObject } from '../../src/domain/json.js';
-import { checkpointOf, INSTANCE, noteOf, SIGNER, type Cut } from './export-maker.js';
+import { checkpointOf, erasureText, INSTANCE, noteOf, SIGNER, type Cut } from './export-maker.js';
 import { append, type MemoryLog } from './memory-log.js';
 
 // Logs in memory to make exports of: three organizations, a transfer, and what an erasure or a sweep leaves.
@@ -15,7 +15,7 @@ export const ORGANIZATIONS = ['org_platform', 'org_a', 'org_b'];
 
 export class World {
   readonly log: MemoryLog = { entries: [], heads: [], leaves: [] };
-  /** By which sweeps were signed, by their entries' ids. */
+  /** By which sweeps and erasures were signed, by their entries' ids. */
   readonly notes = new Map<string, string>();
   private count = 0;
 
@@ -60,7 +60,9 @@ export class World {
 
   erase(organization: string, pairs: readonly [string, string][]): StoredEntry {
     const metadata = { userId: 'usr_bob', erased: pairs };
-    return this.add({ chain: organizationChain(organization), type: 'gdpr.erasure_executed', metadata });
+    const entry = this.add({ chain: organizationChain(organization), type: 'gdpr.erasure_executed', metadata });
+    this.notes.set(entry.id, noteOf(erasureText(entry), [SIGNER]));
+    return entry;
   }
 
   /** Announces a signing key. */

@@ -35,7 +35,7 @@ export interface Break {
   readonly detail: string;
 }
 
-export function breakAt(entry: StoredEntry, kind: BreakKind, what: string): Break {
+export function breakAt(entry: Pick<StoredEntry, 'chain' | 'seq' | 'id'>, kind: BreakKind, what: string): Break {
   return {
     chain: entry.chain,
     position: entry.seq,

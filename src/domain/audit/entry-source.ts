@@ -148,6 +148,8 @@ export interface LogSource {
   checkpointTimes(): AsyncIterable<readonly CheckpointTime[]>;
   /** Payloads of these entries of sweeps, by their ids, as far as they are there. */
   sweeps(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** By which whoever erased signed what these entries of erasures say, by the entries' ids, as far as they are there. */
+  erasureNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Every organization's head in the map. */
   mapHeads(): AsyncIterable<readonly OrganizationHead[]>;
   /** Of one organization; undefined while it is not in the map. */

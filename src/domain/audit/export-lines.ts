@@ -89,6 +89,8 @@ const KINDS = {
   },
   /** By which whoever swept has signed what an entry of a sweep says; of those whose seams are shown. */
   sweep: { organizationId: text, entryId: text, note: text },
+  /** By which whoever erased has signed what the entry of the next line says, which is one of an erasure. */
+  erasure: { note: text },
   /** That a tree of `to` leaves continues that of `from`; `organizationId` may be `platform`. */
   consistency: { organizationId: text, from: count, to: count, hashes: list(treeHash) },
   /** Where the entry of the line before stands in its organization's tree. */

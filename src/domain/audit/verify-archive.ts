@@ -1,14 +1,16 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { JsonValue } from '../json.js';
+import { isJsonObject, type JsonObject } from '../json.js';
 import { checkEntry } from './check-entry.js';
 import { openCheckpoint, originOf, PLATFORM_TREE, type Checkpoint } from './checkpoint.js';
 import { entryOf, manifestText, readLine, type ExportLine, type LineOf } from './export-lines.js';
 import { openNote, type VerifierKey } from './note.js';
+import { orderText } from './order-note.js';
 import { hashText, leafHash, readHash } from './tree/rfc6962.js';
 import { entryLeaf, platformLeaf } from './tree/leaf.js';
 import { mapRootOver, placedLeaf } from './tree/map.js';
 import { checkConsistency, checkInclusion } from './tree/proofs.js';
 import type { StoredEntry } from './stored-entry.js';
+import { pairsIn, UNLISTED_BLANK, UNSIGNED_ERASURE } from './verify-erasures.js';
 
 /** The two objects of an archive, line by line. */
 export interface ArchiveObjects {
@@ -57,8 +59,10 @@ export interface CheckedArchive {
   readonly chains: ReadonlyMap<string, ArchivedStretch>;
   /** Values that are gone, by entry hash and digest: an erasure must list each, here or elsewhere in the organization's log. */
   readonly blanks: ReadonlyMap<string, Pick<StoredEntry, 'chain' | 'seq' | 'id'>>;
-  /** What erasures in this archive list. */
+  /** What erasures in this archive list, all of them signed. */
   readonly erased: ReadonlySet<string>;
+  /** Hex SHA-256 of the skeletons of earlier sweeps, by these, whose entries are in this archive. */
+  readonly sweeps: ReadonlyMap<string, string>;
   /** The values are, to the byte, what was archived. */
   readonly isUntouched: boolean;
   /** When the newest of its entries was written, as its column says; one that says otherwise than its payload is a break. '' of none. */
@@ -91,14 +95,8 @@ export async function checkArchive(
 export function unlistedBlanks(blanks: CheckedArchive['blanks'], isListed: (pair: string) => boolean): ArchiveBreak[] {
   return [...blanks].filter(([pair]) => !isListed(pair)).map(([, { chain, seq, id }]) => ({
     chain, position: seq, entryId: id, kind: 'unauthorised_erasure',
-    detail: `archived entry ${seq} of chain ${chain} lost a value that no erasure entry accounts for`,
+    detail: `archived entry ${seq} of chain ${chain} ${UNLISTED_BLANK}`,
   }));
-}
-
-/** Of what an erasure lists, entry hash and digest of each value. */
-export function pairsIn(erased: JsonValue | undefined): string[] {
-  const pairs = Array.isArray(erased) ? erased : [];
-  return pairs.flatMap((pair) => (Array.isArray(pair) && pair.every((one) => typeof one === 'string') ? pair.join(' ') : []));
 }
 
 interface Waiting {
@@ -110,6 +108,7 @@ class ArchiveCheck implements CheckedArchive {
   readonly chains = new Map<string, ArchivedStretch>();
   readonly blanks = new Map<string, Pick<StoredEntry, 'chain' | 'seq' | 'id'>>();
   readonly erased = new Set<string>();
+  readonly sweeps = new Map<string, string>();
   entries = 0;
   lines = 0;
   isUntouched = false;
@@ -122,6 +121,8 @@ class ArchiveCheck implements CheckedArchive {
   private isPlaced = false;
   private opened: LineOf<'section'> | undefined;
   private waiting: Waiting | undefined;
+  /** The note of the line before, over the entry of an erasure that comes next. */
+  private note: string | undefined;
   private manifest: LineOf<'manifest'> | undefined;
   private madeAt = '';
   private isConsistent = false;
@@ -132,10 +133,10 @@ class ArchiveCheck implements CheckedArchive {
     private readonly disclosed: AsyncIterator<string>,
   ) {}
 
-  found(chain: string, position: number, entryId: string | null, what: string): void {
+  found(chain: string, position: number, entryId: string | null, what: string, kind: ArchiveBreak['kind'] = 'archive_altered'): void {
     if (this.breaks.length >= MAX_BREAKS) return;
     const detail = chain === 'archive' ? `line ${position} of the archive ${what}` : `archived entry ${position} of chain ${chain} ${what}`;
-    this.breaks.push({ chain, position, entryId, kind: 'archive_altered', detail });
+    this.breaks.push({ chain, position, entryId, kind, detail });
   }
 
   async line(text: string): Promise<void> {
@@ -199,6 +200,9 @@ class ArchiveCheck implements CheckedArchive {
         return;
       case 'consistency':
         return this.consistency(read);
+      case 'erasure':
+        this.note = read.note;
+        return;
       case 'entry':
         if (!this.opened) this.here('is an entry of no organization');
         return this.entry(read);
@@ -241,6 +245,8 @@ class ArchiveCheck implements CheckedArchive {
   }
 
   private async entry(read: LineOf<'entry'>): Promise<void> {
+    const { note } = this;
+    this.note = undefined;
     this.entries++;
     this.waiting = { line: read };
     if (read.organizationId !== this.claim.organizationId) this.inEntry(read, 'is of another organization');
@@ -257,8 +263,26 @@ class ArchiveCheck implements CheckedArchive {
     this.chains.set(chain, { first, last: { seq, hash }, count: (before?.count ?? 0) + 1 });
     for (const d of checked.blanks) this.blanks.set(`${hash} ${d}`, { chain, seq, id });
     if (read.timestamp > this.newest) this.newest = read.timestamp;
-    const listed = checked.payload?.event === 'gdpr.erasure_executed' ? checked.payload.metadata['erased'] : [];
-    for (const pair of pairsIn(listed)) this.erased.add(pair);
+    if (checked.payload) this.heed(read, checked.payload.event, checked.payload.metadata, note);
+  }
+
+  /** What the entry says of others. */
+  private heed({ chain, seq, id }: LineOf<'entry'>, event: string, metadata: JsonObject, note: string | undefined): void {
+    if (event === 'gdpr.erasure_executed') {
+      const isSigned = this.isSigned(note, metadata);
+      if (!isSigned) return this.found(chain, seq, id, UNSIGNED_ERASURE, 'unauthorised_erasure');
+      for (const pair of pairsIn(metadata['erased'])) this.erased.add(pair);
+    }
+    const { sweepId, archive } = metadata;
+    if (event !== 'admin.audit_retention_sweep' || typeof sweepId !== 'string' || !isJsonObject(archive)) return;
+    if (typeof archive['skeleton'] === 'string') this.sweeps.set(sweepId, archive['skeleton']);
+  }
+
+  private isSigned(note: string | undefined, metadata: JsonObject): boolean {
+    if (note === undefined) return false;
+    const { instance, organizationId } = this.claim;
+    const opened = openNote(note, this.keys);
+    return opened.kind === 'open' && opened.text === orderText('erasure', instance, organizationId, metadata);
   }
 
   /** The line of values that belongs to the entry; whatever is wrong there is wrong of the entry. */

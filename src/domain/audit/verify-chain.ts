@@ -24,8 +24,6 @@ export interface ChainState {
   readonly breaks: Break[];
   readonly blanks: Blank[];
   readonly transfers: Transfer[];
-  /** Pairs of hash and `[hash, d]` lists of clean erasure entries. */
-  readonly erasures: [string, string][];
   entries: number;
   /** Whether each position is compared with its leaf; else nobody says anything of leaves. */
   readonly comparesLeaves: boolean;
@@ -50,7 +48,7 @@ const MAX_STRANGERS = 1_000;
 /** @param seam where retention cut the chain: its survivors go on from there */
 export function startChain(ref: ChainRef, comparesLeaves: boolean, seam?: { readonly seq: number; readonly hash: string }): ChainState {
   return {
-    ref, comparesLeaves, breaks: [], blanks: [], transfers: [], erasures: [], entries: 0, seq: seam?.seq ?? 0, hash: seam?.hash ?? null,
+    ref, comparesLeaves, breaks: [], blanks: [], transfers: [], entries: 0, seq: seam?.seq ?? 0, hash: seam?.hash ?? null,
     lastBroken: false, lastLeft: false, registered: false, leafSeq: 0, strangers: [],
   };
 }
@@ -93,7 +91,7 @@ export function takeUp(state: ChainState, entry: StoredEntry): void {
   [state.seq, state.hash] = [entry.seq - 1, entry.prevHash];
   nextPosition(state, entry, undefined);
   state.registered = true;
-  for (const settled of [state.blanks, state.transfers, state.erasures]) settled.length = 0;
+  for (const settled of [state.blanks, state.transfers]) settled.length = 0;
 }
 
 /** Compares the end of a chain with its head. */
@@ -191,18 +189,10 @@ function remember(state: ChainState, entry: StoredEntry, { payload, blanks }: Ch
   state.lastBroken = broken || (state.strangers.length > 0 && state.strangers.at(-1)?.entry === entry);
   state.lastLeft = false;
   if (!payload || state.lastBroken) return;
-  if (payload.event === 'gdpr.erasure_executed') state.erasures.push(...pairs(payload.metadata['erased']));
   if (payload.event !== 'agent.transferred') return;
   const { direction } = payload.metadata;
   state.lastLeft = direction === 'out';
   const place = { organizationId: entry.organizationId, chain, seq, id };
   if (direction === 'out') state.transfers.push({ direction, entry: place, seq, hash });
   if (direction === 'in') state.transfers.push({ direction, entry: place, seq: seq - 1, hash: entry.prevHash ?? '' });
-}
-
-function pairs(erased: unknown): [string, string][] {
-  if (!Array.isArray(erased)) return [];
-  return erased.filter(
-    (pair): pair is [string, string] => Array.isArray(pair) && pair.length === 2 && pair.every((one) => typeof one === 'string'),
-  );
 }

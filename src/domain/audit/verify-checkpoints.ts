@@ -3,7 +3,7 @@ import { openCheckpoint, originOf, type StoredCheckpoint } from './checkpoint.js
 import type { ShownKey } from './entry-source.js';
 import { givenUp, type LostCheckpoint } from './given-up.js';
 import { readVerifierKey, vouchesFor, type VerifierKey } from './note.js';
-import { sweepText } from './sweep-note.js';
+import { orderText, type Order } from './order-note.js';
 import type { JsonObject, JsonValue } from '../json.js';
 
 /** What a checkpoint is held against besides its tree. */
@@ -38,11 +38,14 @@ export class CheckpointJudge {
     return this.known.filter(({ retiredAtSize }) => retiredAtSize === undefined).map(({ key }) => key.text);
   }
 
-  /** Whether all of these keys, in their text form, have signed what a sweep's entry says; where none is wanted, nobody has. */
-  isOrdered(note: string | null, organizationId: string, metadata: JsonObject, wanted: readonly string[]): boolean {
+  /** Whether all of these keys, in their text form, have signed what an entry says; where none is wanted, nobody has. */
+  isOrdered(
+    order: Order, note: string | null, { organizationId, metadata }: { readonly organizationId: string; readonly metadata: JsonObject },
+    wanted: readonly string[],
+  ): boolean {
     const keys = this.known.filter(({ key }) => wanted.includes(key.text)).map(({ key }) => key);
     return keys.length > 0 && keys.length === wanted.length &&
-      vouchesFor(note, sweepText(this.trust.instance, organizationId, metadata), keys);
+      vouchesFor(note, orderText(order, this.trust.instance, organizationId, metadata), keys);
   }
 
   /** What is wrong with a stored checkpoint by itself; whether its tree had that root is for whoever has the tree. */

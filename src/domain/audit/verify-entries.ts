@@ -35,7 +35,7 @@ export interface Notable {
   readonly metadata: JsonObject;
 }
 
-const NOTABLE = new Set(['admin.audit_retention_sweep', 'admin.signing_key_rotated', 'admin.recovered']);
+const NOTABLE = new Set(['admin.audit_retention_sweep', 'admin.signing_key_rotated', 'admin.recovered', 'gdpr.erasure_executed']);
 
 /** What was found in a range, in a form that crosses threads. */
 export interface EntriesFound {
@@ -51,9 +51,8 @@ export interface OrganizationFound {
   /** At most `MAX_BREAKS`; `breaksFound` counts all. */
   readonly breaks: Break[];
   breaksFound: number;
-  /** Blanked values, and what erasure entries list, by entry hash and digest. They meet elsewhere: either may stream by first. */
+  /** Blanked values, by entry hash and digest. */
   readonly blanks: Map<string, Blank['entry']>;
-  readonly erased: Set<string>;
 }
 
 const ENTRIES_PER_REPORT = 5_000;
@@ -162,7 +161,7 @@ function foundIn(pass: Pass, organizationId: string): OrganizationFound {
   let found = pass.organizations.get(organizationId);
   if (!found) {
     const keyed = new KeyedSum();
-    found = { keyed, sum: keyed.summed, breaks: [], breaksFound: 0, blanks: new Map(), erased: new Set() };
+    found = { keyed, sum: keyed.summed, breaks: [], breaksFound: 0, blanks: new Map() };
     pass.organizations.set(organizationId, found);
   }
   return found;
@@ -173,14 +172,7 @@ function settle(state: ChainState, pass: Pass, found: OrganizationFound): void {
   const breaks = state.breaks.splice(0);
   found.breaksFound += breaks.length;
   found.breaks.push(...breaks.slice(0, MAX_BREAKS - found.breaks.length));
-  for (const [hash, d] of state.erasures.splice(0)) {
-    const key = `${hash} ${d}`;
-    if (!found.blanks.delete(key)) found.erased.add(key);
-  }
-  for (const { entry, d } of state.blanks.splice(0)) {
-    const key = `${entry.hash} ${d}`;
-    if (!found.erased.has(key)) found.blanks.set(key, entry);
-  }
+  for (const { entry, d } of state.blanks.splice(0)) found.blanks.set(`${entry.hash} ${d}`, entry);
   pass.transfers.push(...state.transfers.splice(0));
 }
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.js';
 import type { EntryRange, SharedChain, ShownSeam } from './entry-source.js';
 import { readPayload } from './payload.js';
 import type { Transfer } from './verify-chain.js';
-import { byChain, type EntriesFound, type OrganizationFound } from './verify-entries.js';
+import { byChain, type EntriesFound } from './verify-entries.js';
 
 /** Whether a seam's chain is read with a range. */
 export function isIn({ organizationId, chain }: ShownSeam, { from, to, chains, organizations }: EntryRange): boolean {
@@ -16,20 +16,6 @@ export function isIn({ organizationId, chain }: ShownSeam, { from, to, chains, o
 /** All chains of an organization. No id has a character below the one that ends it here. */
 export function wholeOf(organizationId: string): EntryRange {
   return { from: { organizationId, chain: '' }, to: { organizationId: `${organizationId}!`, chain: '' } };
-}
-
-/** An organization's breaks. A blank that an erasure of another range lists is none; the other way round nobody minds. */
-export function listOf({ breaks, breaksFound, blanks, erased }: OrganizationFound): [Break[], number] {
-  const listed = [...breaks];
-  let found = breaksFound;
-  for (const [key, { chain, seq, id }] of blanks) {
-    if (erased.has(key)) continue;
-    found++;
-    if (listed.length >= MAX_BREAKS) continue;
-    const detail = `entry ${seq} of chain ${chain} lost a value that no erasure entry accounts for`;
-    listed.push({ chain, position: seq, entryId: id, kind: 'unauthorised_erasure', detail });
-  }
-  return [listed, found];
 }
 
 /** Both halves of a transfer must be there, unless the chain was cut somewhere: a swept half is gone rightly. */

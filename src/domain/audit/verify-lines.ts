@@ -8,7 +8,7 @@ import { platformLeaf } from './tree/leaf.js';
 import { checkConsistency, checkInclusion } from './tree/proofs.js';
 import { hashText, leafHash, readHash } from './tree/rfc6962.js';
 import type { LogFound } from './verify.js';
-import { sweepOrigin } from './sweep-note.js';
+import { orderOrigin, type Order } from './order-note.js';
 import { SectionCheck, type SectionFrame } from './verify-section.js';
 
 export interface LinesOptions {
@@ -26,8 +26,8 @@ interface SignedCheckpoint extends Checkpoint {
 }
 
 const RANKS: Record<ExportLine['kind'], number> = {
-  export: 0, checkpoint: 1, map: 2, section: 3, consistency: 4, sweep: 5, seam: 6, entry: 7, gap: 7, inclusion: 7, head: 8, profile: 9,
-  records: 9, disclosures: 9, manifest: 10,
+  export: 0, checkpoint: 1, map: 2, section: 3, consistency: 4, sweep: 5, seam: 6, erasure: 7, entry: 7, gap: 7, inclusion: 7, head: 8,
+  profile: 9, records: 9, disclosures: 9, manifest: 10,
 };
 const ENTRIES_PER_REPORT = 5_000;
 
@@ -53,8 +53,8 @@ class LinesCheck implements SectionFrame {
   uncovered = 0;
   readonly transfers = new Map<string, { chain: string; seq: number; id: string; direction: string }>();
   readonly cutChains = new Set<string>();
-  /** Notes over sweeps: the key that was announced last must have signed them, as it must have signed checkpoints. */
-  private readonly orders: Pick<SignedCheckpoint, 'origin' | 'size' | 'note'>[] = [];
+  /** Notes over sweeps and erasures: the key that was announced last must have signed them, as it must have signed checkpoints. */
+  private readonly orders: (Pick<SignedCheckpoint, 'origin' | 'size' | 'note'> & { readonly order: Order })[] = [];
   announced: string | undefined;
   private readonly breaks: Break[] = [];
   private breaksFound = 0;
@@ -124,6 +124,7 @@ class LinesCheck implements SectionFrame {
 
   private take(line: ExportLine): void {
     if (line.kind !== 'inclusion') this.section?.expectNoProof();
+    if (line.kind !== 'entry' || line.event !== 'gdpr.erasure_executed') this.section?.expectNoErasure();
     switch (line.kind) {
       case 'export': return this.open(line);
       case 'checkpoint': return this.checkpoint(line.note);
@@ -131,6 +132,7 @@ class LinesCheck implements SectionFrame {
       case 'section': return this.openSection(line);
       case 'consistency': return void this.consistencies.set(`${line.organizationId} ${line.from}`, line);
       case 'sweep': return this.section!.sweep(line);
+      case 'erasure': return this.section!.erasure(line);
       case 'seam': return this.section!.seam(line);
       case 'entry':
         this.entries++;
@@ -194,10 +196,10 @@ class LinesCheck implements SectionFrame {
     return checkConsistency(size, now!.size, readHash(root)!, readHash(now!.root)!, proof.hashes.map((hash) => readHash(hash)!));
   }
 
-  /** What a note says of a sweep of this organization; undefined where it does not count. */
-  ordered(organizationId: string, note: string): Checkpoint | undefined {
-    const origin = sweepOrigin(this.header!.instance, organizationId);
-    this.orders.push({ origin, size: 0, note });
+  /** What a note says of a sweep or an erasure of this organization; undefined where it does not count. */
+  ordered(order: Order, organizationId: string, note: string): Checkpoint | undefined {
+    const origin = orderOrigin(order, this.header!.instance, organizationId);
+    this.orders.push({ origin, size: 0, note, order });
     const opened = openCheckpoint(note, this.keys, origin);
     return 'wrong' in opened ? undefined : opened.checkpoint;
   }
@@ -253,10 +255,12 @@ class LinesCheck implements SectionFrame {
       this.add(id, 0, null, 'chain_removed', `${id} is announced, but the file holds nothing of it`);
     }
     const announced = this.announced === undefined ? undefined : readVerifierKey(this.announced);
-    for (const { origin, size, note } of announced ? [...this.checkpoints.values(), ...this.orders] : []) {
+    for (const one of announced ? [...this.checkpoints.values(), ...this.orders] : []) {
+      const { origin, size, note } = one;
       if (openNote(note, [announced!]).kind === 'open') continue;
       const what = 'is not signed by the key that the log announced last';
-      this.add(origin, size, null, 'checkpoint_invalid', `the checkpoint of ${origin} ${what}`);
+      const kind = 'order' in one && one.order === 'erasure' ? 'unauthorised_erasure' : 'checkpoint_invalid';
+      this.add(origin, size, null, kind, `the note of ${origin} ${what}`);
     }
     this.matchTransfers(header);
     this.judgeRecalled(PLATFORM_TREE, this.recalled(PLATFORM_TREE), undefined);

@@ -7,7 +7,8 @@ import type { EntryRange, LogHeader, LogSource, ShownAnchor, ShownSeam } from '.
 import { addSums, NOTHING_SUMMED, sameSums, type Summed } from './keyed-sum.js';
 import { hashText, EMPTY_ROOT } from './tree/rfc6962.js';
 import { verifyEntries, type EntriesFound } from './verify-entries.js';
-import { type Breaks, isIn, listOf, metadataOf, toEnd, unmatched, wholeOf } from './verify-joins.js';
+import { againstErasures } from './verify-erasures.js';
+import { type Breaks, isIn, metadataOf, toEnd, unmatched, wholeOf } from './verify-joins.js';
 import {
   againstStood, partsOf, rememberedBy, usedSince, type Parts, type ReadUpTo, type StoodFound,
 } from './verify-parts.js';
@@ -115,12 +116,18 @@ export class Run {
     const entries = await this.againstTrees(read, breaks);
     breaks.add(againstStood(this.parts, read.stood));
     const named = (event: string) => entries.notable.filter((one) => one.event === event);
-    for (const id of [...entries.organizations.keys()].sort()) breaks.add(...listOf(entries.organizations.get(id)!));
-    for (const { breaks: listed, breaksFound } of [...trees.values(), platform]) breaks.add(listed, breaksFound);
     const judge = judgeOf(header);
     const rotations = named('admin.signing_key_rotated');
     const keys = signingNow(trees.get(PLATFORM_ORGANIZATION), rotations, judge);
-    const isOrdered = onceEach(({ note, organizationId }, metadata) => judge.isOrdered(note, organizationId, metadata, keys));
+    for (const id of [...entries.organizations.keys()].sort()) {
+      const { breaks: listed, breaksFound, blanks } = entries.organizations.get(id)!;
+      breaks.add(listed, breaksFound);
+      const erasures = named('gdpr.erasure_executed').filter(({ organizationId }) => organizationId === id);
+      const notes = await source.erasureNotes(id, erasures.map((one) => one.id));
+      breaks.add(againstErasures(blanks, erasures, (one) => judge.isOrdered('erasure', notes.get(one.id) ?? null, one, keys)));
+    }
+    for (const { breaks: listed, breaksFound } of [...trees.values(), platform]) breaks.add(listed, breaksFound);
+    const isOrdered = onceEach(({ note, organizationId }, metadata) => judge.isOrdered('sweep', note, { organizationId, metadata }, keys));
     for (const id of header.organizations) {
       const seams = this.seamsOf(id, read.chains);
       // That entries went which are not newer is not looked at; only that somebody who has the key has ordered it.

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../json.js';
 import { inTree, missing, type Break } from './breaks.js';
 import { organizationChain } from './chain.js';
 import type { ShownSeam } from './entry-source.js';
-import { listsCut } from './sweep-note.js';
+import { listsCut } from './order-note.js';
 import type { Notable } from './verify-entries.js';
 import type { OrganizationTreeFound, PlatformFound } from './verify-tree.js';
 

@@ -5,11 +5,12 @@ import { checkEntry } from './check-entry.js';
 import { checkpointText, type Checkpoint } from './checkpoint.js';
 import { entryOf, type LineOf } from './export-lines.js';
 import type { StoredEntry } from './stored-entry.js';
-import { sweepText } from './sweep-note.js';
+import { orderText, type Order } from './order-note.js';
 import { alignedSubtrees, CompactRange, rootOf } from './tree/compact-range.js';
 import { entryLeaf } from './tree/leaf.js';
 import { checkInclusion } from './tree/proofs.js';
 import { hashText, leafHash, readHash } from './tree/rfc6962.js';
+import { pairsIn, UNLISTED_BLANK, UNSIGNED_ERASURE } from './verify-erasures.js';
 
 /** What a section needs to know of its file. */
 export interface SectionFrame {
@@ -24,7 +25,7 @@ export interface SectionFrame {
   readonly cutChains: Set<string>;
   add(chain: string, position: number, entryId: string | null, kind: BreakKind, detail: string): void;
   inFile(kind: BreakKind, what: string): void;
-  ordered(organizationId: string, note: string): Checkpoint | undefined;
+  ordered(order: Order, organizationId: string, note: string): Checkpoint | undefined;
   continues(tree: string, then: { readonly size: number; readonly root: string }): boolean | undefined;
   judgeRecalled(tree: string, recalled: Checkpoint | undefined, seen: boolean | undefined): void;
 }
@@ -59,6 +60,8 @@ export class SectionCheck {
   private readonly erased = new Set<string>();
   /** What was signed of sweeps, by their entries' ids. */
   private readonly orders = new Map<string, Checkpoint | undefined>();
+  /** What was signed of the erasure whose entry comes next. */
+  private nextOrder: { readonly said: Checkpoint | undefined } | undefined;
   private readonly gaps = { swept: 0, range: 0, hidden: 0 };
   private readonly tree = new CompactRange();
   private next = 0;
@@ -85,7 +88,16 @@ export class SectionCheck {
 
   sweep({ entryId, note }: LineOf<'sweep'>): void {
     if (this.orders.has(entryId)) return this.frame.inFile('deleted', 'is a second note over the same sweep');
-    this.orders.set(entryId, this.frame.ordered(this.id, note));
+    this.orders.set(entryId, this.frame.ordered('sweep', this.id, note));
+  }
+
+  erasure({ note }: LineOf<'erasure'>): void {
+    this.nextOrder = { said: this.frame.ordered('erasure', this.id, note) };
+  }
+
+  expectNoErasure(): void {
+    if (this.nextOrder) this.frame.inFile('reordered', 'follows the note over an erasure, and is none');
+    this.nextOrder = undefined;
   }
 
   seam(line: LineOf<'seam'>): void {
@@ -101,6 +113,8 @@ export class SectionCheck {
 
   entry(line: LineOf<'entry'>): void {
     const before = this.frame.found;
+    const order = this.nextOrder?.said;
+    this.nextOrder = undefined;
     const entry = entryOf(line);
     const { index } = line;
     const chain = this.chainOf(entry.chain);
@@ -122,7 +136,10 @@ export class SectionCheck {
       const key = `${entry.hash} ${d}`;
       if (!this.erased.has(key)) this.blanks.set(key, { chain: entry.chain, seq: entry.seq, id: entry.id });
     }
-    if (this.frame.found === before && checked.payload) this.heed(entry, index, checked.payload.event, checked.payload.metadata);
+    if (this.frame.found > before || !checked.payload) return;
+    const { event, metadata: said } = checked.payload;
+    if (event === 'gdpr.erasure_executed') this.heedErasure(entry, said, order);
+    else this.heed(entry, index, event, said);
   }
 
   inclusion({ index, size, hashes }: LineOf<'inclusion'>): void {
@@ -185,7 +202,7 @@ export class SectionCheck {
       if (!isConfirmed) this.inRun(chain, 1, seq, 'deleted', 'were cut off, and no entry of a sweep that is signed accounts for it');
     }
     for (const blank of this.blanks.values()) {
-      this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no erasure entry accounts for');
+      this.inEntry(blank, 'unauthorised_erasure', UNLISTED_BLANK);
     }
     if (this.heads !== declared) this.inTree('chain_removed', size, `should have ${declared} chains; the heads of ${this.heads} are there`);
     const swept = seams.reduce((sum, { count }) => sum + count, 0);
@@ -266,27 +283,28 @@ export class SectionCheck {
 
   /** Sound entries that say something of others. */
   private heed({ id }: StoredEntry, index: number | null, event: string, metadata: JsonObject): void {
-    const listed = (name: string) => (Array.isArray(metadata[name]) ? metadata[name] : []);
-    if (event === 'gdpr.erasure_executed') {
-      for (const pair of listed('erased')) {
-        const key = Array.isArray(pair) ? pair.filter((one) => typeof one === 'string').join(' ') : '';
-        if (!this.blanks.delete(key)) this.erased.add(key);
-      }
-    }
     if (event === 'admin.signing_key_rotated' && this.id === 'org_platform' && index !== null && typeof metadata['keyId'] === 'string') {
       this.frame.announced = metadata['keyId'];
     }
     if (event !== 'admin.audit_retention_sweep') return;
-    const { checkpoint: said } = metadata;
-    const order = this.orders.get(id);
-    const isOrdered = order !== undefined && checkpointText(order) === sweepText(this.frame.what!.instance, this.id, metadata);
-    for (const cut of listed('chains')) {
+    const { checkpoint: said, chains } = metadata;
+    const isOrdered = this.isOf('sweep', metadata, this.orders.get(id));
+    for (const cut of Array.isArray(chains) ? chains : []) {
       const seam = isJsonObject(cut) && typeof cut['chain'] === 'string' ? this.seams.get(cut['chain']) : undefined;
       if (!isJsonObject(cut) || seam?.sweepEntryId !== id || seam.sweepIndex !== index) continue;
       const { size, root } = seam.checkpoint;
       const isSame = isOrdered && seam.seq === cut['seq'] && seam.hash === cut['hash'] && seam.count === cut['count'];
       seam.isConfirmed = isSame && isJsonObject(said) && said['size'] === size && said['root'] === root && (index ?? size) >= size;
     }
+  }
+
+  private heedErasure(entry: StoredEntry, metadata: JsonObject, said: Checkpoint | undefined): void {
+    if (!this.isOf('erasure', metadata, said)) return this.inEntry(entry, 'unauthorised_erasure', UNSIGNED_ERASURE);
+    for (const pair of pairsIn(metadata['erased'])) if (!this.blanks.delete(pair)) this.erased.add(pair);
+  }
+
+  private isOf(order: Order, metadata: JsonObject, said: Checkpoint | undefined): boolean {
+    return said !== undefined && checkpointText(said) === orderText(order, this.frame.what!.instance, this.id, metadata);
   }
 
   private inEntry(entry: { chain: string; seq: number; id: string | null }, kind: BreakKind, what: string): void {

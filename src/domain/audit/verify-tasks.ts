@@ -130,12 +130,11 @@ export function joinEntries(parts: readonly EntriesFound[]): EntriesFound {
   for (const part of parts) {
     for (const [id, one] of part.organizations) {
       const known: OrganizationFound =
-        organizations.get(id) ?? { sum: NOTHING_SUMMED, breaks: [], breaksFound: 0, blanks: new Map(), erased: new Set() };
+        organizations.get(id) ?? { sum: NOTHING_SUMMED, breaks: [], breaksFound: 0, blanks: new Map() };
       known.sum = addSums(known.sum, one.sum);
       known.breaks.push(...one.breaks);
       known.breaksFound += one.breaksFound;
       for (const [key, entry] of one.blanks) known.blanks.set(key, entry);
-      for (const key of one.erased) known.erased.add(key);
       organizations.set(id, known);
     }
   }

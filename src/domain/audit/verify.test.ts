@@ -1,14 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { append, breaksOf, type MemoryLog } from '../../../test/support/memory-log.js';
+import { append, breaksOf, withSignedErasures, type MemoryLog } from '../../../test/support/memory-log.js';
 import type { BreakKind } from './breaks.js';
 import { agentChain, organizationChain, platformChain } from './chain.js';
 import { disclosuresText, type Disclosure } from './commitments.js';
 import type { RecordedEvent, Stamp } from './entry.js';
 import { entryHash, preimage } from './hash.js';
+import { publicHalf, signingKey, signNote, type SigningKey } from './note.js';
+import { orderText } from './order-note.js';
 import { readEntry } from './read-entry.js';
 import type { StoredEntry } from './stored-entry.js';
+import { metadataOf } from './verify-joins.js';
 
+const [KEY, OTHER] = [7, 8].map((byte) => signingKey('countersign-test', Buffer.alloc(32, byte).toString('base64'))) as
+  [SigningKey, SigningKey];
 const ORGANIZATIONS = ['org_a', 'org_b'];
 const AGENTS = ['agt_1', 'agt_2', 'agt_3'];
 
@@ -339,8 +344,11 @@ describe('values', () => {
         stamp(10 + n),
       );
     }
-    expect(await breaksOf(erased)).toEqual([]);
-    expect(await breaksOf(erased, 'agt_1')).toEqual([]);
+    const signed = withSignedErasures(erased, KEY);
+    expect(await breaksOf(signed)).toEqual([]);
+    expect(await breaksOf(signed, 'agt_1')).toEqual([]);
+    // One for each entry of an erasure, and one for each value.
+    expect((await breaksOf({ ...signed, erasureNotes: new Map() })).map(({ kind }) => kind)).toEqual(Array(5).fill('unauthorised_erasure'));
     expect(JSON.stringify(readEntry(erased.entries[0]!))).toContain('[erased]');
   });
 
@@ -351,13 +359,59 @@ describe('values', () => {
     const listing = { type: 'gdpr.erasure_executed' as const, metadata: { erased: [[hash, first!.d]] as [string, string][] } };
     const elsewhere = with_(log, [blank(first!), ...rest]);
     append(elsewhere, { chain: organizationChain('org_b'), ...listing }, stamp(10));
-    expect(await kinds(elsewhere)).toEqual(new Set(['unauthorised_erasure']));
+    expect(await kinds(withSignedErasures(elsewhere, KEY))).toEqual(new Set(['unauthorised_erasure']));
 
     const forged = with_(log, [blank(first!), ...rest]);
     append(forged, { chain: organizationChain('org_a'), ...listing }, stamp(10));
     forged.leaves = forged.leaves.slice(0, 1);
-    expect(await kinds(forged)).toEqual(new Set(['unauthorised_erasure', 'inserted']));
-    expect((await breaksOf(forged, 'agt_1')).map((one) => one.kind)).toContain('unauthorised_erasure');
+    expect(await kinds(withSignedErasures(forged, KEY))).toEqual(new Set(['unauthorised_erasure', 'inserted']));
+    expect((await breaksOf(withSignedErasures(forged, KEY), 'agt_1')).map((one) => one.kind)).toContain('unauthorised_erasure');
+  });
+});
+
+describe('an erasure that anybody may have appended', () => {
+  const erasedLog = () => {
+    const log = logOf([{ agent: 0, kind: 1, text: 'ada@example.org', amount: 1500, address: true }]);
+    const { hash, disclosures } = log.entries[0]!;
+    const [first, ...rest] = JSON.parse(disclosures) as Disclosure[];
+    const blanked = replace(log, 0, { disclosures: disclosuresText([{ d: first!.d, pointer: first!.pointer, erased: true }, ...rest]) });
+    const erased: [string, string][] = [[hash, first!.d]];
+    append(blanked, { chain: organizationChain('org_a'), type: 'gdpr.erasure_executed', metadata: { erased } }, stamp(10));
+    return withSignedErasures(blanked, KEY);
+  };
+  const erasureOf = ({ entries }: MemoryLog) => entries.find(({ event }) => event === 'gdpr.erasure_executed')!;
+  const noted = (log: MemoryLog, note: string): MemoryLog => ({ ...log, erasureNotes: new Map([[erasureOf(log).id, note]]) });
+  const textOf = (log: MemoryLog) => orderText('erasure', KEY.name, 'org_a', metadataOf(erasureOf(log).payload));
+
+  it('excuses what it lists where the key that signs now has signed what it says', async () => {
+    const log = erasedLog();
+    expect(await breaksOf(log)).toEqual([]);
+    expect(await breaksOf(noted(log, signNote(textOf(log), [KEY, OTHER])))).toEqual([]);
+  });
+
+  it.each<[string, (log: MemoryLog) => MemoryLog]>([
+    ['not signed', (log) => ({ ...log, erasureNotes: new Map() })],
+    ['signed by a foreign key', (log) => noted(log, signNote(textOf(log), [OTHER]))],
+    ['signed by a key that is said to sign now, too, alone', (log) =>
+      ({ ...noted(log, signNote(textOf(log), [OTHER])), keys: [...log.keys!, { key: publicHalf(OTHER).text, fromSize: 0 }] })],
+    ['signed by a key that was retired', (log) =>
+      ({ ...log, keys: [{ ...log.keys![0]!, retiredAtSize: 1 }, { key: publicHalf(OTHER).text, fromSize: 1 }] })],
+    ['signed for another organization', (log) => noted(log, signNote(textOf(log).replace('/org_a/', '/org_b/'), [KEY]))],
+    ['signed as a sweep', (log) => noted(log, signNote(textOf(log).replace('/erasure', '/sweep'), [KEY]))],
+    ['of which something else was signed', (log) => noted(log, signNote(orderText('erasure', KEY.name, 'org_a', { erased: [] }), [KEY]))],
+    ['whose note was altered', (log) => noted(log, signNote(textOf(log), [KEY]).replace(/.{8}\n$/, 'AAAAAAA=\n'))],
+  ])('excuses nothing, and is named, %s', async (_name, change) => {
+    const log = change(erasedLog());
+    const named = { kind: 'unauthorised_erasure', chain: 'sys_org_a', detail: expect.stringMatching(/not signed by the key/) };
+    expect(await breaksOf(log)).toMatchObject([named, { kind: 'unauthorised_erasure', chain: 'agt_1' }]);
+    expect(await breaksOf(log, 'agt_1')).toMatchObject([named, { kind: 'unauthorised_erasure', chain: 'agt_1' }]);
+  });
+
+  it('is named while nothing that it lists is blank', async () => {
+    const log = logOf([]);
+    append(log, { chain: organizationChain('org_a'), type: 'gdpr.erasure_executed', metadata: { erased: [] } }, stamp(10));
+    expect(await breaksOf(log)).toMatchObject([{ kind: 'unauthorised_erasure', chain: 'sys_org_a' }]);
+    expect(await breaksOf(withSignedErasures(log, KEY))).toEqual([]);
   });
 });
 

@@ -5,6 +5,7 @@ import type { StoredEntry, StoredHead, StoredLeaf } from '../../domain/audit/sto
 import { mapPlace, type OrganizationHead } from '../../domain/audit/tree/map.js';
 import { rangeOf } from '../../domain/audit/tree/proofs.js';
 import { ENTRY_COLUMNS, numbered, type Row } from './entry-rows.js';
+import { erasureNotes } from './erasures/erasure-notes.query.js';
 import { headerOf } from './log-header.query.js';
 import { newerEntries, stoodChains } from './newer-log.query.js';
 import { streamed, type RunsSql } from './streamed.query.js';
@@ -74,6 +75,7 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
       }
     },
     sweeps: (organizationId, ids) => sweepPayloads(run, organizationId, ids),
+    erasureNotes: (organizationId, ids) => erasureNotes(run, organizationId, ids),
     mapHeads: async function* () {
       for await (const rows of streamed<MapHeadRow>(run, MAP_HEADS, [])) {
         yield rows.map((row) => ({ ...row, size: Number(row.size) }));

@@ -3,6 +3,7 @@ import { type ChainRef, organizationChain, PLATFORM_ORGANIZATION } from '../../d
 import { type Blanking, sortedPairs } from '../../domain/audit/search-entry.js';
 import type { Plan } from '../../platform/database/plan.js';
 import type { Tx } from '../../platform/database/tx.js';
+import { SignedErasures } from '../audit/erasures/signed-erasures.service.js';
 import {
   type Erasure, type ErasureCounts, type ErasureKey, type ErasurePlace, type Stepped, VALUES_WITHOUT_CONFIRMATION,
 } from './erasure.js';
@@ -33,7 +34,15 @@ export interface Found {
 /** Where an erasure stands, and the log's account of it: one never moves without the other. */
 @Injectable()
 export class ErasureLedger {
-  constructor(readonly store: ErasureStore) {}
+  constructor(
+    readonly store: ErasureStore,
+    private readonly signed: SignedErasures,
+  ) {}
+
+  /** Whether this server may erase: another one has to, where its key is not the one that signs. */
+  maySign(tx: Tx): Promise<boolean> {
+    return this.signed.maySign(tx);
+  }
 
   /** The erasure, held until this work ends. @throws Overtaken when it is not running any more, or stands elsewhere than `from` */
   async running(tx: Tx, key: ErasureKey, from: ErasurePlace): Promise<Erasure> {
@@ -62,7 +71,7 @@ export class ErasureLedger {
   /** Blanks what a look has found, and says so. @throws Overtaken where an entry is not as it was read, or gone */
   async blank(tx: Tx, erasure: Erasure, blankings: readonly Blanking[]): Promise<void> {
     if ((await this.store.blank(tx, erasure.organizationId, blankings)) < blankings.length) throw new Overtaken();
-    this.list(tx, erasure, blankings);
+    await this.list(tx, erasure, blankings);
   }
 
   /** Searches for more from here on: what was not searched for until now may stand anywhere. @throws Overtaken */
@@ -75,19 +84,17 @@ export class ErasureLedger {
   /** Says what will be blank outside of the database. @throws Overtaken */
   async listed(tx: Tx, erasure: Erasure, blankings: readonly Blanking[]): Promise<void> {
     await this.move(tx, erasure, erasure.place, plus(erasure.counts, blankings));
-    this.list(tx, erasure, blankings);
+    await this.list(tx, erasure, blankings);
   }
 
   /**
-   * The entry without which each blank would be tampering. A key that is taken from what was blank already needs nobody's account; but
-   * a sweep that has read it before sees by the entry that its archive is out of date.
+   * The signed entry without which each blank would be tampering. A key that is taken from what was blank already needs nobody's
+   * account; but a sweep that has read it before sees by the entry that its archive is out of date.
    */
-  private list(tx: Tx, { organizationId, id, userId }: Erasure, blankings: readonly Blanking[]): void {
+  private async list(tx: Tx, { organizationId, id, userId }: Erasure, blankings: readonly Blanking[]): Promise<void> {
     if (blankings.length === 0) return;
     const erased = sortedPairs(blankings.flatMap(({ pairs }) => pairs));
-    tx.record(organizationChain(organizationId), {
-      type: 'gdpr.erasure_executed', metadata: { ...(userId === null ? {} : { userId }), erasureId: id, erased },
-    });
+    await this.signed.record(tx, organizationId, { ...(userId === null ? {} : { userId }), erasureId: id, erased });
   }
 
   /**
@@ -113,7 +120,7 @@ export class ErasureLedger {
     await this.store.end(tx, erasure);
     // Who asks the log whether it was done finds it said, also where nothing stood in it.
     if (counts.values === 0 && userId !== null) {
-      tx.record(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata: { userId, erasureId: id, erased: [] } });
+      await this.signed.record(tx, organizationId, { userId, erasureId: id, erased: [] });
     }
     return 'end';
   }

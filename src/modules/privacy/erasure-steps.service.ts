@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../../platform/database/tx.js';
 import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { OtherKey } from '../audit/trees/signer.js';
 import { EraseArchive } from './erase-archive.service.js';
 import { EraseRows } from './erase-rows.service.js';
 import type { ErasureKey, ErasurePlace, Stepped } from './erasure.js';
@@ -12,7 +13,7 @@ import { LogSearchQuery } from './log-search.query.js';
 const LAST_ROUND = 4;
 
 /** What comes behind a look, in a transaction that holds more: blank, change rows, or take all heads and look again. */
-type Next = 'moved' | 'gone' | { readonly look: Look } | { readonly at: ErasurePlace };
+type Next = 'moved' | 'gone' | 'not ours' | { readonly look: Look } | { readonly at: ErasurePlace };
 
 /**
  * One step of an erasure after the other, each a transaction of its own that begins where the last one that committed has ended. Rounds
@@ -37,6 +38,7 @@ export class ErasureSteps {
     try {
       const next = await this.work.run(ALONE, (tx) => this.look(tx, key));
       if (next === 'gone') return 'end';
+      if (next === 'not ours') return 'later';
       if (next === 'moved') return 'more';
       if ('look' in next) return await this.blank(key, next.look);
       if (next.at.phase === 'archive') return await this.archive.step(key, next.at);
@@ -44,7 +46,8 @@ export class ErasureSteps {
       await this.rows.step(key, next.at);
       return 'more';
     } catch (error) {
-      if (error instanceof Overtaken) return 'more';
+      // The key was rotated since it was asked: the next step asks again.
+      if (error instanceof Overtaken || error instanceof OtherKey) return 'more';
       throw error;
     }
   }
@@ -52,6 +55,7 @@ export class ErasureSteps {
   private async look(tx: Tx, key: ErasureKey): Promise<Next> {
     const erasure = await this.ledger.store.find(tx, key);
     if (erasure?.state !== 'running') return 'gone';
+    if (!(await this.ledger.maySign(tx))) return 'not ours';
     const { phase } = erasure.place;
     if (phase !== 'subjects' && phase !== 'log') return { at: erasure.place };
     const look = phase === 'subjects' ? await this.looking.subjects(tx, erasure) : await this.looking.inLog(tx, erasure);

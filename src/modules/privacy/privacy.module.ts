@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { SignedErasuresModule } from '../audit/erasures/erasures.module.js';
 import { SweepsModule } from '../audit/sweeps/sweeps.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { AskErasureService } from './ask-erasure.service.js';
@@ -22,7 +23,7 @@ import { UserDataController } from './user-data.controller.js';
 
 /** What a person may ask of their data: a copy of it, and its end. */
 @Module({
-  imports: [OrganizationsModule, SweepsModule],
+  imports: [OrganizationsModule, SignedErasuresModule, SweepsModule],
   controllers: [ErasuresController, UserDataController],
   providers: [
     AskErasureService, AskedErasures, EraseArchive, EraseRows, EraseUserSearches, EraseUserService, ErasureJob, ErasureLedger,

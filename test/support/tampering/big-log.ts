@@ -102,7 +102,7 @@ async function eraseSome(database: TestDatabase, organizationId: string, count: 
   const rows = await database.sql<{ id: string; hash: string; disclosures: string }>(
     `select id, hash, disclosures from audit_entries where organization_id = $1 and disclosures like '%"salt"%' and hash > $2
      order by hash limit $3`, [organizationId, after, count]);
-  await erasedByHand(database, organizationId, rows);
+  await erasedByHand(database, organizationId, rows, SEED);
 }
 
 /** As the leader does, on a connection of its own. */

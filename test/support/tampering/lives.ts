@@ -1,15 +1,12 @@
 import type { PreparedEntry } from '../../../src/domain/audit/entry.js';
 import { organizationChain } from '../../../src/domain/audit/chain.js';
-import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../../src/platform/database/chain-writer.js';
+import { append } from './append.js';
 import { forgedFrom } from './changed.js';
+import { blankable, erasure, keepNote, ordered } from './erasures.js';
 import { stamped } from './every-event.js';
 import type { Place, Tampering } from './place.js';
 
 /** What is properly appended, by whoever may append, and says what is not so: of agents' lives, transfers and erasures. */
-
-export async function append(place: Place, ...entries: readonly PreparedEntry[]): Promise<void> {
-  await place.run(APPEND_ENTRIES, [...entryColumns(entries), ...subjectColumns(entries)]);
-}
 
 const REGISTERED = { type: 'agent.registered', metadata: { name: 'again', riskLevel: 'low' } };
 
@@ -20,19 +17,6 @@ async function head(place: Place, organizationId: string, chain: string, seq = 0
   await place.run('insert into audit_heads (organization_id, chain, seq, hash) values ($1, $2, $3, $4)', [organizationId, chain,
     seq, hash]);
 }
-
-/** An entry with open values, one of its chain, and what blanks the first of them. */
-function blankable(place: Place) {
-  const entry = place.entry(({ disclosures }) => disclosures.includes('"salt"'));
-  if (!entry) return undefined;
-  const all = JSON.parse(entry.disclosures) as { d: string; pointer: string; salt?: string }[];
-  const at = all.findIndex(({ salt }) => salt !== undefined);
-  const { d, pointer } = all[at]!;
-  return { entry, d, blanked: JSON.stringify(all.map((one, n) => (n === at ? { d, pointer, erased: true } : one))) };
-}
-
-const erasure = (place: Place, organizationId: string, pairs: readonly (readonly [string, string])[]) =>
-  stamped(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata: { erased: pairs } }, place.random);
 
 export const LIVES: readonly Tampering[] = [
   {
@@ -106,7 +90,7 @@ export const LIVES: readonly Tampering[] = [
     deed: async (place) => {
       const blank = blankable(place);
       if (!blank) return undefined;
-      await append(place, erasure(place, elsewhere(place), [[blank.entry.hash, blank.d]]));
+      await appendSigned(place, erasure(place, elsewhere(place), [[blank.entry.hash, blank.d]]));
       await place.set(blank.entry, 'disclosures', blank.blanked);
       return { at: [blank.entry.chain] };
     },
@@ -117,7 +101,7 @@ export const LIVES: readonly Tampering[] = [
       const blank = blankable(place);
       if (!blank) return undefined;
       const other = place.random.chance(0.5) ? ([blank.entry.hash, 'A'.repeat(43)] as const) : (['0'.repeat(64), blank.d] as const);
-      await append(place, erasure(place, place.organizationId, [other]));
+      await appendSigned(place, erasure(place, place.organizationId, [other]));
       await place.set(blank.entry, 'disclosures', blank.blanked);
       return { at: [blank.entry.chain] };
     },
@@ -133,6 +117,7 @@ export const LIVES: readonly Tampering[] = [
       const forged = forgedFrom(
         { ...own, payload, disclosures, timestamp, actorId, event: prepared.event, capability: null, outcome: prepared.outcome ?? null },
         { chain, seq: own.seq + 1, prevHash: own.hash });
+      await keepNote(place, forged, ordered(place, forged));
       await place.insert([forged]);
       await place.setHead(forged);
       await place.set(blank.entry, 'disclosures', blank.blanked);
@@ -151,6 +136,12 @@ export const LIVES: readonly Tampering[] = [
     },
   },
 ];
+
+/** What is wrong with it is then what it lists. */
+async function appendSigned(place: Place, entry: PreparedEntry): Promise<void> {
+  await append(place, entry);
+  await keepNote(place, entry, ordered(place, entry));
+}
 
 /** Of a type that would not carry it: the text is made of an erasure's. */
 function stampedAs(type: string, chain: PreparedChain, { erased }: { erased: unknown }, place: Place): PreparedEntry {

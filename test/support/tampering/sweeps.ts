@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { organizationChain } from '../../../src/domain/audit/chain.js';
 import type { PreparedEntry } from '../../../src/domain/audit/entry.js';
 import { signingKey, signNote, verifierKey } from '../../../src/domain/audit/note.js';
-import { sweepText } from '../../../src/domain/audit/sweep-note.js';
+import { orderText } from '../../../src/domain/audit/order-note.js';
 import { metadataOf } from '../../../src/domain/audit/verify-joins.js';
 import type { StoredEntry } from '../../../src/domain/audit/stored-entry.js';
 import { newId } from '../../../src/domain/ids.js';
+import { append } from './append.js';
 import { forgedFrom } from './changed.js';
 import { carriedOn } from './forging.js';
 import { stamped } from './every-event.js';
-import { append } from './lives.js';
 import type { Place, Tampering } from './place.js';
 
 /** Chains that are cut, or are said to be. */
@@ -121,7 +121,7 @@ const sweepEvent = (place: Place, cut: Cut, checkpoint: Base) => stamped(organiz
 }, place.random);
 
 const orderedText = ({ log, organizationId }: Place, { payload }: PreparedEntry) =>
-  sweepText(log.instance, organizationId, metadataOf(payload));
+  orderText('sweep', log.instance, organizationId, metadataOf(payload));
 const ordered = (place: Place, entry: PreparedEntry, seed = place.log.seed) =>
   signNote(orderedText(place, entry), [signingKey(place.log.instance, seed)]);
 

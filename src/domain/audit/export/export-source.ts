@@ -51,6 +51,8 @@ export interface ExportSource {
   ofEvent(organizationId: string, event: string): AsyncIterable<readonly StoredEntry[]>;
   /** Notes that were signed over entries of sweeps, by these ids. */
   sweepNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Notes that were signed over entries of erasures, by these ids. */
+  erasureNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The entry's place in its organization's tree; undefined while it is queued. */
   place(entry: StoredEntry): Promise<number | undefined>;
   /**

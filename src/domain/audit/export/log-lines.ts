@@ -22,6 +22,7 @@ export interface ExportSelection {
   readonly since?: number;
 }
 
+const ERASURE = 'gdpr.erasure_executed';
 /** Entries that are in memory at once: one may have as many bytes as a request. */
 const ENTRIES_AT_ONCE = 100;
 
@@ -59,6 +60,13 @@ export async function* checkpointLines(
 export async function inclusionLine(source: ExportSource, organizationId: string, index: number, size: number): Promise<ExportLine> {
   const hashes = await inclusionProof(source.reader(organizationId, size), index, size);
   return line('inclusion', { index, size, hashes: hashes.map(hashText) });
+}
+
+/** Before an entry of an erasure stands by whom it was signed. */
+export async function* erasureLines(source: Pick<ExportSource, 'erasureNotes'>, entry: StoredEntry): AsyncGenerator<LineOf<'erasure'>> {
+  if (entry.event !== ERASURE) return;
+  const { organizationId, id } = entry;
+  for (const note of (await source.erasureNotes(organizationId, [id])).values()) yield line('erasure', { note });
 }
 
 /** Whoever kept an older checkpoint kept the platform's of the same moment. */
@@ -147,10 +155,14 @@ class Section {
         continue;
       }
       this.shown.add(entry.id);
+      yield* erasureLines(this.source, entry);
       yield entryLine(entry, index);
       yield await inclusionLine(this.source, this.id, index, this.size);
     }
-    if (areBehind) for (const entry of behind.sort((a, b) => a.seq - b.seq)) yield entryLine(entry, null);
+    for (const entry of areBehind ? behind.sort((a, b) => a.seq - b.seq) : []) {
+      yield* erasureLines(this.source, entry);
+      yield entryLine(entry, null);
+    }
   }
 
   async *pending(): AsyncGenerator<ExportLine> {
@@ -159,10 +171,10 @@ class Section {
       const wanted = batch.filter((one) => !this.reasonFor(one));
       for (let at = 0; at < wanted.length; at += ENTRIES_AT_ONCE) {
         const entries = await source.entries(id, wanted.slice(at, at + ENTRIES_AT_ONCE));
-        for (const entry of entries) if (entry) yield this.show(entry, null);
+        for (const entry of entries) if (entry) yield* this.show(entry, null);
       }
     }
-    for await (const batch of source.strays(id, agentId)) for (const entry of batch) yield this.show(entry, null);
+    for await (const batch of source.strays(id, agentId)) for (const entry of batch) yield* this.show(entry, null);
   }
 
   private async *some(leaves: readonly PlacedLeaf[], gap: GapBuilder): AsyncGenerator<ExportLine> {
@@ -177,7 +189,7 @@ class Section {
       for (const one of ended) if (one) yield one;
       if (because) continue;
       const entry = entries[n++];
-      if (entry) yield this.show(entry, leaf.index);
+      if (entry) yield* this.show(entry, leaf.index);
     }
   }
 
@@ -187,12 +199,13 @@ class Section {
     return this.agentId !== undefined && chain !== this.agentId ? 'hidden' : undefined;
   }
 
-  private show(entry: StoredEntry, index: number | null): LineOf<'entry'> {
+  private async *show(entry: StoredEntry, index: number | null): AsyncGenerator<ExportLine> {
     if (this.isPart) {
       for (const d of blanksIn(entry.disclosures)) this.blanks.add(`${entry.hash} ${d}`);
       if (accounts(entry)) this.shown.add(entry.id);
     }
-    return entryLine(entry, index);
+    yield* erasureLines(this.source, entry);
+    yield entryLine(entry, index);
   }
 
   /** Entries that account for a seam or a blank of this part and do not stand in it, with their places. */
@@ -200,7 +213,7 @@ class Section {
     const { source, id, blanks, shown, seams } = this;
     for (const sweep of seams.sweeps.values()) if (!shown.has(sweep.id)) yield [sweep, await source.place(sweep)];
     if (blanks.size === 0) return;
-    for await (const batch of source.ofEvent(id, 'gdpr.erasure_executed')) {
+    for await (const batch of source.ofEvent(id, ERASURE)) {
       for (const entry of batch) {
         if (!shown.has(entry.id) && erasedBy(entry).some((pair) => blanks.has(pair))) yield [entry, await source.place(entry)];
       }
@@ -209,7 +222,7 @@ class Section {
 }
 
 function accounts({ event }: StoredEntry): boolean {
-  return event === 'gdpr.erasure_executed' || event === 'admin.audit_retention_sweep';
+  return event === ERASURE || event === 'admin.audit_retention_sweep';
 }
 
 /** Digests whose values are gone. */

@@ -5,7 +5,7 @@ import { line, skeletonLine, type ExportLine } from '../export-lines.js';
 import { commitmentsOf, readPayload } from '../payload.js';
 import type { StoredEntry } from '../stored-entry.js';
 import type { ExportSource, PersonsEntry } from './export-source.js';
-import { checkpointLines, inclusionLine } from './log-lines.js';
+import { checkpointLines, erasureLines, inclusionLine } from './log-lines.js';
 
 /** Whose copy it is. */
 export interface PersonSelection {
@@ -58,13 +58,16 @@ async function* sectionLines(
         behind.push(batch[n]!);
         continue;
       }
+      yield* erasureLines(source, found);
       yield theirs(found, index, batch[n]!.pointers, userId, tally);
       yield await inclusionLine(source, id, index, size);
     }
   }
   for (const place of behind) {
     const [entry] = await source.entries(id, [place]);
-    if (entry) yield theirs(entry, null, place.pointers, userId, tally);
+    if (!entry) continue;
+    yield* erasureLines(source, entry);
+    yield theirs(entry, null, place.pointers, userId, tally);
   }
 }
 

@@ -3,6 +3,7 @@ import { verifierKey } from '../../../domain/audit/note.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { ENTRY_COLUMNS, type EntryRow, numbered, type Row } from '../entry-rows.js';
+import { erasureNotes } from '../erasures/erasure-notes.query.js';
 import { sweepNotes } from '../sweep-entries.query.js';
 import { checkpointOfSize, instanceName, newestCheckpoint, verifierKeys } from '../trees/checkpoint.query.js';
 import { mapLine } from '../trees/proof.query.js';
@@ -48,6 +49,7 @@ export async function sqlExportSource(run: ReadStatement, seed: string): Promise
     strays: (organizationId, chain) => entries(STRAYS, [organizationId, chain ?? null]),
     ofEvent: (organizationId, event) => entries(OF_EVENT, [organizationId, event]),
     sweepNotes: (organizationId, ids) => sweepNotes(run, organizationId, ids),
+    erasureNotes: (organizationId, ids) => erasureNotes(run, organizationId, ids),
     place: (entry) => placeOf(run, entry.organizationId, entry),
     window: (organizationId, size, from, to) => windowOf(run, organizationId, size, from, to),
     about: async function* (organizationId, userId) {

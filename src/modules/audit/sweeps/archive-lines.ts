@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
+import { erasureLines } from '../../../domain/audit/export/log-lines.js';
 import {
   line, lineText, manifestText, skeletonLine, type ArchiveManifest, type ExportLine,
 } from '../../../domain/audit/export-lines.js';
@@ -9,6 +10,7 @@ import type { HashReader } from '../../../domain/audit/tree/hash-reader.js';
 import { inclusionProof } from '../../../domain/audit/tree/proofs.js';
 import { hashText } from '../../../domain/audit/tree/rfc6962.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { erasureNotes } from '../erasures/erasure-notes.query.js';
 import { instanceName, newestCheckpoint, verifierKeys } from '../trees/checkpoint.query.js';
 import { consistencyOf, mapLine } from '../trees/proof.query.js';
 import { leavesOf, readerOf } from '../trees/tree-reader.query.js';
@@ -59,7 +61,9 @@ export class SliceReader {
       yield line('consistency', { organizationId, from: below.size, to: size, hashes });
     }
     const reader = keeping(readerOf(run, organizationId, size));
+    const notes = { erasureNotes: (id: string, entries: readonly string[]) => erasureNotes(run, id, entries) };
     for await (const { index, entry } of this.entries()) {
+      yield* erasureLines(notes, entry);
       yield skeletonLine(entry, index);
       yield line('inclusion', { index, size, hashes: (await inclusionProof(reader, index, size)).map(hashText) });
     }

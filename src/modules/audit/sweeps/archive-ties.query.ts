@@ -1,11 +1,22 @@
 import { checkEntry } from '../../../domain/audit/check-entry.js';
-import { readPayload } from '../../../domain/audit/payload.js';
-import { pairsIn } from '../../../domain/audit/verify-archive.js';
+import { vouchesFor, type VerifierKey } from '../../../domain/audit/note.js';
+import { orderText, type Order } from '../../../domain/audit/order-note.js';
+import { pairsIn } from '../../../domain/audit/verify-erasures.js';
+import { metadataOf } from '../../../domain/audit/verify-joins.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
+import type { JsonObject } from '../../../domain/json.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { ENTRY_COLUMNS, numbered, type EntryRow } from '../entry-rows.js';
+import { erasureNotes } from '../erasures/erasure-notes.query.js';
+import { sweepNotes } from '../sweep-entries.query.js';
 
 // What the log that is still there says of archives. An entry that does not hash to itself says nothing.
+
+/** The keys that sign now, and the installation's name, which all of their notes begin with. */
+export interface SignsNow {
+  readonly instance: string;
+  readonly keys: readonly VerifierKey[];
+}
 
 /** What a sweep's entries tell of it. */
 export interface SweepTelling {
@@ -22,12 +33,15 @@ interface SaidOfSweep {
 
 const SOUND = (entry: StoredEntry): boolean => checkEntry(entry).findings.length === 0;
 
-export async function sweptTellings(run: ReadStatement, organizationId: string): Promise<Map<string, SweepTelling>> {
+/** By the sweeps' ids; only of entries that are signed. */
+export async function sweptTellings(run: ReadStatement, organizationId: string, by: SignsNow): Promise<Map<string, SweepTelling>> {
   const found = new Map<string, SweepTelling & { chains: Map<string, { seq: number; hash: string }> }>();
-  for (const entry of await entriesOf(run, organizationId, 'admin.audit_retention_sweep')) {
-    const payload = readPayload(entry.payload);
-    if (typeof payload === 'string') continue;
-    const { sweepId, archive, chains } = payload.metadata as unknown as SaidOfSweep;
+  const entries = await entriesOf(run, organizationId, 'admin.audit_retention_sweep');
+  const notes = await sweepNotes(run, organizationId, entries.map(({ id }) => id));
+  for (const entry of entries) {
+    const metadata = metadataOf(entry.payload);
+    if (!isSigned('sweep', notes.get(entry.id), { organizationId, metadata }, by)) continue;
+    const { sweepId, archive, chains } = metadata as unknown as SaidOfSweep;
     const telling = found.get(sweepId) ?? { ...archive, chains: new Map() };
     for (const { chain, seq, hash } of chains) telling.chains.set(chain, { seq, hash });
     found.set(sweepId, telling);
@@ -35,15 +49,24 @@ export async function sweptTellings(run: ReadStatement, organizationId: string):
   return found;
 }
 
-/** Pairs of entry hash and digest that erasures in the log list. */
-export async function erasuresOf(run: ReadStatement, organizationId: string): Promise<Set<string>> {
+/** Pairs of entry hash and digest that signed erasures in the log list. */
+export async function erasuresOf(run: ReadStatement, organizationId: string, by: SignsNow): Promise<Set<string>> {
+  const entries = await entriesOf(run, organizationId, 'gdpr.erasure_executed');
+  const notes = await erasureNotes(run, organizationId, entries.map(({ id }) => id));
   const pairs = new Set<string>();
-  for (const { payload } of await entriesOf(run, organizationId, 'gdpr.erasure_executed')) {
-    const read = readPayload(payload);
-    const erased = typeof read === 'string' ? undefined : read.metadata['erased'];
-    for (const pair of pairsIn(erased)) pairs.add(pair);
+  for (const { id, payload } of entries) {
+    const metadata = metadataOf(payload);
+    if (!isSigned('erasure', notes.get(id), { organizationId, metadata }, by)) continue;
+    for (const pair of pairsIn(metadata['erased'])) pairs.add(pair);
   }
   return pairs;
+}
+
+function isSigned(
+  order: Order, note: string | undefined, { organizationId, metadata }: { organizationId: string; metadata: JsonObject },
+  { instance, keys }: SignsNow,
+): boolean {
+  return note !== undefined && keys.length > 0 && vouchesFor(note, orderText(order, instance, organizationId, metadata), keys);
 }
 
 /** The first entry of each chain that is there, without regard to what a sweep still has to delete. */

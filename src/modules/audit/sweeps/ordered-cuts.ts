@@ -1,5 +1,5 @@
 import { vouchesFor, type VerifierKey } from '../../../domain/audit/note.js';
-import { listsCut, sweepText } from '../../../domain/audit/sweep-note.js';
+import { listsCut, orderText } from '../../../domain/audit/order-note.js';
 import { metadataOf } from '../../../domain/audit/verify-joins.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { sweepPayloads } from '../sweep-entries.query.js';
@@ -19,7 +19,7 @@ export async function mustBeOrdered(
   for (const cut of cuts) {
     const { sweepEntryId: id, note } = cut;
     const metadata = metadataOf(said.get(id) ?? '');
-    if (!signed.has(id)) signed.set(id, vouchesFor(note, sweepText(instance, organizationId, metadata), [key]));
+    if (!signed.has(id)) signed.set(id, vouchesFor(note, orderText('sweep', instance, organizationId, metadata), [key]));
     if (signed.get(id) && listsCut(metadata, cut)) continue;
     const what = `chain ${cut.chain} is said to be cut at ${cut.seq}, and no entry of a sweep that this server's key has signed says so`;
     throw new SweepRefused(`${what}: nothing was deleted. countersign audit verify tells more.`);

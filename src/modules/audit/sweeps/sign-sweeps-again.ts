@@ -1,10 +1,10 @@
 import { publicHalf, type SigningKey } from '../../../domain/audit/note.js';
-import { signedAgain, sweepOrigin } from '../../../domain/audit/sweep-note.js';
+import { orderOrigin, signedAgain } from '../../../domain/audit/order-note.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
 import { notesInForce, writeNotes } from './sweep-notes.store.js';
 
 /**
- * Has the next key sign, too, what the present one has signed of sweeps whose cuts are in force: a retired key is believed nowhere. What
+ * Has the next key sign, too, what the present one has signed of sweeps whose entries stand: a retired key is believed nowhere. What
  * the present key has not signed is left as it is, for a verification to find.
  *
  * @param run statements of the transaction that replaces the key, behind the statement that does it: a sweep is then either recorded, and
@@ -15,7 +15,7 @@ export async function signSweepsAgain(
 ): Promise<void> {
   const by = publicHalf(present);
   for (const { organizationId, id, notes } of await notesInForce(run)) {
-    const origin = sweepOrigin(instance, organizationId);
+    const origin = orderOrigin('sweep', instance, organizationId);
     const signed = Object.entries(notes).map(([entry, note]) => [entry, signedAgain(note, origin, by, [present, next]) ?? note]);
     await writeNotes(run, { organizationId, id, notes: Object.fromEntries(signed) as Record<string, string> });
   }

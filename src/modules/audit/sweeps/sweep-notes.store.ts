@@ -3,15 +3,12 @@ import type { Sweep } from './sweep.js';
 
 export type NotesOfSweep = Required<Pick<Sweep, 'organizationId' | 'id' | 'notes'>>;
 
-/** Of every sweep that is the last to have cut some chain. */
+/** Of every sweep that an entry in the log tells of. Those whose cuts bind are among them, and those that vouch for an archive. */
 export async function notesInForce(run: RunStatement): Promise<NotesOfSweep[]> {
   const rows = await run(
-    `select s.organization_id as "organizationId", s.id, s.notes from audit_sweeps s join (
-       select distinct newest.organization_id, newest.id from (
-         select distinct on (c.organization_id, cut.chain) c.organization_id, c.id
-         from audit_sweeps c cross join lateral json_to_recordset(c.cuts) as cut(chain text)
-         where c.state in ('recorded', 'done') order by c.organization_id, cut.chain, c.made_at desc, c.id desc) newest) binding
-       on binding.organization_id = s.organization_id and binding.id = s.id`,
+    `select s.organization_id as "organizationId", s.id, s.notes from audit_sweeps s
+     where exists (select from json_object_keys(s.notes) as told(entry_id)
+       join audit_entries e on e.organization_id = s.organization_id and e.id = told.entry_id)`,
     [],
   );
   return rows as unknown as NotesOfSweep[];

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { Tx } from '../../../platform/database/tx.js';
+import { forgetSweptNotes } from '../erasures/erasure-notes.store.js';
 import type { ChainCut, Sweep, SweepState, ToldCut } from './sweep.js';
 
 interface SweepRow extends Omit<Sweep, 'before'> {
@@ -51,16 +52,11 @@ export class SweepStore {
     );
   }
 
-  /** The keys that sign now, in their text form. Until the transaction ends no other takes their place. */
-  async signingNow(tx: Tx): Promise<string[]> {
-    const rows = await tx.query<{ key: string }>(
-      'select verifier_key as key from audit_signing_keys where retired_at_size is null for share', []);
-    return rows.map(({ key }) => key);
-  }
-
-  /** All that is recorded of an organization is deleted. */
+  /** All that is recorded of an organization is deleted. Of erasures that went with it the archive has the notes. */
   async done(tx: Tx, organizationId: string): Promise<void> {
     await tx.query(`update audit_sweeps set state = 'done' where organization_id = $1 and state = 'recorded'`, [organizationId]);
+    // In this order: a rotation takes the rows of sweeps first, too.
+    await forgetSweptNotes((sql, parameters) => tx.query(sql, parameters), organizationId);
   }
 
   /** Forgets a sweep that was never recorded. */

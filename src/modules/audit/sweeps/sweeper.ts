@@ -2,14 +2,16 @@ import type { ArchiveManifest } from '../../../domain/audit/export-lines.js';
 import { checkArchive, type CheckedArchive } from '../../../domain/audit/verify-archive.js';
 import { organizationChain } from '../../../domain/audit/chain.js';
 import { publicHalf, signNote, type SigningKey, type VerifierKey } from '../../../domain/audit/note.js';
-import { sweepText } from '../../../domain/audit/sweep-note.js';
+import { orderText } from '../../../domain/audit/order-note.js';
 import { newId } from '../../../domain/ids.js';
 import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
+import { heldSigningKeys } from '../trees/signer.js';
 import { archiveFolder, disclosuresName, manifestName, skeletonName } from './archive-names.js';
 import { manifestOf, sealed, SliceReader } from './archive-lines.js';
 import { mustBeAsOld } from './checkpoint-age.js';
+import { mustBeErased } from './erased-values.js';
 import { mustBeOrdered } from './ordered-cuts.js';
 import { planSlice, type Slice } from './plan-slice.js';
 import { anchoredSize, hasErasureBehind, headSeq, sweepEntriesWithin, sweptBelow } from './sweep-plan.query.js';
@@ -120,7 +122,9 @@ export class Sweeper {
     await this.work.run({ chains: [] }, (tx) => this.store.begin(tx, begun));
     try {
       const { sweep, seams } = await this.log.standing((run) => this.archived(run, begun, slice));
-      this.mustContinue(slice, seams, await this.readBack(sweep));
+      const checked = await this.readBack(sweep);
+      this.mustContinue(slice, seams, checked);
+      await this.log.standing((run) => mustBeErased(run, organizationId, checked, this.signer));
       if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, sweep)))) throw new SweepRefused(TAKEN_OVER);
       return sweep;
     } catch (error) {
@@ -213,7 +217,7 @@ export class Sweeper {
       const run: ReadStatement = (sql, parameters) => tx.query(sql, [...parameters]);
       if (await hasErasureBehind(run, organizationId, chain.chain, readAt)) return false;
       // A replica that was not told of a rotation must not sign; one that is under way waits, and has the new key sign this, too.
-      const keys = await this.store.signingNow(tx);
+      const keys = await heldSigningKeys((sql, parameters) => tx.query(sql, parameters));
       if (keys.join() !== this.signer.key.text) throw new SweepRefused('AUDIT_SIGNING_KEY is not the key that signs now');
       const told: ChainCut[] = [];
       const notes: Record<string, string> = {};
@@ -225,7 +229,7 @@ export class Sweeper {
           checkpoint: { size, root, platformSize, platformRoot },
         };
         const entry = tx.record(chain, { type: 'admin.audit_retention_sweep', metadata });
-        notes[entry] = signNote(sweepText(this.options.instance, organizationId, metadata), [this.options.key]);
+        notes[entry] = signNote(orderText('sweep', this.options.instance, organizationId, metadata), [this.options.key]);
         told.push(...chains.map((cut) => ({ ...cut, sweepEntryId: entry })));
       }
       if (!(await this.store.recorded(tx, sweep, told, notes))) throw new SweepRefused(TAKEN_OVER);

@@ -9,7 +9,7 @@ import { createDataSource } from '../../../platform/database/data-source.js';
 import { SNAPSHOT } from '../log-source.query.js';
 import { instanceName, verifierKeys } from '../trees/checkpoint.query.js';
 import { disclosuresName, manifestName, skeletonName } from './archive-names.js';
-import { erasuresOf, firstEntries, sweptTellings } from './archive-ties.query.js';
+import { erasuresOf, firstEntries, sweptTellings, type SweepTelling } from './archive-ties.query.js';
 import { sweepsIn } from './sweep.store.js';
 import type { Sweep } from './sweep.js';
 
@@ -25,14 +25,17 @@ export interface VerifiedArchives {
  */
 export async function verifyArchives(run: ReadStatement, archive: ArchiveStore): Promise<VerifiedArchives> {
   const instance = await instanceName(run);
-  const keys = (await verifierKeys(run)).flatMap(({ verifierKey }) => readVerifierKey(verifierKey) ?? []);
+  const shown = await verifierKeys(run);
+  const keys = shown.flatMap(({ verifierKey }) => readVerifierKey(verifierKey) ?? []);
+  const unretired = shown.filter(({ retiredAtSize }) => retiredAtSize === undefined).map(({ verifierKey }) => verifierKey);
+  const signsNow = { instance, keys: keys.filter(({ text }) => unretired.includes(text)) };
   const found = { archives: 0, entries: 0, breaks: [] as VerifiedArchives['breaks'][number][] };
-  const all = await sweepsIn(run, ['recorded', 'done']);
-  for (const organizationId of new Set(all.map((one) => one.organizationId))) {
-    const sweeps = all.filter((one) => one.organizationId === organizationId);
-    const tellings = await sweptTellings(run, organizationId);
-    const erased = await erasuresOf(run, organizationId);
-    const blanks: [Sweep, CheckedArchive['blanks']][] = [];
+  const recorded = await sweepsIn(run, ['recorded', 'done']);
+  for (const organizationId of new Set(recorded.map((one) => one.organizationId))) {
+    const sweeps = recorded.filter((one) => one.organizationId === organizationId);
+    const tellings = await sweptTellings(run, organizationId, signsNow);
+    const erased = await erasuresOf(run, organizationId, signsNow);
+    const all: [Sweep, CheckedArchive][] = [];
     const ends = new Map<string, { seq: number; hash: string }>();
     for (const sweep of sweeps) {
       const told = (what: readonly ArchiveBreak[]) =>
@@ -42,8 +45,7 @@ export async function verifyArchives(run: ReadStatement, archive: ArchiveStore):
       found.archives++;
       found.entries += checked.entries;
       told(checked.breaks);
-      for (const pair of checked.erased) erased.add(pair);
-      blanks.push([sweep, checked.blanks]);
+      all.push([sweep, checked]);
       for (const [chain, { first, last }] of checked.chains) {
         const before = ends.get(chain);
         if (before && !(first.seq === before.seq + 1 && first.prevHash === before.hash) && first.event !== 'agent.transferred') {
@@ -64,12 +66,30 @@ export async function verifyArchives(run: ReadStatement, archive: ArchiveStore):
       if (!end || event === 'agent.transferred' || (seq === end.seq + 1 && prevHash === end.hash) || seq <= end.seq) continue;
       found.breaks.push({ ...altered(chain, seq, 'does not continue what the archives hold'), organizationId, sweepId: sweeps.at(-1)!.id });
     }
-    for (const [sweep, gone] of blanks) {
-      const unlisted = unlistedBlanks(gone, (pair) => erased.has(pair));
+    for (const pair of erasedIn(all, tellings)) erased.add(pair);
+    for (const [sweep, { blanks }] of all) {
+      const unlisted = unlistedBlanks(blanks, (pair) => erased.has(pair));
       found.breaks.push(...unlisted.map((one) => ({ ...one, organizationId, sweepId: sweep.id })));
     }
   }
   return found;
+}
+
+/**
+ * What erasures list that were archived. An archive is believed if its sweep is signed; where that one's entry has been swept too, if an
+ * archive that is believed holds the entry, and it names this skeleton.
+ *
+ * @param archives oldest first
+ */
+function* erasedIn(
+  archives: readonly (readonly [Sweep, CheckedArchive])[], tellings: ReadonlyMap<string, SweepTelling>,
+): Generator<string> {
+  const archived = new Map<string, string>();
+  for (const [{ id, skeleton }, { erased, sweeps }] of archives.toReversed()) {
+    if (!tellings.has(id) && archived.get(id) !== skeleton) continue;
+    yield* erased;
+    for (const [sweepId, digest] of sweeps) archived.set(sweepId, digest);
+  }
 }
 
 /** The same, of a database past any server. Nothing is written. */

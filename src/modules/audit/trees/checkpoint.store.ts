@@ -43,9 +43,11 @@ export async function writeCheckpoints(run: RunStatement, made: readonly StoredC
   ]);
 }
 
-/** The key that an installation signs with from its first checkpoint on. */
+/** The key that an installation signs with from the first time that it signs. Another replica may write it at the same moment. */
 export async function writeFirstKey(run: RunStatement, keyId: string, verifierKey: string): Promise<void> {
-  await run('insert into audit_signing_keys (key_id, verifier_key, from_size) values ($1, $2, 0)', [keyId, verifierKey]);
+  await run('insert into audit_signing_keys (key_id, verifier_key, from_size) values ($1, $2, 0) on conflict do nothing', [
+    keyId, verifierKey,
+  ]);
 }
 
 /** From this size of the platform's tree on the new key signs; it is the last that the others have signed. */

@@ -7,6 +7,7 @@ import { appendAlone } from '../../../platform/database/append-alone.js';
 import { withTakenLead } from '../../../platform/database/taken-lead.js';
 import { acceptSigningKey } from '../../organizations/fingerprints.store.js';
 import { acceptedLosses } from '../anchors/anchor-state.query.js';
+import { signErasuresAgain } from '../erasures/sign-erasures-again.js';
 import { signSweepsAgain } from '../sweeps/sign-sweeps-again.js';
 import { verifierKeys } from './checkpoint.query.js';
 import { makeCheckpoints } from './checkpoint-round.js';
@@ -34,8 +35,8 @@ export interface SigningKeys {
 
 /**
  * Gives the installation another signing key. In one transaction the platform's chain announces it, both keys sign the newest head of
- * every tree and what sweeps have said, and servers start with the new key from then on. Those that run with the old one serve, and do not
- * sign any more.
+ * every tree and what sweeps and erasures have said, and servers start with the new key from then on. Those that run with the old one
+ * serve, and do not sign any more.
  *
  * @param url of the database, past a pooler
  * @throws StartRefused where `present` is not the key that signs, `next` signs or has signed, or the log was rewritten
@@ -85,6 +86,7 @@ async function rotate(run: RunStatement, trees: KnownTrees, { present, next }: S
   });
   await replaceKey(run, after.key.id, after.verifierKey, size);
   await signSweepsAgain(run, before.instance, { present: before.key, next: after.key });
+  await signErasuresAgain(run, before.instance, { present: before.key, next: after.key });
   await acceptSigningKey(run, next, after.instance);
   return { keyId: after.key.id, verifierKey: after.verifierKey, size, already: false };
 }

@@ -39,7 +39,16 @@ export async function liveKey(run: RunStatement): Promise<SigningKeyRow | undefi
  * @throws OtherKey
  */
 export async function assertSigns(run: RunStatement, { key, verifierKey: text }: Signer): Promise<void> {
-  const live = await liveKey(run);
-  if (!live) await writeFirstKey(run, key.id, text);
-  else if (live.verifierKey !== text) throw new OtherKey(key.id, live.keyId);
+  let live = await liveKey(run);
+  if (!live) {
+    await writeFirstKey(run, key.id, text);
+    live = await liveKey(run);
+  }
+  if (live?.verifierKey !== text) throw new OtherKey(key.id, live?.keyId ?? 'unknown');
+}
+
+/** The keys that sign now, in their text form. Until the transaction ends no other takes their place. */
+export async function heldSigningKeys(run: RunStatement): Promise<string[]> {
+  const rows = await run('select verifier_key as key from audit_signing_keys where retired_at_size is null for share', []);
+  return (rows as { key: string }[]).map(({ key }) => key);
 }

@@ -1,0 +1,35 @@
+import type { JsonValue } from '../json.js';
+import { breakAt, type Break } from './breaks.js';
+import type { Blank } from './verify-chain.js';
+import type { Notable } from './verify-entries.js';
+
+/** What is wrong with an entry of an erasure that anybody may have appended, as the end of a sentence. */
+export const UNSIGNED_ERASURE =
+  'says that values were erased, and is not signed by the key that signs now: no server that has the key has erased them';
+
+/** What is wrong with a value that is gone, as the end of a sentence about its entry. */
+export const UNLISTED_BLANK = 'lost a value that no erasure entry that is signed accounts for';
+
+/**
+ * A value may be gone only where an entry of an erasure, found sound, lists it. Whoever may append can append such an entry; so it
+ * counts only if it is signed, and is named where it is not, also while nothing that it lists is blank.
+ *
+ * @param blanks of one organization
+ * @param erasures of the same one
+ */
+export function* againstErasures(
+  blanks: ReadonlyMap<string, Blank['entry']>, erasures: readonly Notable[], isSigned: (erasure: Notable) => boolean,
+): Generator<Break> {
+  const erased = new Set<string>();
+  for (const erasure of erasures) {
+    if (!isSigned(erasure)) yield breakAt(erasure, 'unauthorised_erasure', UNSIGNED_ERASURE);
+    else for (const pair of pairsIn(erasure.metadata['erased'])) erased.add(pair);
+  }
+  for (const [pair, entry] of blanks) if (!erased.has(pair)) yield breakAt(entry, 'unauthorised_erasure', UNLISTED_BLANK);
+}
+
+/** Of what an erasure lists, entry hash and digest of each value. */
+export function pairsIn(erased: JsonValue | undefined): string[] {
+  const pairs = Array.isArray(erased) ? erased : [];
+  return pairs.flatMap((pair) => (Array.isArray(pair) && pair.every((one) => typeof one === 'string') ? pair.join(' ') : []));
+}

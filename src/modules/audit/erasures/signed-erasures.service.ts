@@ -1,0 +1,57 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { organizationChain } from '../../../domain/audit/chain.js';
+import { signNote } from '../../../domain/audit/note.js';
+import { orderText } from '../../../domain/audit/order-note.js';
+import type { RunStatement } from '../../../platform/auth/credential-source.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import type { Tx } from '../../../platform/database/tx.js';
+import { assertSigns, heldSigningKeys, OtherKey, signerOf } from '../trees/signer.js';
+import { insertNote } from './erasure-notes.store.js';
+
+/** What an entry of an erasure says. Nothing of it is committed: the note is over what stands in the entry. */
+export interface SaidOfErasure {
+  readonly userId?: string;
+  readonly erasureId: string;
+  /** Pairs of entry hash and commitment, sorted. */
+  readonly erased: readonly (readonly [string, string])[];
+}
+
+/**
+ * Says in the log what this process blanks, and signs that, within the transaction that blanks it: nothing that was there before is
+ * ever signed, so that nobody's word of an erasure becomes this server's.
+ */
+@Injectable()
+export class SignedErasures {
+  constructor(@Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'auditSigningKey'>) {}
+
+  /** Whether this server's key is the one that signs; where none has signed yet, it is. After a rotation others erase. */
+  async maySign(tx: Tx): Promise<boolean> {
+    const run = runOf(tx);
+    try {
+      await assertSigns(run, await signerOf(run, this.config.auditSigningKey));
+      return true;
+    } catch (error) {
+      if (error instanceof OtherKey) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * A rotation that is under way waits for this transaction, and has the new key sign what it has written, too.
+   *
+   * @throws OtherKey where this server's key is not the one that signs
+   */
+  async record(tx: Tx, organizationId: string, metadata: SaidOfErasure): Promise<void> {
+    const run = runOf(tx);
+    const { instance, key, verifierKey } = await signerOf(run, this.config.auditSigningKey);
+    const keys = await heldSigningKeys(run);
+    if (keys.join() !== verifierKey) throw new OtherKey(key.id, keys.join());
+    const entryId = tx.record(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata });
+    const text = orderText('erasure', instance, organizationId, { ...metadata, erased: metadata.erased.map((pair) => [...pair]) });
+    await insertNote(run, { organizationId, entryId, note: signNote(text, [key]) });
+  }
+}
+
+function runOf(tx: Tx): RunStatement {
+  return (sql, parameters) => tx.query(sql, parameters);
+}

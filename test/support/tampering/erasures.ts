@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { organizationChain } from '../../../src/domain/audit/chain.js';
+import type { PreparedEntry } from '../../../src/domain/audit/entry.js';
+import { signingKey, signNote, verifierKey } from '../../../src/domain/audit/note.js';
+import { orderText } from '../../../src/domain/audit/order-note.js';
+import type { StoredEntry } from '../../../src/domain/audit/stored-entry.js';
+import { metadataOf } from '../../../src/domain/audit/verify-joins.js';
+import { append } from './append.js';
+import { spoilt } from './changed.js';
+import { stamped } from './every-event.js';
+import type { Place, Tampering } from './place.js';
+
+/** Values that are blank, or said to be, by an erasure that no server has carried out; and what was signed of real ones. */
+
+/** An entry with open values, one of its chain, and what blanks the first of them. */
+export function blankable(place: Place) {
+  const entry = place.entry(({ disclosures }) => disclosures.includes('"salt"'));
+  if (!entry) return undefined;
+  const all = JSON.parse(entry.disclosures) as { d: string; pointer: string; salt?: string }[];
+  const at = all.findIndex(({ salt }) => salt !== undefined);
+  const { d, pointer } = all[at]!;
+  return { entry, d, blanked: JSON.stringify(all.map((one, n) => (n === at ? { d, pointer, erased: true } : one))) };
+}
+
+export const erasure = (place: Place, organizationId: string, pairs: readonly (readonly [string, string])[]) =>
+  stamped(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata: { erased: pairs } }, place.random);
+
+/** What whoever has a key signs of an erasure. */
+export const ordered = ({ log }: Place, { organizationId, payload }: Pick<PreparedEntry, 'organizationId' | 'payload'>, seed = log.seed) =>
+  signNote(orderText('erasure', log.instance, organizationId, metadataOf(payload)), [signingKey(log.instance, seed)]);
+
+export async function keepNote(place: Place, { organizationId, id }: Pick<PreparedEntry, 'organizationId' | 'id'>, note: string) {
+  await place.run('insert into audit_erasure_notes (organization_id, entry_id, note) values ($1, $2, $3)', [organizationId, id, note]);
+}
+
+type NoteOf = (place: Place, entry: PreparedEntry) => Promise<string | undefined>;
+
+/**
+ * An erasure as it should be in everything, which the server then takes into tree and checkpoints, but that no server has carried out.
+ *
+ * @param noteOf '' for none; undefined where there is nothing of the kind to be had
+ */
+function forged(name: string, noteOf: NoteOf, more: Partial<Tampering> = {}): Tampering {
+  return {
+    name: `erasure: appended as it should be, and what it lists blanked, ${name}`, kinds: ['unauthorised_erasure'],
+    deed: async (place) => {
+      const blank = blankable(place);
+      if (!blank) return undefined;
+      const entry = erasure(place, place.organizationId, [[blank.entry.hash, blank.d]]);
+      const note = await noteOf(place, entry);
+      if (note === undefined) return undefined;
+      await append(place, entry);
+      if (note !== '') await keepNote(place, entry, note);
+      await place.set(blank.entry, 'disclosures', blank.blanked);
+      return { at: [blank.entry.chain, entry.chain] };
+    },
+    ...more,
+  };
+}
+
+const foreign = (said?: string): NoteOf => async (place, entry) => {
+  const seed = randomBytes(32).toString('base64');
+  const text = verifierKey(place.log.instance, seed);
+  if (said !== undefined) await place.run(said, [text.split('+')[1]!, text]);
+  return ordered(place, entry, seed);
+};
+
+/** A note that a server has really signed of an erasure, of this organization or of another one. */
+const real = (which: '=' | '<>') => async (place: Place): Promise<string | undefined> => {
+  const [row] = await place.run(`select note from audit_erasure_notes where organization_id ${which} $1 limit 1`, [place.organizationId]);
+  return row?.['note'] as string | undefined;
+};
+
+/** What was signed of an erasure that a server has carried out, changed. */
+function note(name: string, change: (place: Place, erased: StoredEntry, note: string) => Promise<string | null | undefined>): Tampering {
+  return {
+    name: `erasure: its signature ${name}`, kinds: ['unauthorised_erasure'],
+    deed: async (place) => {
+      const erased = place.entry(({ event }) => event === 'gdpr.erasure_executed');
+      if (!erased) return undefined;
+      const key = [erased.organizationId, erased.id];
+      const [row] = await place.run('select note from audit_erasure_notes where organization_id = $1 and entry_id = $2', key);
+      const changed = await change(place, erased, row!['note'] as string);
+      if (changed === undefined || changed === row!['note']) return undefined;
+      if (changed === null) await place.run('delete from audit_erasure_notes where organization_id = $1 and entry_id = $2', key);
+      else await place.run('update audit_erasure_notes set note = $3 where organization_id = $1 and entry_id = $2', [...key, changed]);
+      return { at: [erased.chain] };
+    },
+  };
+}
+
+export const ERASURES: readonly Tampering[] = [
+  forged('without a signature', () => Promise.resolve('')),
+  forged('signed by a foreign key', foreign()),
+  forged('signed by a foreign key that is said to have been one of ours',
+    foreign('insert into audit_signing_keys (key_id, verifier_key, from_size, retired_at_size) values ($1, $2, 0, 1000000)')),
+  forged('signed by a foreign key that is said to sign now, too',
+    foreign('insert into audit_signing_keys (key_id, verifier_key, from_size) values ($1, $2, 0)')),
+  forged('signed by the retired key', (place, entry) =>
+    Promise.resolve(place.log.retiredSeed === undefined ? undefined : ordered(place, entry, place.log.retiredSeed)), { in: 'swept' }),
+  forged('with the signature of a real one', real('=')),
+  forged("with the signature of another organization's", real('<>')),
+  forged('with the signature of a checkpoint', (place) =>
+    Promise.resolve(place.log.checkpoints.get(place.organizationId)?.at(-1)?.note)),
+  {
+    name: 'erasure: appended as it should be, and nothing blanked yet', kinds: ['unauthorised_erasure'],
+    deed: async (place) => {
+      const blank = blankable(place);
+      if (!blank) return undefined;
+      const entry = erasure(place, place.organizationId, [[blank.entry.hash, blank.d]]);
+      await append(place, entry);
+      return { at: [entry.chain] };
+    },
+  },
+  note('gone', () => Promise.resolve(null)),
+  note('altered', (place, _, text) => {
+    const at = text.lastIndexOf(' ') + 8;
+    return Promise.resolve(text.slice(0, at) + spoilt(text.slice(at, -4), place.random) + text.slice(-4));
+  }),
+  note('over something else', (_, { payload }, text) =>
+    Promise.resolve(text.replace(/\n\d+\n/, `\n${(metadataOf(payload)['erased'] as unknown[]).length + 1}\n`))),
+  note("changed for another organization's", real('<>')),
+  note('by somebody unknown', (place, erased) => Promise.resolve(ordered(place, erased, randomBytes(32).toString('base64')))),
+];
