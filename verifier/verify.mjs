@@ -69,17 +69,15 @@ class Sha256 {
       const t2 = (s0 + ((a & b) ^ (a & c) ^ (b & c))) | 0;
       h = g; g = f; f = e; e = (d + t1) | 0; d = c; c = b; b = a; a = (t1 + t2) | 0;
     }
-    const s = this.state;
-    s[0] += a; s[1] += b; s[2] += c; s[3] += d; s[4] += e; s[5] += f; s[6] += g; s[7] += h;
+    const s = this.state; s[0] += a; s[1] += b; s[2] += c; s[3] += d; s[4] += e; s[5] += f; s[6] += g; s[7] += h;
   }
 }
 export const sha256 = (...parts) => parts.reduce((hash, part) => hash.update(part), new Sha256()).digest();
 /** SHA-512 in plain big integers: only signatures need it, and a file has few. */
 export function sha512(bytes) {
-  const view = new DataView(join(bytes, padding(bytes.length, 128)).buffer);
+  const view = new DataView(join(bytes, padding(bytes.length, 128)).buffer); let state = H512;
   const u64 = (word) => BigInt.asUintN(64, word);
   const mix = (x, ...turns) => turns.reduce((mixed, n) => mixed ^ (x >> n) ^ u64(x << (64n - n)), 0n);
-  let state = H512;
   for (let at = 0; at < view.byteLength; at += 128) {
     const words = Array.from({ length: 16 }, (_, t) => view.getBigUint64(at + t * 8));
     const next = (x, y, t) => words[t - 16] + (mix(x, 1n, 8n) ^ (x >> 7n)) + words[t - 7] + (mix(y, 19n, 61n) ^ (y >> 6n));
@@ -108,16 +106,14 @@ function addPoints([x1, y1, z1, t1], [x2, y2, z2, t2]) {
 }
 /** a·A + b·B: both scalars are walked through together, from their highest bits. */
 function sumOfProducts(a, A, b, B) {
-  const table = [[0n, 1n, 1n, 0n], A, B, addPoints(A, B)];
-  let sum = table[0];
+  const table = [[0n, 1n, 1n, 0n], A, B, addPoints(A, B)]; let sum = table[0];
   const column = (bit) => Number((a >> bit) & 1n) + 2 * Number((b >> bit) & 1n);
   for (let bit = 255n; bit >= 0n; bit--) sum = addPoints(addPoints(sum, sum), table[column(bit)]);
   return sum;
 }
 const littleEndian = (bytes) => BigInt(`0x${hex(bytes.slice().reverse())}`);
 function decodePoint(bytes) {
-  const encoded = littleEndian(bytes);
-  const [sign, y] = [encoded >> 255n, BigInt.asUintN(255, encoded)];
+  const encoded = littleEndian(bytes), [sign, y] = [encoded >> 255n, BigInt.asUintN(255, encoded)];
   const [u, v] = [mod(y * y - 1n), mod(D * y * y + 1n)];
   let x = mod(u * power(v, 3n) * power(u * power(v, 7n), (P - 5n) / 8n));
   if (mod(v * x * x) !== u) x = mod(x * power(2n, (P - 1n) / 4n));
@@ -164,15 +160,11 @@ const nodeHash = (left, right) => sha256(ONE, left, right);
 class CompactRange {
   size = 0; stack = [];
   push(hash, leaves = 1) {
-    const node = { hash, leaves };
-    this.size += leaves;
+    const node = { hash, leaves }; this.size += leaves;
     for (; this.stack.at(-1)?.leaves === node.leaves; node.leaves *= 2) node.hash = nodeHash(this.stack.pop().hash, node.hash);
     this.stack.push(node);
   }
-  root() {
-    const left = this.stack.map((one) => one.hash);
-    return base64(left.length === 0 ? sha256() : left.reduceRight((right, hash) => nodeHash(hash, right)));
-  }
+  root = () => base64(this.size === 0 ? sha256() : this.stack.map((one) => one.hash).reduceRight((right, hash) => nodeHash(hash, right)));
 }
 /** The sizes of the largest aligned subtrees that fill [from, to), left to right. */
 function subtreesOf(from, to) {
@@ -210,8 +202,7 @@ function isConsistent(from, to, rootFrom, rootTo, path) {
 }
 /** The map's root, from one organization's leaf and what stands beside its path; where nothing is listed, nothing stands. */
 function mapRoot(organization, size, root, siblings) {
-  const place = sha256(utf8(organization));
-  let hash = leafHash(jcs({ organization, root, size }));
+  const place = sha256(utf8(organization)); let hash = leafHash(jcs({ organization, root, size }));
   for (let depth = 255; depth >= 0; depth--) {
     const sibling = unbase64(siblings.find((one) => one[0] === depth)?.[1] ?? `${'A'.repeat(43)}=`);
     hash = (place[depth >> 3] >> (7 - (depth & 7))) & 1 ? nodeHash(sibling, hash) : nodeHash(hash, sibling);
@@ -247,6 +238,14 @@ function readCheckpoint(note, keys) {
   const [origin, size, root, ...rest] = opened.text.split('\n');
   if (!/^(0|[1-9]\d{0,14})$/.test(size) || unbase64(root ?? '')?.length !== 32 || rest.length === 0) return 'is no checkpoint';
   return { origin, size: Number(size), root, note, signers: opened.signers };
+}
+/** Takes the key that follows in a succession, if the one before has vouched for it. What is first is believed, with its place. */
+function succeed(succession, instance, vkey, note = '') {
+  if (!isText(vkey) || !isText(note)) return false;
+  const { last, place = Number(note.split('\n')[1]) || 0 } = succession;
+  const said = `${instance}/platform/next-key\n${place}\n${base64(sha256(utf8(vkey)))}\n`;
+  if (last !== undefined && openNote(note, [readKey(last)].filter(Boolean)).text !== said) return false;
+  return Boolean(Object.assign(succession, { last: vkey, place: place + 1 }));
 }
 // --- 6. An entry by itself --------------------------------------------------------------------------------------------------------
 const DIGEST = /^[A-Za-z0-9_-]{43}$/;
@@ -331,8 +330,7 @@ function checkValues(text, commitments, isPart) {
   return missing ? `a value of ${missing.place}.${missing.name} is missing` : blanks;
 }
 // --- 7. The shapes of lines -------------------------------------------------------------------------------------------------------
-const isText = (one) => typeof one === 'string';
-const isCount = (one) => Number.isSafeInteger(one) && one >= 0;
+const [isText, isCount] = [(one) => typeof one === 'string', (one) => Number.isSafeInteger(one) && one >= 0];
 const isRoot = (one) => isText(one) && unbase64(one)?.length === 32;
 const isSibling = (one) => Array.isArray(one) && one.length === 2 && isCount(one[0]) && one[0] < 256 && isRoot(one[1]);
 const SHAPES = {
@@ -354,7 +352,8 @@ function shapeOf(words) {
 /** Each kind of line with its rank in the order of the file. */
 const LINES = {};
 for (const [rank, kind, ...members] of `
-  0 export v:one what:what instance:text organizations:texts keys:texts madeAt:time from:text?? to:text?? agentId:text?? userId:text??
+  0 export v:one what:what instance:text organizations:texts keys:texts madeAt:time from:text?? to:text?? agentId:text?? \
+userId:text?? keyNotes:texts??
   1 checkpoint note:text
   2 map organizationId:text size:count root:root siblings:siblings timestamp:time platform:place
   3 section organizationId:text size:count chains:count
@@ -375,13 +374,11 @@ outcome:text? timestamp:text payload:text disclosures:text?? prevHash:text? hash
 // --- 8. Chains and trees while the lines go by ------------------------------------------------------------------------------------
 /** One file being checked. `open` is the section, of one organization, whose lines are going by. */
 class Check {
-  breaks = []; keys = []; remembered = []; rank = -1; header = { organizations: [] }; digest = new Sha256();
+  breaks = []; keys = []; named = {}; rotated = {}; remembered = []; rank = -1; header = { organizations: [] }; digest = new Sha256();
   checkpoints = new Map(); consistencies = new Map(); transfers = new Map(); orders = new Map(); cutChains = new Set();
   counts = { lines: 0, bytes: 0, organizations: 0, chains: 0, entries: 0, unanchored: 0, erased: 0, withheld: 0, breaks: 0 };
-  found(chain, position, entryId, kind, detail) {
-    this.counts.breaks++;
-    if (this.breaks.length < 1_000) this.breaks.push({ chain, position, entryId, kind, detail });
-  }
+  found = (chain, position, entryId, kind, detail) =>
+    this.counts.breaks++ < 1_000 && this.breaks.push({ chain, position, entryId, kind, detail });
   inFile = (kind, what) => this.found('file', this.counts.lines, null, kind, `line ${this.counts.lines} of the file ${what}`);
   inTree = (kind, position, what) => this.found(this.open.id, position, null, kind, `the tree of ${this.open.id} ${what}`);
   inEntry = ({ chain, seq, id }, kind, what) => this.found(chain, seq, id ?? null, kind, `entry ${seq} of chain ${chain} ${what}`);
@@ -409,6 +406,8 @@ class Check {
   export(line) {
     const [isLog, isRange, agent] = [line.what === 'log', (line.from ?? line.to ?? null) !== null, line.agentId ?? undefined];
     if (this.pinned.length === 0) this.keys = line.keys.flatMap((vkey) => readKey(vkey) ?? []);
+    const isStrange = (vkey, n) => !succeed(this.named, line.instance, vkey, line.keyNotes?.[n - 1]);
+    if (line.keys.some(isStrange)) this.inFile('checkpoint_invalid', 'names a key for which the one before it has not vouched');
     Object.assign(this, { header: line, isLog, isRange, agent, isWhole: isLog && !isRange && agent === undefined });
   }
   checkpoint({ note }) {
@@ -439,8 +438,7 @@ class Check {
   /** Whether the tree of this file goes on from an older checkpoint of it; undefined where the file does not say. */
   continues(tree, { size, root }) {
     const now = this.checkpoints.get(tree) ?? { size: 0 };
-    if (size === 0 || size > now.size) return size === 0;
-    if (size === now.size) return root === now.root;
+    if (size === 0 || size >= now.size) return size === 0 || (size === now.size && root === now.root);
     const proof = this.consistencies.get(`${tree} ${size}`);
     return proof?.to === now.size ? isConsistent(size, now.size, root, now.root, proof.hashes) : undefined;
   }
@@ -527,8 +525,7 @@ class Check {
   }
   /** Whether entries of a chain may lie in what the file, being a part, does not show. */
   mayJump(name, chain) {
-    const { gaps: { range, hidden } } = this.open;
-    const mayHide = range > chain.range || (hidden > chain.hidden && name !== this.agent);
+    const { gaps: { range, hidden } } = this.open, mayHide = range > chain.range || (hidden > chain.hidden && name !== this.agent);
     return this.isLog ? mayHide : this.header.what === 'person' || chain.isNew;
   }
   follow(entry, { direction, fromSeq, fromHash }, chain, before) {
@@ -561,7 +558,10 @@ class Check {
     const isSigned = event !== ERASURE || this.isOrdered(order, 'erasure', erased.length, metadata);
     if (!isSigned) return this.inEntry(entry, 'unauthorised_erasure', 'says that values were erased, and no key that counts has signed it');
     for (const pair of erased) this.counts.erased += s.blanks.delete(`${pair?.[0]} ${pair?.[1]}`) ? 1 : 0;
-    if (event === 'admin.signing_key_rotated' && s.id === 'org_platform' && index !== null) this.announced = metadata.keyId;
+    const isRotation = event === 'admin.signing_key_rotated' && entry.chain === 'sys_platform';
+    const isNext = isRotation && succeed(this.rotated, this.header.instance, metadata.keyId, metadata.keyNote);
+    if (isNext && index !== null) this.announced = metadata.keyId;
+    if (isRotation && !isNext) this.inEntry(entry, 'checkpoint_invalid', 'announces a key for which the key before has not vouched');
     if (event !== 'admin.audit_retention_sweep') return;
     const gone = listed('chains').reduce((sum, cut) => sum + cut?.count, 0);
     const isOrdered = this.isOrdered(this.orders.get(id)?.note, 'sweep', gone, metadata);

@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { EXPORT_FORMATS, type ExportFormat } from '../domain/audit/export/seal.js';
-import { checkoutRoot } from '../platform/config/checkout-root.js';
 import { StartRefused } from '../platform/config/start-refused.js';
-import { readOrMakeSecret } from '../platform/embedded/secret-files.js';
 import { parseDate, parseTimestamp } from '../platform/http/timestamps.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
 import { databaseOf } from './database-address.js';
 import { ExportProgress, writeExport } from './export-file.js';
 import { reason } from './reason.js';
+import { signingKeyOf } from './signing-key-of.js';
 
 const WRITTEN = 0;
 const REFUSED = 1;
@@ -133,17 +130,6 @@ async function fromDatabase(given: string | undefined, env: NodeJS.ProcessEnv, w
   if (seed === undefined) throw new StartRefused(NO_SIGNING_KEY);
   const { exportDatabase } = await import('../modules/audit/exports/export-database.js');
   await exportDatabase({ ...wanted, databaseUrl, seed }, write);
-}
-
-/** From the environment, else the one that was made beside the embedded database. */
-function signingKeyOf(env: NodeJS.ProcessEnv): string | undefined {
-  const { AUDIT_SIGNING_KEY: direct, AUDIT_SIGNING_KEY_FILE: file, DATA_DIR: dataDir } = env;
-  const seed = direct || (file ? readFileSync(file, 'utf8').trim() : undefined)
-    || readOrMakeSecret(resolve(dataDir || resolve(checkoutRoot(), '.countersign')), 'audit-signing-key', undefined);
-  if (seed !== undefined && Buffer.from(seed, 'base64').length !== 32) {
-    throw new StartRefused('AUDIT_SIGNING_KEY is no 32-byte Ed25519 seed in base64');
-  }
-  return seed;
 }
 
 /** `fetch` says only that it failed; why stands beneath. */

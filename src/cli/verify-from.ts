@@ -18,6 +18,7 @@ import { requestRecords } from '../modules/hitl/hitl-records.query.js';
 import { voteRecords } from '../modules/hitl/vote-records.query.js';
 import { loadConfig } from '../platform/config/config.js';
 import { reason } from './reason.js';
+import { ownKeyOf } from './signing-key-of.js';
 import { withArchives } from './with-archives.js';
 
 /** What is asked, wherever the log is read from. */
@@ -44,7 +45,8 @@ export const KEEPERS = [executionRecords, requestRecords, voteRecords, grantReco
 export async function fromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
   const { agentId, remembered, since, remembers, verifierKeys, integrityOnly, onProgress } = how;
   const found = await verifyDatabase({
-    databaseUrl, organizations: 'all', threads: THREADS, remembered, remembers, onProgress, anchors: () => askAnchors(databaseUrl, env),
+    databaseUrl, organizations: 'all', threads: THREADS, seed: ownKeyOf(databaseUrl, env), remembered, remembers, onProgress,
+    anchors: () => askAnchors(databaseUrl, env),
     ...(integrityOnly ? {} : { judges: (run, source) => judgesOf(run, source, KEEPERS, { organizations: 'all', agentId }) }),
     ...(agentId === undefined ? {} : { agentId }),
     ...(since ? { since } : {}),

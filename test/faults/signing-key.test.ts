@@ -12,9 +12,12 @@ import { anonymous, asRoot } from '../support/actors.js';
 import { appendPast } from '../support/append-past.js';
 import { anAgent } from '../support/builders.js';
 import { countersign } from '../support/command-line.js';
+import { verification } from '../support/erasures.js';
 import { eventually } from '../support/eventually.js';
+import { allSigned, download, verifyBytes } from '../support/exports.js';
 import { leaders } from '../support/leader.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { ROOT_KEY, TEST_ENVIRONMENT } from '../support/test-run.js';
 import { newestCheckpoints } from '../support/tree-world.js';
 
 jest.setTimeout(240_000);
@@ -89,6 +92,7 @@ test('both keys have signed the newest checkpoint of every tree, and the log ann
   expect([old!.retiredAtSize, fresh!.fromSize, fresh!.retiredAtSize]).toEqual([platformSize, platformSize, undefined]);
   expect((await anonymous(server).get('/api/v1/audit/keys')).expect(200).list('keys')).toEqual([after!.text, before!.text]);
   expect((await asRoot(server).get('/api/v1/audit/verify')).expect(200).at('valid')).toBe(true);
+  expect(await verifies({ AUDIT_SIGNING_KEY: PRESENT })).toMatchObject({ valid: true, breaks: [] });
 });
 
 test('the server with the old key serves, and neither leads nor signs any more, and says so', async () => {
@@ -122,3 +126,48 @@ test('repeated, it changes nothing; back to a retired key it does not go', async
   expect([back.code, back.stderr]).toEqual([1, expect.stringMatching(/retired before/)]);
   await newSignature();
 });
+
+test('three rotations: valid by every verifier, by the newest key and by the first; a key of nobody has none behind it', async () => {
+  for (const name of ['third', 'fourth']) {
+    const present = readFileSync(join(folder, name === 'third' ? 'next' : 'third'), 'utf8').trim();
+    expect(await rotate({ AUDIT_SIGNING_KEY: present }, join(folder, name))).toMatchObject({ code: 0 });
+  }
+  const newest = readFileSync(join(folder, 'fourth'), 'utf8').trim();
+  await server.restart({ AUDIT_SIGNING_KEY: newest });
+  await newSignature();
+  await allSigned(server);
+  expect(await keysNow()).toHaveLength(4);
+  expect(await verification(server)).toMatchObject({ breaks: [], valid: true });
+  for (const words of [[], ['--agent', await anyAgent()]]) {
+    for (const env of [{}, { AUDIT_SIGNING_KEY: newest }, { AUDIT_SIGNING_KEY: PRESENT }] as Record<string, string>[]) {
+      expect(await verifies(env, ...words)).toMatchObject({ breaks: [] });
+    }
+    expect(await verifies({ AUDIT_SIGNING_KEY: randomBytes(32).toString('base64') }, ...words)).toMatchObject({
+      verdict: 'tampered', breaks: [{ kind: 'checkpoint_invalid', detail: expect.stringMatching(/none for which this server's key/) }],
+    });
+  }
+  for (const query of [{}, { agent_id: await anyAgent() }] as Record<string, string>[]) {
+    const file = await download(server, ROOT_KEY, '/api/v1/audit/export', query);
+    expect((await verifyBytes(file.bytes)).breaks).toEqual([]);
+  }
+});
+
+test('nothing is to be recovered after a rotation, by the key that signs and by one that has vouched for it', async () => {
+  for (const AUDIT_SIGNING_KEY of [readFileSync(join(folder, 'fourth'), 'utf8').trim(), PRESENT]) {
+    const shown = await countersign(['recover', '--json'], {
+      ...TEST_ENVIRONMENT, DATABASE_URL: server.database.url, AUDIT_ANCHORS: server.database.anchors, AUDIT_SIGNING_KEY,
+    });
+    expect(JSON.parse(shown.stdout)).toMatchObject({ recovered: false, rewritten: [] });
+  }
+});
+
+async function anyAgent(): Promise<string> {
+  const [row] = await server.sql<{ chain: string }>(`select chain from audit_heads where chain like 'agt%' order by chain limit 1`);
+  return row!.chain;
+}
+
+async function verifies(env: Record<string, string>, ...words: string[]): Promise<unknown> {
+  const { stdout } = await countersign(
+    ['audit', 'verify', '--json', '--no-remember', '--database-url', server.database.url, ...words], env);
+  return JSON.parse(stdout);
+}

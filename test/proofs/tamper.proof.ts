@@ -10,6 +10,7 @@ import { CHAINS } from '../support/tampering/chains.js';
 import { ENTRIES } from '../support/tampering/entries.js';
 import { ERASURES } from '../support/tampering/erasures.js';
 import { falseAlarm, instance } from '../support/tampering/instance.js';
+import { KEYS } from '../support/tampering/keys.js';
 import { LIVES } from '../support/tampering/lives.js';
 import { loggedLog, type LoggedLog } from '../support/tampering/logged-log.js';
 import type { Tampering } from '../support/tampering/place.js';
@@ -21,7 +22,9 @@ import { VALUES } from '../support/tampering/values.js';
 import { verifiedLog } from '../support/verified-log.js';
 import type { Proof, ProofResult } from '../support/proof.js';
 
-const ALL: readonly Tampering[] = [...ENTRIES, ...VALUES, ...CHAINS, ...TREES, ...SIGNATURES, ...LIVES, ...ERASURES, ...SWEEPS, ...ROWS];
+const ALL: readonly Tampering[] = [
+  ...ENTRIES, ...VALUES, ...CHAINS, ...TREES, ...SIGNATURES, ...KEYS, ...LIVES, ...ERASURES, ...SWEEPS, ...ROWS,
+];
 const BEFORE_SWEEP = ALL.filter((one) => one.in !== 'swept');
 // What only a sweep makes possible comes first: a short run meets all of it.
 const OF_SWEEPS = [...SWEEPS, ...ALL.filter((one) => one.in === 'swept' && !SWEEPS.includes(one))];

@@ -74,6 +74,11 @@ export function noteOf(text: string, signers: readonly Signer[]): string {
   return `${text}\n${signers.map((one) => one.sign(text)).join('')}`;
 }
 
+/** By which a key vouches for the next one, before which there were so many. */
+export function nextKeyNote(before: number, vkey: string, by: Signer): string {
+  return noteOf(`${INSTANCE}/platform/next-key\n${before}\n${createHash('sha256').update(vkey).digest('base64')}\n`, [by]);
+}
+
 /** What is signed of an erasure. */
 export function erasureText({ organizationId, payload }: StoredEntry): string {
   const { metadata } = JSON.parse(payload) as { metadata: { erased: unknown[] } };
@@ -104,6 +109,7 @@ export function linesOf(log: MemoryLog, options: ExportOptions = {}): Line[] {
   const lines: Line[] = [
     {
       kind: 'export', v: 1, what, instance: INSTANCE, organizations, keys: options.keys ?? signers.map((one) => one.vkey), madeAt: MADE_AT,
+      ...(signers.length < 2 ? {} : { keyNotes: signers.slice(1).map(({ vkey }, n) => nextKeyNote(n + 1, vkey, signers[n]!)) }),
       from: range ? '2026-11-01T00:00:00.000Z' : null, to: range ? '2026-11-02T00:00:00.000Z' : null, agentId: agentId ?? null,
     },
   ];

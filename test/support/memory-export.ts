@@ -32,7 +32,7 @@ export function exportSourceOf(log: MemoryLog, key: SigningKey, facts: MemoryFac
       });
   return {
     instance: key.name,
-    keys: () => Promise.resolve(facts.vkeys),
+    keys: () => Promise.resolve(facts.vkeys.map((key) => ({ key }))),
     checkpoint: (tree) => Promise.resolve(newest(tree)),
     checkpointOfSize: (tree, size) =>
       Promise.resolve(trees().checkpoints.find((one) => one.organizationId === tree && one.size === size)),

@@ -1,7 +1,12 @@
 import pg from 'pg';
+import { PLATFORM_TREE } from '../../src/domain/audit/checkpoint.js';
+import { signingKey, verifierKey } from '../../src/domain/audit/note.js';
 import type { StoredEntry } from '../../src/domain/audit/stored-entry.js';
 import type { JsonObject } from '../../src/domain/json.js';
 import { ENTRY_COLUMNS, numbered, type EntryRow } from '../../src/modules/audit/entry-rows.js';
+import { makeCheckpoints } from '../../src/modules/audit/trees/checkpoint-round.js';
+import { forgetMap } from '../../src/modules/audit/trees/checkpoint.store.js';
+import { KnownTrees } from '../../src/modules/audit/trees/known-trees.js';
 import type { TestDatabase } from './database.js';
 import { resealed, withPayload } from './tampering/changed.js';
 import { regrown, type ForgedLeaf } from './tampering/forging.js';
@@ -63,4 +68,18 @@ async function asOwner(database: TestDatabase, work: (run: Run) => Promise<void>
   } finally {
     await client.end();
   }
+}
+
+/** Says in the database that this key signs from here on, as a rotation would, and has it sign all that stands there. */
+export async function signWith(database: TestDatabase, seed: string): Promise<void> {
+  await asOwner(database, async (run) => {
+    const [{ name }] = (await run('select name from instance')) as [{ name: string }];
+    const [{ size }] = (await run(`select size from audit_trees where organization_id = '${PLATFORM_TREE}'`)) as [{ size: string }];
+    const text = verifierKey(name, seed);
+    await run('update audit_signing_keys set retired_at_size = $1', [size]);
+    await run('insert into audit_signing_keys (key_id, verifier_key, from_size) values ($1, $2, $3)', [text.split('+')[1], text, size]);
+    await forgetMap(run);
+    const keys = [signingKey(name, seed)] as const;
+    await makeCheckpoints(run, { instance: name, keys, trees: KnownTrees.unproven(), organizations: null, forAll: true });
+  });
 }

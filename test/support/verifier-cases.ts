@@ -1,6 +1,8 @@
 import type { Disclosure } from '../../src/domain/audit/commitments.js';
 import { entryHash, preimage } from '../../src/domain/audit/hash.js';
-import { exportOf, linesOf, noteOf, seal, signerOf, SIGNER, type ExportOptions, type Line, type Signer } from './export-maker.js';
+import {
+  exportOf, linesOf, nextKeyNote, noteOf, seal, signerOf, SIGNER, type ExportOptions, type Line, type Signer,
+} from './export-maker.js';
 import type { MemoryLog } from './memory-log.js';
 import { world, type World } from './verifier-world.js';
 
@@ -70,6 +72,11 @@ export function verifierCases(): VerifierCase[] {
   const rotated = world();
   rotated.rotate(newer.vkey);
   good('valid-rotated', rotated.log, { signers: [older, newer] });
+  const newest = signerOf(10);
+  const thrice = world();
+  thrice.rotate(newer.vkey);
+  thrice.rotate(newest.vkey, newer, 2);
+  good('valid-rotated-twice', thrice.log, { signers: [older, newer, newest] });
   good('valid-unanchored', log, { anchored: (_, leaves) => Math.max(0, leaves - 3) }, 'valid_unanchored');
   good('valid-unanchored-no-checkpoint', log, { anchored: () => 0 }, 'valid_unanchored');
 
@@ -180,6 +187,7 @@ export function verifierCases(): VerifierCase[] {
   cases.push({
     name: 'retired-key', lines: exportOf(rotated.log, { signers: [older] }), verdict: 'tampered', kinds: ['checkpoint_invalid'],
   });
+  for (const { name, lines } of forgedKeys(older, newer)) cases.push({ name, lines, verdict: 'tampered', kinds: ['checkpoint_invalid'] });
   const turned = world();
   turned.rotate(newer.vkey);
   const turnedCuts = turned.sweep('org_a', 14, { agt_1: 4, sys_org_a: 2 });
@@ -207,3 +215,30 @@ export function verifierCases(): VerifierCase[] {
   return cases;
 }
 
+/** Keys that somebody announces, or has a file name, who has the database and not the key before. */
+function forgedKeys(older: Signer, newer: Signer): Pick<VerifierCase, 'name' | 'lines'>[] {
+  const signers = [older, newer];
+  const announced = (...note: [string?]) => {
+    const made = world();
+    made.rotate(newer.vkey, newer, 1, ...note);
+    return made.log;
+  };
+  const right = nextKeyNote(1, newer.vkey, older);
+  const byKey = (name: string, keyNotes: readonly string[] | undefined, part: ExportOptions = {}) => {
+    const made = world();
+    made.rotate(newer.vkey);
+    const [{ keyNotes: _, ...first }, ...rest] = linesOf(made.log, { signers, ...part }) as [Line, ...Line[]];
+    return { name: `key-${name}`, lines: seal([{ ...first, ...(keyNotes ? { keyNotes } : {}) }, ...rest], signers) };
+  };
+  const part = { organizations: ['org_a'] };
+  return [
+    { name: 'key-announced-by-itself', lines: exportOf(announced(), { signers }) },
+    { name: 'key-announced-without-a-note', lines: exportOf(announced(''), { signers }) },
+    { name: 'key-announced-in-another-place', lines: exportOf(announced(nextKeyNote(2, newer.vkey, older)), { signers }) },
+    { name: 'key-announced-with-a-note-over-another', lines: exportOf(announced(nextKeyNote(1, older.vkey, older)), { signers }) },
+    byKey('named-without-a-note', undefined),
+    byKey('named-without-a-note-in-a-part', undefined, part),
+    byKey('named-by-itself-in-a-part', [nextKeyNote(1, newer.vkey, newer)], part),
+    byKey('named-with-an-altered-note-in-a-part', [right.replace('\n1\n', '\n2\n')], part),
+  ];
+}

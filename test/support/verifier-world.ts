@@ -6,7 +6,7 @@ import { entryHash, preimage } from '../../src/domain/audit/hash.js';
 import { jcs } from '../../src/domain/audit/jcs.js';
 import type { StoredEntry } from '../../src/domain/audit/stored-entry.js';
 import type { JsonObject } from '../../src/domain/json.js';
-import { checkpointOf, erasureText, INSTANCE, noteOf, SIGNER, type Cut } from './export-maker.js';
+import { checkpointOf, erasureText, INSTANCE, nextKeyNote, noteOf, SIGNER, type Cut, type Signer } from './export-maker.js';
 import { append, type MemoryLog } from './memory-log.js';
 
 // Logs in memory to make exports of: three organizations, a transfer, and what an erasure or a sweep leaves.
@@ -65,9 +65,9 @@ export class World {
     return entry;
   }
 
-  /** Announces a signing key. */
-  rotate(keyId: string): void {
-    this.add({ chain: platformChain(), type: 'admin.signing_key_rotated', metadata: { keyId, previousKeyId: SIGNER.vkey } });
+  /** Announces a signing key, for which another one vouches. */
+  rotate(keyId: string, by: Signer = SIGNER, before = 1, keyNote = nextKeyNote(before, keyId, by)): void {
+    this.add({ chain: platformChain(), type: 'admin.signing_key_rotated', metadata: { keyId, keyNote } });
   }
 
   /** An entry of plain members only, past the catalogue, which writes what the service records today. */

@@ -12,6 +12,8 @@ export interface ShownKey {
   readonly fromSize: number;
   /** The last size that it has signed; absent while it signs. */
   readonly retiredAtSize?: number;
+  /** By which the key before vouches for it. */
+  readonly note?: string;
 }
 
 /** How far a tree has been integrated. */
@@ -67,7 +69,10 @@ export interface SharedChain {
 /** What is known of the log before its entries are read. */
 export interface LogHeader {
   readonly instance: string;
+  /** Those that are believed, oldest first. */
   readonly keys: readonly ShownKey[];
+  /** All that are kept, where only some are believed. */
+  readonly keptKeys?: readonly ShownKey[];
   /** The platform's among them, where it has grown. */
   readonly trees: readonly ShownTree[];
   /** Of every chain that was cut, the last one. */

@@ -179,6 +179,8 @@ export const ADMIN_EVENTS = {
   'admin.signing_key_rotated': event('platform', 'The log is signed with another key from here on.', {
     keyId: plain<string>(),
     previousKeyId: optional(plain<string>()),
+    /** By which the key before has vouched for it; the first one has nobody before it. */
+    keyNote: optional(plain<string>()),
   }),
   'admin.recovered': event('organization', 'A restored database was put into service; what was open in it was closed.', {
     executions: optional(plain<number>()),

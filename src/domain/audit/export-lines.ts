@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 import { jcs } from './jcs.js';
 import { parseCanonical } from './payload.js';
+import type { NextKey } from './next-key.js';
 import { readVerifierKey } from './note.js';
 import type { StoredEntry } from './stored-entry.js';
 import { readHash } from './tree/rfc6962.js';
@@ -58,6 +59,8 @@ const KINDS = {
     v: exactly(1), what: exactly('log', 'person', 'archive'), instance: text, organizations: list(text), madeAt: timestamp,
     from: optional(nullable(timestamp)), to: optional(nullable(timestamp)), agentId: optional(nullable(text)),
     userId: optional(nullable(text)), keys: list(key),
+    /** Of each key behind the first: the note by which the one before vouches for it. */
+    keyNotes: optional(list(text)),
   },
   /** A signed checkpoint of a tree. */
   checkpoint: { note: text },
@@ -130,6 +133,12 @@ export interface ArchivedObject {
 /** Makes a line; a missing or a wrong member does not compile. */
 export function line<K extends LineKind>(kind: K, members: LineMembers<K>): LineOf<K> {
   return { ...members, kind };
+}
+
+/** The keys of a file, and that each has vouched for the next. */
+export function keyMembers(named: readonly NextKey[]): { readonly keys: readonly string[]; readonly keyNotes?: readonly string[] } {
+  const keys = named.map(({ key: one }) => one);
+  return keys.length < 2 ? { keys } : { keys, keyNotes: named.slice(1).map(({ note }) => note ?? '') };
 }
 
 /** An entry with its values. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { MAX_BREAKS, type Break, type BreakKind } from './breaks.js';
 import { openCheckpoint, originOf, PLATFORM_TREE, type Checkpoint } from './checkpoint.js';
 import { manifestText, readLine, type ExportLine, type LineOf } from './export-lines.js';
+import { Succession, type NextKey } from './next-key.js';
 import { openNote, readVerifierKey, type VerifierKey } from './note.js';
 import { bitAt, EMPTY_SUBTREE, MAP_DEPTH, mapNode, mapPlace, placedLeaf, type MapSibling } from './tree/map.js';
 import { platformLeaf } from './tree/leaf.js';
@@ -55,7 +56,8 @@ class LinesCheck implements SectionFrame {
   readonly cutChains = new Set<string>();
   /** Notes over sweeps and erasures: the key that was announced last must have signed them, as it must have signed checkpoints. */
   private readonly orders: (Pick<SignedCheckpoint, 'origin' | 'size' | 'note'> & { readonly order: Order })[] = [];
-  announced: string | undefined;
+  private announced: string | undefined;
+  private succession: Succession | undefined;
   private readonly breaks: Break[] = [];
   private breaksFound = 0;
   private lines = 0;
@@ -149,10 +151,24 @@ class LinesCheck implements SectionFrame {
 
   private open(line: LineOf<'export'>): void {
     this.header = line;
+    this.succession = new Succession(line.instance);
+    this.judgeKeys(line);
     if (this.keys.length === 0) this.keys = line.keys.flatMap((text) => readVerifierKey(text) ?? []);
     if (this.options.agentId !== undefined && line.agentId !== this.options.agentId) {
       throw new Error(`the file is not an export of agent ${this.options.agentId}`);
     }
+  }
+
+  private judgeKeys({ instance, keys, keyNotes = [] }: LineOf<'export'>): void {
+    const succession = new Succession(instance);
+    if (keys.every((key, n) => succession.take({ key, note: keyNotes[n - 1] }))) return;
+    this.inFile('checkpoint_invalid', 'names a key for which the one before it has not vouched');
+  }
+
+  announce(next: NextKey, isCovered: boolean): boolean {
+    const counts = this.succession!.take(next);
+    if (counts && isCovered) this.announced = next.key;
+    return counts;
   }
 
   private checkpoint(note: string): void {

@@ -7,6 +7,7 @@ import type { EntryRange, LogHeader, LogSource, ShownAnchor, ShownSeam } from '.
 import { addSums, NOTHING_SUMMED, sameSums, type Summed } from './keyed-sum.js';
 import { hashText, EMPTY_ROOT } from './tree/rfc6962.js';
 import { verifyEntries, type EntriesFound } from './verify-entries.js';
+import { announcedIn, againstOwnKey, againstSuccession } from './verify-keys.js';
 import { againstErasures } from './verify-erasures.js';
 import { type Breaks, isIn, metadataOf, toEnd, unmatched, wholeOf } from './verify-joins.js';
 import {
@@ -31,6 +32,8 @@ export interface RunOptions {
   readonly anchors?: readonly ShownAnchor[];
   /** Notes of checkpoints from an earlier verification. */
   readonly remembered?: readonly string[];
+  /** Verifier key of whoever verifies: what signs must be this one, or lead back to it. */
+  readonly ownKey?: string;
   /** Default: where the caller is, one task after another. */
   readonly runner?: TaskRunner;
   readonly onProgress?: (entries: number, total: number) => void;
@@ -117,7 +120,9 @@ export class Run {
     breaks.add(againstStood(this.parts, read.stood));
     const named = (event: string) => entries.notable.filter((one) => one.event === event);
     const judge = judgeOf(header);
-    const rotations = named('admin.signing_key_rotated');
+    const { counted: rotations, breaks: unvouched } = announcedIn(named('admin.signing_key_rotated'), header.instance);
+    breaks.add(unvouched);
+    this.againstKeys(breaks);
     const keys = signingNow(trees.get(PLATFORM_ORGANIZATION), rotations, judge);
     for (const id of [...entries.organizations.keys()].sort()) {
       const { breaks: listed, breaksFound, blanks } = entries.organizations.get(id)!;
@@ -147,6 +152,12 @@ export class Run {
     for (const { count } of queue.values()) uncovered += count;
     const notes = [...trees.values(), platform].flatMap(({ newest }) => newest?.note ?? []);
     return { uncovered, platform, notes };
+  }
+
+  private againstKeys(breaks: Breaks): void {
+    const { header: { instance, keys, keptKeys = keys }, options: { ownKey } } = this;
+    breaks.add(againstSuccession(keptKeys, instance));
+    if (ownKey !== undefined) breaks.add(againstOwnKey(keptKeys, ownKey, instance));
   }
 
   private async saidOf(id: string, seams: readonly ShownSeam[]): Promise<Map<string, JsonObject>> {

@@ -1,15 +1,17 @@
 import { isJsonObject, type JsonObject } from '../json.js';
 import { inTree, type Break, type BreakKind } from './breaks.js';
-import { isAgentChain, organizationChain } from './chain.js';
+import { isAgentChain, organizationChain, platformChain } from './chain.js';
 import { checkEntry } from './check-entry.js';
 import { checkpointText, type Checkpoint } from './checkpoint.js';
 import { entryOf, type LineOf } from './export-lines.js';
+import type { NextKey } from './next-key.js';
 import type { StoredEntry } from './stored-entry.js';
 import { orderText, type Order } from './order-note.js';
 import { alignedSubtrees, CompactRange, rootOf } from './tree/compact-range.js';
 import { entryLeaf } from './tree/leaf.js';
 import { checkInclusion } from './tree/proofs.js';
 import { hashText, leafHash, readHash } from './tree/rfc6962.js';
+import { announcedBy, UNVOUCHED } from './verify-keys.js';
 import { pairsIn, UNLISTED_BLANK, UNSIGNED_ERASURE } from './verify-erasures.js';
 
 /** What a section needs to know of its file. */
@@ -20,7 +22,8 @@ export interface SectionFrame {
   readonly isWhole: boolean;
   readonly found: number;
   uncovered: number;
-  announced: string | undefined;
+  /** Takes the key that an entry announces, which is under a checkpoint or not yet; whether it counts. */
+  announce(next: NextKey, isCovered: boolean): boolean;
   readonly transfers: Map<string, { chain: string; seq: number; id: string; direction: string }>;
   readonly cutChains: Set<string>;
   add(chain: string, position: number, entryId: string | null, kind: BreakKind, detail: string): void;
@@ -282,12 +285,11 @@ export class SectionCheck {
   }
 
   /** Sound entries that say something of others. */
-  private heed({ id }: StoredEntry, index: number | null, event: string, metadata: JsonObject): void {
-    if (event === 'admin.signing_key_rotated' && this.id === 'org_platform' && index !== null && typeof metadata['keyId'] === 'string') {
-      this.frame.announced = metadata['keyId'];
-    }
+  private heed(entry: StoredEntry, index: number | null, event: string, metadata: JsonObject): void {
+    if (event === 'admin.signing_key_rotated' && entry.chain === platformChain().chain) this.heedRotation(entry, index !== null, metadata);
     if (event !== 'admin.audit_retention_sweep') return;
     const { checkpoint: said, chains } = metadata;
+    const { id } = entry;
     const isOrdered = this.isOf('sweep', metadata, this.orders.get(id));
     for (const cut of Array.isArray(chains) ? chains : []) {
       const seam = isJsonObject(cut) && typeof cut['chain'] === 'string' ? this.seams.get(cut['chain']) : undefined;
@@ -296,6 +298,11 @@ export class SectionCheck {
       const isSame = isOrdered && seam.seq === cut['seq'] && seam.hash === cut['hash'] && seam.count === cut['count'];
       seam.isConfirmed = isSame && isJsonObject(said) && said['size'] === size && said['root'] === root && (index ?? size) >= size;
     }
+  }
+
+  private heedRotation(entry: StoredEntry, isCovered: boolean, metadata: JsonObject): void {
+    const next = announcedBy(metadata);
+    if (!next || !this.frame.announce(next, isCovered)) this.inEntry(entry, 'checkpoint_invalid', UNVOUCHED);
   }
 
   private heedErasure(entry: StoredEntry, metadata: JsonObject, said: Checkpoint | undefined): void {

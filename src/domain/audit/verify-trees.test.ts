@@ -6,6 +6,7 @@ import { checkpointText, originOf, PLATFORM_TREE, type StoredCheckpoint } from '
 import type { Stamp } from './entry.js';
 import type { ShownSeam } from './entry-source.js';
 import { giveUp } from './given-up.js';
+import { vouchForNext } from './next-key.js';
 import { signingKey, signNote, verifierKey, type SigningKey } from './note.js';
 import { orderText } from './order-note.js';
 import { verifyLog, type VerifyOptions } from './verify.js';
@@ -54,12 +55,17 @@ const replaceNewest = (log: MemoryLog, tree: string, change: (one: StoredCheckpo
 };
 const FINE = { breaks: [], uncovered: 0 };
 
+function announce(log: MemoryLog, keyId: string, keyNote?: string): void {
+  append(log, { chain: platformChain(), type: 'admin.signing_key_rotated', metadata: { keyId, ...(keyNote ? { keyNote } : {}) } }, stamp());
+}
+
 /** The key was replaced; `by` signs for organization b, which has not grown since. */
 async function rotated(by: readonly SigningKey[]): Promise<MemoryLog> {
   const log = await signed();
   const size = newest(log, PLATFORM_TREE).size;
-  append(log, { chain: platformChain(), type: 'admin.signing_key_rotated', metadata: { keyId: keyText(2) } }, stamp());
-  log.keys = [{ key: keyText(1), fromSize: 0, retiredAtSize: size }, { key: keyText(2), fromSize: size }];
+  const note = vouchForNext(1, keyText(2), KEY);
+  announce(log, keyText(2), note);
+  log.keys = [{ key: keyText(1), fromSize: 0, retiredAtSize: size }, { key: keyText(2), fromSize: size, note }];
   // All that were newest are signed by both, as the rotation does it.
   for (const tree of [PLATFORM_TREE, 'org_platform', 'org_a', 'org_b']) {
     replaceNewest(log, tree, (one) => [{

@@ -403,8 +403,10 @@ describe('an erasure that anybody may have appended', () => {
   ])('excuses nothing, and is named, %s', async (_name, change) => {
     const log = change(erasedLog());
     const named = { kind: 'unauthorised_erasure', chain: 'sys_org_a', detail: expect.stringMatching(/not signed by the key/) };
-    expect(await breaksOf(log)).toMatchObject([named, { kind: 'unauthorised_erasure', chain: 'agt_1' }]);
-    expect(await breaksOf(log, 'agt_1')).toMatchObject([named, { kind: 'unauthorised_erasure', chain: 'agt_1' }]);
+    // What is wrong with keys is named besides.
+    const ofErasures = async (agent?: string) => (await breaksOf(log, agent)).filter(({ chain }) => chain !== 'platform');
+    expect(await ofErasures()).toMatchObject([named, { kind: 'unauthorised_erasure', chain: 'agt_1' }]);
+    expect(await ofErasures('agt_1')).toMatchObject([named, { kind: 'unauthorised_erasure', chain: 'agt_1' }]);
   });
 
   it('is named while nothing that it lists is blank', async () => {

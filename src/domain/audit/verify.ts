@@ -85,7 +85,7 @@ export async function verifyNewer(
 
 async function headerOf(source: LogSource, { agentId, verifierKeys }: VerifyOptions): Promise<LogHeader> {
   const header = await source.header(agentId);
-  return verifierKeys ? { ...header, keys: header.keys.filter(({ key }) => verifierKeys.includes(key)) } : header;
+  return verifierKeys ? { ...header, keptKeys: header.keys, keys: header.keys.filter(({ key }) => verifierKeys.includes(key)) } : header;
 }
 
 async function foundBy(run: Run, read: Read, { remembers, agentId }: VerifyOptions, judges: readonly LogJudge[]): Promise<LogFound> {

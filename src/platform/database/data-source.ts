@@ -25,6 +25,7 @@ import { AnalyzeLess20261124000400 } from '../../../migrations/20261124000400-an
 import { SignSweeps20261124000500 } from '../../../migrations/20261124000500-sign-sweeps.js';
 import { SignRecoveries20261124000600 } from '../../../migrations/20261124000600-sign-recoveries.js';
 import { SignErasures20261124000700 } from '../../../migrations/20261124000700-sign-erasures.js';
+import { VouchForKeys20261124000800 } from '../../../migrations/20261124000800-vouch-for-keys.js';
 import { GatheringSocket } from './gathering-socket.js';
 
 const OLDEST_POSTGRESQL = 150_000;
@@ -64,7 +65,7 @@ export function dataSourceOptions(
       GatherRoundTrips20261122000900, GrowTrees20261123000100, ForbidRewriting20261123000200, IndexAudit20261123000300,
       KeepTileRoots20261123000400, FollowErasures20261123000600, SignPeopleIn20261124000100,
       HandEffectsOver20261124000200, NarrowForkGuard20261124000300, AnalyzeLess20261124000400, SignSweeps20261124000500,
-      SignRecoveries20261124000600, SignErasures20261124000700,
+      SignRecoveries20261124000600, SignErasures20261124000700, VouchForKeys20261124000800,
     ],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.

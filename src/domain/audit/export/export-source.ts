@@ -1,5 +1,6 @@
 import type { StoredCheckpoint } from '../checkpoint.js';
 import type { LineMembers } from '../export-lines.js';
+import type { NextKey } from '../next-key.js';
 import type { StoredEntry, StoredHead } from '../stored-entry.js';
 import type { HashReader } from '../tree/hash-reader.js';
 
@@ -28,8 +29,8 @@ export interface PersonsEntry extends EntryPlace {
 /** Where an export is read from: everything of one moment, in batches, so that no more than a batch is in memory. */
 export interface ExportSource {
   readonly instance: string;
-  /** Verifier keys that have signed for this installation. */
-  keys(): Promise<readonly string[]>;
+  /** Keys that have signed for this installation, oldest first. */
+  keys(): Promise<readonly NextKey[]>;
   /** The newest checkpoint of a tree: an organization's, or `platform`. */
   checkpoint(tree: string): Promise<StoredCheckpoint | undefined>;
   checkpointOfSize(tree: string, size: number): Promise<StoredCheckpoint | undefined>;

@@ -1,6 +1,6 @@
 import { PLATFORM_TREE, type StoredCheckpoint } from '../checkpoint.js';
 import type { Disclosure } from '../commitments.js';
-import { entryLine, line, type ExportLine, type LineOf } from '../export-lines.js';
+import { entryLine, keyMembers, line, type ExportLine, type LineOf } from '../export-lines.js';
 import { readPayload } from '../payload.js';
 import type { StoredEntry } from '../stored-entry.js';
 import { consistencyProof, inclusionProof } from '../tree/proofs.js';
@@ -34,8 +34,8 @@ const ENTRIES_AT_ONCE = 100;
  */
 export async function* logLines(source: ExportSource, selection: ExportSelection, madeAt: string): AsyncGenerator<ExportLine> {
   const { organizations, from, to, agentId, since } = selection;
-  const keys = await source.keys();
-  yield line('export', { v: 1, what: 'log', instance: source.instance, organizations, madeAt, from, to, agentId, keys });
+  const keys = keyMembers(await source.keys());
+  yield line('export', { v: 1, what: 'log', instance: source.instance, organizations, madeAt, from, to, agentId, ...keys });
   const checkpoints = yield* checkpointLines(source, organizations);
   const [only] = organizations;
   if (since !== undefined && organizations.length === 1) yield* platformConsistency(source, only!, since, checkpoints);

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json.js';
 import type { StoredCheckpoint } from '../checkpoint.js';
 import { disclosuresText, type Disclosure } from '../commitments.js';
-import { line, skeletonLine, type ExportLine } from '../export-lines.js';
+import { keyMembers, line, skeletonLine, type ExportLine } from '../export-lines.js';
 import { commitmentsOf, readPayload } from '../payload.js';
 import type { StoredEntry } from '../stored-entry.js';
 import type { ExportSource, PersonsEntry } from './export-source.js';
@@ -34,7 +34,7 @@ export async function* personLines(
 ): AsyncGenerator<ExportLine> {
   const { userId, organizations, profile, records } = selection;
   const { instance } = source;
-  yield line('export', { v: 1, what: 'person', instance, organizations, madeAt, userId, keys: await source.keys() });
+  yield line('export', { v: 1, what: 'person', instance, organizations, madeAt, userId, ...keyMembers(await source.keys()) });
   const checkpoints = yield* checkpointLines(source, organizations);
   for (const id of organizations) yield* sectionLines(source, id, userId, checkpoints.get(id), tally);
   yield line('profile', { profile });

@@ -6,7 +6,7 @@ import type { RunStatement } from '../../../platform/auth/credential-source.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
 import { instanceName } from '../trees/checkpoint.query.js';
 import { reading } from '../trees/reading.js';
-import { liveKey, OtherKey, signerOf } from '../trees/signer.js';
+import { otherKey, signerOf } from '../trees/signer.js';
 import { compare, type Comparison } from './comparison.js';
 
 /** How each anchor stands to this database, for whoever is about to give up what it misses. */
@@ -24,10 +24,11 @@ export async function compareAll(run: RunStatement, anchors: readonly Anchor[], 
 export async function signLosses(run: RunStatement, lost: readonly LostCheckpoint[], seed: string | undefined): Promise<GivenUp[]> {
   if (lost.length === 0) return [];
   if (seed === undefined) throw new StartRefused('AUDIT_SIGNING_KEY is not set: a loss is accepted by the key that signs checkpoints');
-  const { key, verifierKey: own } = await signerOf(run, seed);
-  const live = await liveKey(run);
-  if (live && live.verifierKey !== own) throw new StartRefused(new OtherKey(key.id, live.keyId).message);
-  return lost.map((one) => giveUpCheckpoint(one, [key]));
+  const signer = await signerOf(run, seed);
+  const other = await otherKey(run, signer);
+  // One that was written into the database is given up with it.
+  if (other?.isVouchedFor) throw new StartRefused(other.message);
+  return lost.map((one) => giveUpCheckpoint(one, [signer.key]));
 }
 
 /** Signs that the installation was recovered: running servers believe no other word. */

@@ -1,11 +1,12 @@
 import type { EntryPlace, ExportedHead, ExportSource, PersonsEntry } from '../../../domain/audit/export/export-source.js';
+import type { NextKey } from '../../../domain/audit/next-key.js';
 import { verifierKey } from '../../../domain/audit/note.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { ENTRY_COLUMNS, type EntryRow, numbered, type Row } from '../entry-rows.js';
 import { erasureNotes } from '../erasures/erasure-notes.query.js';
 import { sweepNotes } from '../sweep-entries.query.js';
-import { checkpointOfSize, instanceName, newestCheckpoint, verifierKeys } from '../trees/checkpoint.query.js';
+import { asNamed, checkpointOfSize, instanceName, newestCheckpoint, verifierKeys } from '../trees/checkpoint.query.js';
 import { mapLine } from '../trees/proof.query.js';
 import { leavesOf, placeOf, readerOf } from '../trees/tree-reader.query.js';
 import { windowOf } from './export-window.query.js';
@@ -28,7 +29,11 @@ export async function sqlExportSource(run: ReadStatement, seed: string): Promise
   const instance = await instanceName(run);
   return {
     instance,
-    keys: async () => [...new Set([...(await verifierKeys(run)).map((one) => one.verifierKey), verifierKey(instance, seed)])],
+    keys: async () => {
+      const known: NextKey[] = (await verifierKeys(run)).map(asNamed);
+      const own = verifierKey(instance, seed);
+      return known.some(({ key }) => key === own) ? known : [...known, { key: own }];
+    },
     checkpoint: (tree) => newestCheckpoint(run, tree),
     checkpointOfSize: (tree, size) => checkpointOfSize(run, tree, size),
     map: (organizationId) => mapLine(run, organizationId),

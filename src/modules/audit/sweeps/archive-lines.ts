@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
 import { erasureLines } from '../../../domain/audit/export/log-lines.js';
 import {
-  line, lineText, manifestText, skeletonLine, type ArchiveManifest, type ExportLine,
+  keyMembers, line, lineText, manifestText, skeletonLine, type ArchiveManifest, type ExportLine,
 } from '../../../domain/audit/export-lines.js';
 import { signNote, type SigningKey } from '../../../domain/audit/note.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
@@ -11,7 +11,7 @@ import { inclusionProof } from '../../../domain/audit/tree/proofs.js';
 import { hashText } from '../../../domain/audit/tree/rfc6962.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { erasureNotes } from '../erasures/erasure-notes.query.js';
-import { instanceName, newestCheckpoint, verifierKeys } from '../trees/checkpoint.query.js';
+import { asNamed, instanceName, newestCheckpoint, verifierKeys } from '../trees/checkpoint.query.js';
 import { consistencyOf, mapLine } from '../trees/proof.query.js';
 import { leavesOf, readerOf } from '../trees/tree-reader.query.js';
 import type { Slice } from './plan-slice.js';
@@ -50,8 +50,8 @@ export class SliceReader {
     const map = await mapLine(run, organizationId);
     if (!newest || !platform || !map) throw new Error('there is no checkpoint to prove the entries by');
     const { size } = newest;
-    const keys = (await verifierKeys(run)).map(({ verifierKey }) => verifierKey);
-    yield line('export', { v: 1, what: 'archive', instance: await instanceName(run), organizations: [organizationId], keys, madeAt });
+    const keys = keyMembers((await verifierKeys(run)).map(asNamed));
+    yield line('export', { v: 1, what: 'archive', instance: await instanceName(run), organizations: [organizationId], ...keys, madeAt });
     yield line('checkpoint', { note: platform.note });
     yield line('checkpoint', { note: newest.note });
     yield map;

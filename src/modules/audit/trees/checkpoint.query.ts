@@ -1,4 +1,5 @@
 import { PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/checkpoint.js';
+import type { NextKey } from '../../../domain/audit/next-key.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 
 /** A key that signs, or has signed, checkpoints. */
@@ -11,6 +12,8 @@ export interface SigningKeyRow {
   readonly fromSize: number;
   /** Of the platform's tree: the last size that it has signed; absent while it signs. */
   readonly retiredAtSize?: number;
+  /** By which the key before vouches for it; the first one has none. */
+  readonly note?: string;
 }
 
 type CheckpointRow = Omit<StoredCheckpoint, 'size' | 'platformSize' | 'madeAt'> & {
@@ -67,16 +70,23 @@ export async function checkpointsBelow(
 /** Every key that has signed or signs, oldest first. */
 export async function verifierKeys(run: ReadStatement): Promise<SigningKeyRow[]> {
   const rows = (await run(
-    `select key_id as "keyId", verifier_key as "verifierKey", from_size as "fromSize", retired_at_size as "retiredAtSize"
-     from audit_signing_keys order by from_size, retired_at_size nulls last`,
+    `select key_id as "keyId", verifier_key as "verifierKey", from_size as "fromSize", retired_at_size as "retiredAtSize",
+       note from audit_signing_keys order by from_size, retired_at_size nulls last`,
     [],
-  )) as (Omit<SigningKeyRow, 'fromSize' | 'retiredAtSize'> & { fromSize: string; retiredAtSize: string | null })[];
-  return rows.map(({ keyId, verifierKey, fromSize, retiredAtSize }) => ({
+  )) as (Omit<SigningKeyRow, 'fromSize' | 'retiredAtSize' | 'note'> &
+    { fromSize: string; retiredAtSize: string | null; note: string | null })[];
+  return rows.map(({ keyId, verifierKey, fromSize, retiredAtSize, note }) => ({
     keyId,
     verifierKey,
     fromSize: Number(fromSize),
     ...(retiredAtSize === null ? {} : { retiredAtSize: Number(retiredAtSize) }),
+    ...(note === null ? {} : { note }),
   }));
+}
+
+/** A key as files and the log name it. */
+export function asNamed({ verifierKey: key, note }: SigningKeyRow): NextKey {
+  return { key, note };
 }
 
 /** The installation's name: that of its keys, and the beginning of every origin. */

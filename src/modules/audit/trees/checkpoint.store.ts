@@ -50,10 +50,31 @@ export async function writeFirstKey(run: RunStatement, keyId: string, verifierKe
   ]);
 }
 
+/** A key, and the note by which the one before vouches for it. */
+export interface NewKey {
+  readonly keyId: string;
+  readonly verifierKey: string;
+  readonly note: string;
+}
+
 /** From this size of the platform's tree on the new key signs; it is the last that the others have signed. */
-export async function replaceKey(run: RunStatement, keyId: string, verifierKey: string, size: number): Promise<void> {
+export async function replaceKey(run: RunStatement, { keyId, verifierKey, note }: NewKey, size: number): Promise<void> {
   await run('update audit_signing_keys set retired_at_size = $2 where key_id <> $1 and retired_at_size is null', [keyId, size]);
-  await run('insert into audit_signing_keys (key_id, verifier_key, from_size) values ($1, $2, $3)', [keyId, verifierKey, size]);
+  await run('insert into audit_signing_keys (key_id, verifier_key, from_size, note) values ($1, $2, $3, $4)', [
+    keyId, verifierKey, size, note,
+  ]);
+}
+
+/** What was signed of all trees while the platform's had more leaves than this. */
+export async function dropCheckpointsBehind(run: RunStatement, platformSize: number): Promise<void> {
+  await run('delete from audit_checkpoints where platform_size > $1', [platformSize]);
+}
+
+/** The key signs again as if none had followed; those that had, and where its row is gone all of them, are no longer kept. */
+export async function dropKeysAfter(run: RunStatement, verifierKey: string): Promise<void> {
+  await run(`delete from audit_signing_keys where verifier_key <> $1
+    and from_size >= coalesce((select own.from_size from audit_signing_keys own where own.verifier_key = $1), 0)`, [verifierKey]);
+  await run('update audit_signing_keys set retired_at_size = null where verifier_key = $1', [verifierKey]);
 }
 
 /** By the database's clock, which all replicas share. */

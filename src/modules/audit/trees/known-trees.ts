@@ -40,7 +40,7 @@ export class LogRewritten extends Error {
 }
 
 /** What operators are told of it. */
-export const rewrittenText = ({ message }: LogRewritten): string =>
+export const rewrittenText = ({ message }: Pick<Error, 'message'>): string =>
   `${message} Put the right database back; or, if what was signed is lost for good, run \`countersign recover --accept-loss\`.`;
 
 const NAMES: Readonly<Record<string, string>> = { [PLATFORM_TREE]: "The platform's tree", map: 'The map of the organizations' };

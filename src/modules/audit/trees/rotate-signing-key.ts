@@ -1,5 +1,6 @@
 import { platformChain } from '../../../domain/audit/chain.js';
 import { giveUp } from '../../../domain/audit/given-up.js';
+import { vouchForNext } from '../../../domain/audit/next-key.js';
 import { asService } from '../../../platform/auth/call-context.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
@@ -72,10 +73,12 @@ async function drainQueue(lead: Leads, trees: KnownTrees): Promise<void> {
 
 async function rotate(run: RunStatement, trees: KnownTrees, { present, next }: SigningKeys): Promise<RotatedSigningKey> {
   const [before, after] = [await signerOf(run, present), await signerOf(run, next)];
-  if ((await verifierKeys(reading(run))).some(({ keyId }) => keyId === after.key.id)) {
+  const known = await verifierKeys(reading(run));
+  if (known.some(({ keyId }) => keyId === after.key.id)) {
     throw new StartRefused('the new key was retired before: what it signs would not count');
   }
-  await appendAlone(run, platformChain(), { type: 'admin.signing_key_rotated', metadata: { keyId: after.verifierKey } });
+  const keyNote = vouchForNext(known.length, after.verifierKey, before.key);
+  await appendAlone(run, platformChain(), { type: 'admin.signing_key_rotated', metadata: { keyId: after.verifierKey, keyNote } });
   for (const { size, root = '' } of await acceptedLosses(reading(run), before.instance, before.verifierKey)) {
     const lost = giveUp({ size, root }, [before.key, after.key]);
     await appendAlone(run, platformChain(), { type: 'admin.recovered', metadata: { lost, lossAccepted: true } });
@@ -84,7 +87,7 @@ async function rotate(run: RunStatement, trees: KnownTrees, { present, next }: S
   const { newest: { size } } = await makeCheckpoints(run, {
     instance: before.instance, keys: [before.key, after.key], trees, organizations: null, forAll: true,
   });
-  await replaceKey(run, after.key.id, after.verifierKey, size);
+  await replaceKey(run, { keyId: after.key.id, verifierKey: after.verifierKey, note: keyNote }, size);
   await signSweepsAgain(run, before.instance, { present: before.key, next: after.key });
   await signErasuresAgain(run, before.instance, { present: before.key, next: after.key });
   await acceptSigningKey(run, next, after.instance);

@@ -9,11 +9,13 @@ import { forgetMap } from './checkpoint.store.js';
 import { isOrganization, KnownTrees, LogRewritten, storedTree } from './known-trees.js';
 import { mapHeads } from './map.query.js';
 import { reading } from './reading.js';
-import { assertSigns, liveKey, signerOf } from './signer.js';
+import { assertSigns, otherKey, signerOf } from './signer.js';
+import { takeBack } from './take-back.js';
 import { treeHeads } from './tree-reader.query.js';
 
 /**
- * Everything in the database that does not continue what this key has signed; nothing where another key signs, which has to tell.
+ * Everything in the database that does not continue what this key has signed; nothing where another key signs for which it has vouched:
+ * that one has to tell.
  *
  * @param seed base64 of the 32 bytes of the Ed25519 key
  */
@@ -26,7 +28,9 @@ export async function rewrittenTrees(run: RunStatement, seed: string): Promise<L
     return undefined;
   });
   const signer = await signerOf(run, seed);
-  if ((await liveKey(run))?.verifierKey !== signer.verifierKey) return [];
+  const other = await otherKey(run, signer);
+  if (other?.isVouchedFor) return [];
+  if (other) found.set(PLATFORM_TREE, new LogRewritten(PLATFORM_TREE));
   const trees = await unlessRewritten(KnownTrees.asSigned(run, signer));
   if (trees) for (const name of await everyTree(run)) await unlessRewritten(trees.of(run, name));
   return [...found.values()];
@@ -53,6 +57,7 @@ async function everyTree(run: RunStatement): Promise<Set<string>> {
 export async function signAnew(url: string, seed: string, givenUp: readonly string[]): Promise<void> {
   await withTakenLead(url, (lead) => lead.transact(async (run) => {
     const signer = await signerOf(run, seed);
+    await takeBack(run, signer);
     await assertSigns(run, signer);
     const isAllGivenUp = givenUp.includes(PLATFORM_TREE) || givenUp.includes('map');
     const known = isAllGivenUp ? KnownTrees.unproven() : await KnownTrees.asSigned(run, signer);

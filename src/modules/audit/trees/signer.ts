@@ -1,15 +1,19 @@
 import { signingKey, verifierKey, type SigningKey } from '../../../domain/audit/note.js';
+import { leadsTo } from '../../../domain/audit/next-key.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
-import { instanceName, verifierKeys, type SigningKeyRow } from './checkpoint.query.js';
+import { asNamed, instanceName, verifierKeys, type SigningKeyRow } from './checkpoint.query.js';
 import { writeFirstKey } from './checkpoint.store.js';
 import { reading } from './reading.js';
 
-/** This process was started with a key that is not the one that signs now. */
+/** This process was started with a key that is not the one that is kept as signing now. */
 export class OtherKey extends Error {
   override readonly name = 'OtherKey';
 
-  /** @param keyId of the key that signs */
-  constructor(readonly ownId: string, readonly keyId: string) {
+  /**
+   * @param keyId of the key that signs
+   * @param isVouchedFor whether notes lead from this process's key to that one; if not, somebody has written it into the database
+   */
+  constructor(readonly ownId: string, readonly keyId: string, readonly isVouchedFor = true) {
     super(`checkpoints are signed by key ${keyId}; AUDIT_SIGNING_KEY is ${ownId}`);
   }
 }
@@ -33,18 +37,24 @@ export async function liveKey(run: RunStatement): Promise<SigningKeyRow | undefi
   return (await verifierKeys(reading(run))).find(({ retiredAtSize }) => retiredAtSize === undefined);
 }
 
+/** What is to be said where this key is not kept as the one that signs now. */
+export async function otherKey(run: RunStatement, { instance, key, verifierKey: own }: Signer): Promise<OtherKey | undefined> {
+  const keys = await verifierKeys(reading(run));
+  const live = keys.find(({ retiredAtSize }) => retiredAtSize === undefined);
+  if (keys.length === 0 || live?.verifierKey === own) return undefined;
+  const isVouchedFor = live !== undefined && leadsTo(keys.map(asNamed), own, live.verifierKey, instance);
+  return new OtherKey(key.id, live?.keyId ?? 'unknown', isVouchedFor);
+}
+
 /**
  * Whether this key is the one that signs; the first one that asks becomes it.
  *
  * @throws OtherKey
  */
-export async function assertSigns(run: RunStatement, { key, verifierKey: text }: Signer): Promise<void> {
-  let live = await liveKey(run);
-  if (!live) {
-    await writeFirstKey(run, key.id, text);
-    live = await liveKey(run);
-  }
-  if (live?.verifierKey !== text) throw new OtherKey(key.id, live?.keyId ?? 'unknown');
+export async function assertSigns(run: RunStatement, signer: Signer): Promise<void> {
+  if (!(await liveKey(run))) await writeFirstKey(run, signer.key.id, signer.verifierKey);
+  const other = await otherKey(run, signer);
+  if (other) throw other;
 }
 
 /** The keys that sign now, in their text form. Until the transaction ends no other takes their place. */

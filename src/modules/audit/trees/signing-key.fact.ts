@@ -4,11 +4,12 @@ import { ReadinessFacts, type ReadinessFact } from '../../../platform/audit/read
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Reserve } from '../../../platform/database/reserve.js';
 import { LOGGER } from '../../../platform/logging/token.js';
-import { liveKey, signerOf } from './signer.js';
+import { otherKey, signerOf } from './signer.js';
 
 /**
  * Tells whether this replica's key is the one that signs. Where it is not, as after a rotation until it is started again, calls are
- * served all the same: another replica signs.
+ * served all the same: another replica signs. That is believed only where this key has vouched for the one that took its place;
+ * otherwise the leader will hold the installation.
  */
 @Injectable()
 export class SigningKeyFact implements ReadinessFact, OnModuleInit {
@@ -26,12 +27,13 @@ export class SigningKeyFact implements ReadinessFact, OnModuleInit {
     this.facts.register(this);
   }
 
-  async look(): Promise<{ signingKey: 'current' | 'retired' }> {
-    const [own, live] = [await signerOf(this.reserve.run, this.config.auditSigningKey), await liveKey(this.reserve.run)];
-    if (!live || live.verifierKey === own.verifierKey) return { signingKey: 'current' };
+  async look(): Promise<{ signingKey: 'current' | 'retired' | 'replaced' }> {
+    const other = await otherKey(this.reserve.run, await signerOf(this.reserve.run, this.config.auditSigningKey));
+    if (!other) return { signingKey: 'current' };
+    if (!other.isVouchedFor) return { signingKey: 'replaced' };
     if (!this.told) {
       this.told = true;
-      this.logger.error({ signsNow: live.keyId, own: own.key.id }, 'AUDIT_SIGNING_KEY was rotated: start this replica with the new one');
+      this.logger.error({ signsNow: other.keyId, own: other.ownId }, 'AUDIT_SIGNING_KEY was rotated: start this replica with the new one');
     }
     return { signingKey: 'retired' };
   }

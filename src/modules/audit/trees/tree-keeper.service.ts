@@ -11,8 +11,9 @@ import { newestCheckpoint } from './checkpoint.query.js';
 import { makeCheckpoints } from './checkpoint-round.js';
 import { now } from './checkpoint.store.js';
 import { Integrator } from './integrator.js';
-import { KnownTrees, LogRewritten, rewrittenText } from './known-trees.js';
+import { KnownTrees, rewrittenText } from './known-trees.js';
 import { reading } from './reading.js';
+import { rewritingOf } from './rewriting.js';
 import { assertSigns, OtherKey, signerOf } from './signer.js';
 
 const LOOK_EVERY_MS = 500;
@@ -73,10 +74,11 @@ export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShut
       this.troubled = undefined;
     } catch (error) {
       this.lead = undefined;
-      if (error instanceof OtherKey) this.leadership.abstain();
+      if (error instanceof OtherKey && error.isVouchedFor) this.leadership.abstain();
       const isNews = this.tell(error);
       // Found twice, the second time from nothing but the database.
-      if (error instanceof LogRewritten && !isNews) await this.holdFor(error).catch((failure: unknown) => this.tell(failure));
+      const rewriting = rewritingOf(error);
+      if (rewriting && !isNews) await this.holdFor(rewriting).catch((failure: unknown) => this.tell(failure));
     }
   }
 
@@ -147,7 +149,7 @@ export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   /** A database that somebody has rewritten is served to nobody: what it says of grants and approvals may be theirs too. */
-  private async holdFor(found: LogRewritten): Promise<void> {
+  private async holdFor(found: Pick<Error, 'message'>): Promise<void> {
     const because = rewrittenText(found);
     this.logger.error(because);
     await this.leadership.run((run) => holdInstance(run, because));

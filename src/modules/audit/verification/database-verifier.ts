@@ -29,6 +29,7 @@ export class DatabaseVerifier extends LogVerifier {
     return verifyDatabase({
       databaseUrl: this.config.databaseUrl,
       organizations,
+      seed: this.config.auditSigningKey,
       ...(agentId === undefined ? {} : { agentId }),
       anchors: () => this.anchors.newest(),
       judges: (run, source) => judgesOf(run, source, this.keepers.all(), { organizations, agentId }),

@@ -1,9 +1,11 @@
+import { verifierKey } from '../../../domain/audit/note.js';
 import type { LogJudge } from '../../../domain/audit/log-judge.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { LogSource, ShownAnchor } from '../../../domain/audit/entry-source.js';
 import { sqlLogSource } from '../log-source.query.js';
 import type { ReadUpTo } from '../../../domain/audit/verify-parts.js';
 import { newerVerification, verification, wholeInstead, type Verification } from '../verification.js';
+import { instanceName } from '../trees/checkpoint.query.js';
 import { snapshotConnection } from './snapshot-connection.js';
 import { startThreads } from './threads.js';
 
@@ -19,6 +21,8 @@ export interface DatabaseToVerify {
   readonly remembers?: boolean;
   /** Only these keys are believed, whatever the database says of others. */
   readonly verifierKeys?: readonly string[];
+  /** Base64 of the Ed25519 seed of whoever verifies: what is kept as signing now must be its key, or lead back to it. */
+  readonly seed?: string | undefined;
   /** Asks the anchors; done before the moment at which the log is read, since what they have the database must have had. */
   readonly anchors?: () => Promise<readonly ShownAnchor[]>;
   /** Judges over the same moment. */
@@ -32,7 +36,7 @@ export interface DatabaseToVerify {
 /** Verifies the log of a database as it stands at one moment, by connections of its own. Nothing is written. */
 export async function verifyDatabase(what: DatabaseToVerify): Promise<Verification> {
   const { databaseUrl, organizations, agentId, verifierKeys, threads, niceness = 0, onProgress } = what;
-  const { remembered, since, remembers = false } = what;
+  const { remembered, since, remembers = false, seed } = what;
   const begun = performance.now();
   const anchors = (await what.anchors?.()) ?? [];
   const connection = await snapshotConnection(databaseUrl);
@@ -47,6 +51,7 @@ export async function verifyDatabase(what: DatabaseToVerify): Promise<Verificati
         remembers,
         ...(remembered ? { remembered } : {}),
         ...(verifierKeys ? { verifierKeys } : {}),
+        ...(seed === undefined ? {} : { ownKey: verifierKey(await instanceName(connection.run), seed) }),
         ...(runner ? { runner } : {}),
         ...(onProgress ? { onProgress } : {}),
       };

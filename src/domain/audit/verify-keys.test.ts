@@ -1,0 +1,136 @@
+import { describe, expect, it } from '@jest/globals';
+import { append, checkpoint, sourceOf, type MemoryLog } from '../../../test/support/memory-log.js';
+import { agentChain, platformChain } from './chain.js';
+import { checkpointText, originOf, PLATFORM_TREE } from './checkpoint.js';
+import type { Stamp } from './entry.js';
+import { vouchForNext } from './next-key.js';
+import { signingKey, signNote, verifierKey, type SigningKey } from './note.js';
+import { verifyLog, type VerifyOptions } from './verify.js';
+
+const NAME = 'countersign-test';
+const seed = (byte: number) => Buffer.alloc(32, byte).toString('base64');
+const key = (byte: number) => signingKey(NAME, seed(byte));
+const text = (byte: number) => verifierKey(NAME, seed(byte));
+
+let made = 0;
+const stamp = (): Stamp => ({
+  id: `audit_${++made}`, actorId: 'usr_ada', timestamp: new Date(1_795_000_000_000 + made), origin: { via: 'rest', requestId: 'request-1' },
+});
+
+function announce(log: MemoryLog, keyId: string, keyNote?: string): void {
+  const metadata = { keyId, ...(keyNote === undefined ? {} : { keyNote }) };
+  append(log, { chain: platformChain(), type: 'admin.signing_key_rotated', metadata }, stamp());
+}
+
+function write(log: MemoryLog): void {
+  append(log, {
+    chain: agentChain('org_a', 'agt_1'), agentId: 'agt_1', type: 'execution.started', capability: 'email.send',
+    metadata: { executionId: 'exec_1', definition: 'd', input: { amount: 1 }, reasons: [] },
+  }, stamp());
+}
+
+/** A log that key 1 has signed. */
+async function signed(): Promise<MemoryLog> {
+  const log: MemoryLog = { entries: [], heads: [], leaves: [], instance: NAME, keys: [{ key: text(1), fromSize: 0 }] };
+  announce(log, text(1));
+  write(log);
+  await checkpoint(log, key(1));
+  return log;
+}
+
+/** From one key to the next, with a right note or another one; as the rotation does it, both sign what is newest. */
+async function rotated(log: MemoryLog, from: number, to: number, note: string | undefined = right(log, from, to)): Promise<MemoryLog> {
+  announce(log, text(to), note);
+  await checkpoint(log, key(from));
+  const { checkpoints, platform } = log.trees!;
+  const { madeAt } = checkpoints.findLast((one) => one.organizationId === PLATFORM_TREE)!;
+  for (const tree of [PLATFORM_TREE, 'org_platform', 'org_a']) {
+    const at = checkpoints.findLastIndex((one) => one.organizationId === tree);
+    const said = checkpointText({ ...checkpoints[at]!, origin: originOf(NAME, tree) });
+    checkpoints[at] = { ...checkpoints[at]!, platformSize: platform.length, madeAt, note: signNote(said, [key(from), key(to)]) };
+  }
+  const fromSize = platform.length;
+  log.keys = [
+    ...log.keys!.map((one) => ({ retiredAtSize: fromSize, ...one })), { key: text(to), fromSize, ...(note === undefined ? {} : { note }) },
+  ];
+  return signedOn(log, key(to));
+}
+
+const right = ({ keys }: MemoryLog, from: number, to: number) => vouchForNext(keys!.length, text(to), key(from));
+
+async function signedOn(log: MemoryLog, by: SigningKey): Promise<MemoryLog> {
+  write(log);
+  await checkpoint(log, by);
+  return log;
+}
+
+const found = async (log: MemoryLog, options: VerifyOptions = {}) => (await verifyLog(sourceOf(log), options)).breaks;
+const ALL: readonly VerifyOptions[] = [{}, { agentId: 'agt_1' }];
+
+describe('three rotations', () => {
+  const thrice = async () => rotated(await rotated(await rotated(await signed(), 1, 2), 2, 3), 3, 4);
+
+  it('are valid, by any of the keys that were announced', async () => {
+    const log = await thrice();
+    for (const how of ALL) {
+      for (const ownKey of [undefined, text(1), text(2), text(4)]) {
+        expect(await found(log, { ...how, ...(ownKey === undefined ? {} : { ownKey }) })).toEqual([]);
+      }
+    }
+  });
+
+  it('are none by a key that has not vouched for any of them', async () => {
+    for (const how of ALL) {
+      const detail = expect.stringMatching(/none for which this server's key .*has vouched/);
+      expect(await found(await thrice(), { ...how, ownKey: text(9) })).toMatchObject([{ kind: 'checkpoint_invalid', detail }]);
+    }
+  });
+
+  it('are none where the note of one row was altered, also of the part that is read', async () => {
+    const log = await thrice();
+    const keys = log.keys!.map((one, n) => (n === 2 ? { ...one, note: log.keys![1]!.note! } : one));
+    for (const how of ALL) {
+      expect(await found({ ...log, keys }, how)).toContainEqual(
+        expect.objectContaining({ chain: 'platform', kind: 'checkpoint_invalid', detail: expect.stringContaining(text(3)) }));
+    }
+  });
+});
+
+describe('a key that somebody wrote into the database', () => {
+  it.each<[string, (log: MemoryLog) => string | undefined]>([
+    ['without a note', () => undefined],
+    ['with its own word', (log) => right(log, 9, 9)],
+    ['with a word over another place', () => vouchForNext(3, text(9), key(1))],
+  ])('is no announced one, %s, and signs nothing', async (_, note) => {
+    const log = await signed();
+    const forged = await rotated(log, 1, 9, note(log) ?? '');
+    const announcing = forged.entries.findLast(({ event }) => event === 'admin.signing_key_rotated')!;
+    expect(await found(forged)).toEqual(expect.arrayContaining([
+      expect.objectContaining({
+        kind: 'checkpoint_invalid', entryId: announcing.id, position: announcing.seq,
+        detail: expect.stringContaining('announces a key for which the key before it has not vouched'),
+      }),
+      expect.objectContaining({
+        chain: 'platform', kind: 'checkpoint_invalid', detail: expect.stringContaining('announced last has not signed'),
+      }),
+    ]));
+    expect(await found(forged, { agentId: 'agt_1' })).toEqual([
+      expect.objectContaining({ chain: 'platform', kind: 'checkpoint_invalid', detail: expect.stringContaining(text(9)) }),
+    ]);
+    expect(await found(forged, { agentId: 'agt_1', ownKey: text(1) })).toHaveLength(2);
+  });
+
+  it('takes the place of all others, and what is announced was theirs from the beginning: only who has the key can tell', async () => {
+    const log: MemoryLog = { entries: [], heads: [], leaves: [], instance: NAME, keys: [{ key: text(9), fromSize: 0 }] };
+    announce(log, text(9));
+    await signedOn(log, key(9));
+    expect(await found(log)).toEqual([]);
+    for (const how of ALL) expect(await found(log, { ...how, ownKey: text(1) })).toMatchObject([{ kind: 'checkpoint_invalid' }]);
+  });
+});
+
+it('a retired key signs again beside the one that followed: named, also where one agent is read', async () => {
+  const log = await rotated(await signed(), 1, 2);
+  const keys = log.keys!.map(({ retiredAtSize: _, ...one }) => one);
+  for (const how of ALL) expect(await found({ ...log, keys }, how)).toMatchObject([{ kind: 'checkpoint_invalid', position: 0 }]);
+});
