@@ -82,7 +82,7 @@ function refuse(message) {
 
 function show(result) {
   const { breaks, counts, checkpoint, keys, remembered, notes } = result;
-  const isPart = result.verdict === 'valid' && result.covers !== 'log';
+  const isPart = result.verdict === 'valid' && !['log', 'organizations'].includes(result.covers);
   verdict(result.verdict, isPart ? PART : VERDICTS[result.verdict][1]);
   byId('breaks').append(...breaks.map(breakItem));
   const number = (value) => value.toLocaleString('en');

@@ -22,8 +22,8 @@ export interface Counts {
 
 export interface Result {
   readonly verdict: Verdict;
-  /** What the verdict is about: the whole log of the organizations, a part of it, one person's entries, an archive. */
-  readonly covers: 'log' | 'part' | 'person' | 'archive' | 'nothing';
+  /** What the verdict is about: the whole log, that of some organizations, a part of either, one person's entries, an archive. */
+  readonly covers: 'log' | 'organizations' | 'part' | 'person' | 'archive' | 'nothing';
   readonly breaks: readonly Break[];
   readonly counts: Counts;
   readonly checkpoint: { readonly origin: string; readonly size: number; readonly root: string; readonly timestamp: string | null } | null;

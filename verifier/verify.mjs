@@ -93,8 +93,7 @@ export function sha512(bytes) {
   return Uint8Array.from({ length: 64 }, (_, n) => Number((state[n >> 3] >> BigInt(56 - 8 * (n & 7))) & 255n));
 }
 // --- 2. Signatures: Ed25519, RFC 8032 section 5.1 ---------------------------------------------------------------------------------
-const P = 2n ** 255n - 19n;
-const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
+const [P, ORDER] = [2n ** 255n - 19n, 2n ** 252n + 27742317777372353535851937790883648493n];
 const mod = (x) => ((x % P) + P) % P;
 const power = (base, exponent) => (exponent === 0n ? 1n : mod(power(mod(base * base), exponent >> 1n) * (exponent & 1n ? base : 1n)));
 const D = mod(-121665n * power(121666n, P - 2n));
@@ -153,7 +152,7 @@ export const parseCanonical = (text) => attempt(() => {
   return jcs(value) === source ? value : undefined;
 });
 // --- 4. Trees: RFC 6962 for leaves in a row, a sparse map of depth 256 for the organizations --------------------------------------
-const [ZERO, ONE, LINE_END] = [0, 1, 10].map((byte) => Uint8Array.of(byte));
+const [ZERO, ONE, LINE_END, EMPTY] = [[0], [1], [10], Array(32).fill(0)].map((bytes) => Uint8Array.from(bytes));
 const leafHash = (text) => sha256(ZERO, utf8(text));
 const nodeHash = (left, right) => sha256(ONE, left, right);
 /** The roots of the full subtrees that stand side by side so far: all one needs to go on, and to tell the root. */
@@ -183,8 +182,7 @@ function climb(node, last, path, step) {
   }
   return last === 0;
 }
-function isIncluded(leaf, index, size, path, root) {
-  let hash = leaf;
+function isIncluded(hash, index, size, path, root) {
   const isWhole = climb(index, size - 1, path, (beside, isLeft) => (hash = isLeft ? nodeHash(beside, hash) : nodeHash(hash, beside)));
   return index < size && isWhole && base64(hash) === root;
 }
@@ -200,14 +198,14 @@ function isConsistent(from, to, rootFrom, rootTo, path) {
   });
   return isWhole && base64(first) === rootFrom && base64(second) === rootTo;
 }
-/** The map's root, from one organization's leaf and what stands beside its path; where nothing is listed, nothing stands. */
-function mapRoot(organization, size, root, siblings) {
-  const place = sha256(utf8(organization)); let hash = leafHash(jcs({ organization, root, size }));
-  for (let depth = 255; depth >= 0; depth--) {
-    const sibling = unbase64(siblings.find((one) => one[0] === depth)?.[1] ?? `${'A'.repeat(43)}=`);
-    hash = (place[depth >> 3] >> (7 - (depth & 7))) & 1 ? nodeHash(sibling, hash) : nodeHash(hash, sibling);
-  }
-  return base64(hash);
+/** An organization's place in the map and its leaf there; nothing stands there before its first checkpoint. */
+const placed = (id, { size, root }) => ({ place: sha256(utf8(id)), hash: size ? leafHash(jcs({ organization: id, root, size })) : EMPTY });
+/** The root of the map of these leaves. Where none of them is stands what is listed beside the path of a single one, else nothing. */
+function mapRoot(leaves, beside = new Map(), depth = 0) {
+  if (depth === 256) return leaves[0].hash;
+  const half = (bit) => leaves.filter(({ place }) => ((place[depth >> 3] >> (7 - (depth & 7))) & 1) === bit);
+  const [left, right] = [half(0), half(1)].map((some) => (some[0] ? mapRoot(some, beside, depth + 1) : beside.get(depth) ?? EMPTY));
+  return left === EMPTY && right === EMPTY ? EMPTY : nodeHash(left, right);
 }
 // --- 5. Signed notes: C2SP signed-note and tlog-checkpoint ------------------------------------------------------------------------
 /** Reads a verifier key, `<name>+<key id>+<base64 of 0x01 and 32 bytes>`; undefined for anything else. */
@@ -236,7 +234,7 @@ function readCheckpoint(note, keys) {
   const opened = openNote(note, keys);
   if (typeof opened === 'string') return opened;
   const [origin, size, root, ...rest] = opened.text.split('\n');
-  if (!/^(0|[1-9]\d{0,14})$/.test(size) || unbase64(root ?? '')?.length !== 32 || rest.length === 0) return 'is no checkpoint';
+  if (!/^(0|[1-9]\d{0,14})$/.test(size) || unbase64(root ?? '')?.length !== 32 || rest.length !== 1) return 'is no checkpoint';
   return { origin, size: Number(size), root, note, signers: opened.signers };
 }
 /** Takes the key that follows in a succession, if the one before has vouched for it. What is first is believed, with its place. */
@@ -248,8 +246,7 @@ function succeed(succession, instance, vkey, note = '') {
   return Boolean(Object.assign(succession, { last: vkey, place: place + 1 }));
 }
 // --- 6. An entry by itself --------------------------------------------------------------------------------------------------------
-const DIGEST = /^[A-Za-z0-9_-]{43}$/;
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const [DIGEST, TIME] = [/^[A-Za-z0-9_-]{43}$/, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/];
 const COLUMNS = ['id', 'event', 'actorId', 'organizationId', 'outcome', 'timestamp'];
 const [ERASURE, isAgent] = ['gdpr.erasure_executed', (chain) => chain.startsWith('agt_')];
 function hashOf({ chain, capability, payload }, prevHash) {
@@ -291,8 +288,7 @@ function commitmentsOf(payload) {
   for (const [place, name, member] of members) {
     if (!isMarked(member) && hidesMark(member)) return `a commitment stands too deep in ${place}.${name}`;
     if (!isMarked(member)) continue;
-    const isWhole = Object.hasOwn(member, '~');
-    const digests = isWhole ? [member['~']] : member['~members'];
+    const isWhole = Object.hasOwn(member, '~'), digests = isWhole ? [member['~']] : member['~members'];
     const fits = Object.keys(member).length === 1 && Array.isArray(digests) &&
       digests.every((one, n) => typeof one === 'string' && DIGEST.test(one) && (n === 0 || one > digests[n - 1]) && !found.has(one));
     if (!fits) return `${place}.${name} is no well-formed commitment, or one that stands elsewhere`;
@@ -308,8 +304,7 @@ function checkValues(text, commitments, isPart) {
   const blanks = []; let previous = '';
   for (const one of values) {
     const { d, pointer, salt, value, erased } = one ?? {};
-    const isBlank = erased === true && salt === undefined;
-    const names = isObject(one) ? Object.keys(one).sort().join() : '';
+    const isBlank = erased === true && salt === undefined, names = isObject(one) ? Object.keys(one).sort().join() : '';
     const areTexts = [d, pointer, salt ?? '', value ?? ''].every((member) => typeof member === 'string');
     if (names !== (isBlank ? 'd,erased,pointer' : 'd,pointer,salt,value') || !areTexts) return 'a disclosure is malformed';
     if (pointer < previous) return 'its disclosures are out of order';
@@ -352,8 +347,8 @@ function shapeOf(words) {
 /** Each kind of line with its rank in the order of the file. */
 const LINES = {};
 for (const [rank, kind, ...members] of `
-  0 export v:one what:what instance:text organizations:texts keys:texts madeAt:time from:text?? to:text?? agentId:text?? \
-userId:text?? keyNotes:texts??
+  0 export v:one what:what instance:text organizations:texts all:flag?? keys:texts madeAt:time \
+from:text?? to:text?? agentId:text?? userId:text?? keyNotes:texts??
   1 checkpoint note:text
   2 map organizationId:text size:count root:root siblings:siblings timestamp:time platform:place
   3 section organizationId:text size:count chains:count
@@ -419,10 +414,12 @@ class Check {
   }
   map({ organizationId: id, size, root, siblings, timestamp, platform: { index, size: leaves, hashes } }) {
     this.closeSection();
-    const [own, all] = [this.checkpoints.get(id), this.checkpoints.get('platform')];
-    const leaf = leafHash(jcs({ map: mapRoot(id, size, root, siblings), timestamp }));
-    const isCarried = own?.size === size && own.root === root && all?.size === leaves && isIncluded(leaf, index, leaves, hashes, all.root);
-    if (isCarried) this.mapped = { id, timestamp };
+    const [own = { size: 0, root }, all] = [this.checkpoints.get(id), this.checkpoints.get('platform')];
+    const beside = new Map(siblings.map(([depth, hash]) => [depth, unbase64(hash)]));
+    const map = base64(mapRoot([placed(id, { size, root })], beside)), leaf = leafHash(jcs({ map, timestamp }));
+    const isNewest = all?.size === leaves && index === leaves - 1;
+    const isCarried = own.size === size && own.root === root && isNewest && isIncluded(leaf, index, leaves, hashes, all.root);
+    if (isCarried) this.mapped = { id, map, timestamp };
     else this.found(id, size, null, 'checkpoint_invalid', `the platform's checkpoint does not carry the tree of ${id} that is shown`);
   }
   section({ organizationId: id, size, chains: declared }) {
@@ -432,7 +429,7 @@ class Check {
     this.open = { id, size, own, declared, ...lists, heads: 0, tree: new CompactRange(), next: 0, cutTo: 0, isSound: true, recall };
     if (this.header.organizations[this.counts.organizations++] !== id) this.inTree('chain_removed', 0, 'is not the one announced here');
     if (size !== (own?.size ?? 0)) this.inTree('checkpoint_invalid', size, 'is shown without a signed checkpoint of its size');
-    else if (own && this.mapped?.id !== id) this.inTree('checkpoint_invalid', size, 'is not shown to be under a platform checkpoint');
+    else if (this.checkpoints.size > 0 && this.mapped?.id !== id) this.inTree('checkpoint_invalid', size, 'is shown without its map line');
   }
   consistency = (line) => void this.consistencies.set(`${line.organizationId} ${line.from}`, line);
   /** Whether the tree of this file goes on from an older checkpoint of it; undefined where the file does not say. */
@@ -451,10 +448,10 @@ class Check {
   }
   judge(recall) {
     if (!recall) return;
-    const { origin, size, tree } = recall;
+    const { origin, size, tree } = recall, isGone = ![...this.header.organizations, 'platform'].includes(tree);
     const goesOn = this.continues(tree, recall) ?? recall.goesOn;
     this.remembered.push({ origin, size, state: goesOn === undefined ? 'unproven' : goesOn ? 'continued' : 'rewritten' });
-    const what = 'does not go on from the remembered one: it was rewritten, or the file is older';
+    const what = isGone ? 'is gone: it was remembered' : 'does not go on from the remembered one: it was rewritten, or the file is older';
     if (goesOn === false) this.found(tree, size, null, 'checkpoint_invalid', `the tree of ${tree} ${what}`);
   }
   /** Whoever owns the database can append an entry of a sweep or an erasure. It counts only where a key has signed what it says. */
@@ -591,8 +588,7 @@ class Check {
     const late = seams.filter(({ index, checkpoint: { size } }) => isLog && (index === undefined ? !this.isRange : index >= size));
     const endless = isLog ? [...s.chains].filter(([name, { hasHead }]) => !hasHead && (this.agent ?? name) === name) : [];
     for (const [chain, { seq }] of endless) this.inEntry({ chain, seq }, 'truncated', 'is the last one, but no head says so');
-    const unsaid = seams.filter(({ isConfirmed }) => !isConfirmed);
-    for (const { chain, seq } of unsaid) this.inRun(chain, 1, seq, 'deleted', 'were cut off, but no signed sweep accounts for it');
+    for (const { chain, seq, isConfirmed } of seams) if (!isConfirmed) this.inRun(chain, 1, seq, 'deleted', 'were cut by no signed sweep');
     for (const blank of s.blanks.values()) this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no signed erasure accounts for');
     if (s.heads !== s.declared) this.inTree('chain_removed', s.size, `should have ${s.declared} chains; the heads of ${s.heads} are there`);
     if (this.isWhole && s.gaps.swept !== swept) this.inTree('deleted', 0, `lacks ${s.gaps.swept} leaves as swept; sweeps say ${swept}`);
@@ -608,8 +604,7 @@ class Check {
     const { lines, entries, chains } = this.counts, digest = this.digest.digest();
     if (hex(digest) !== said) return this.inFile('edited', 'gives another digest than the lines before it have: the file was changed');
     Object.assign(this.counts, { withheld: counts.withheld });
-    const isCounted = counts.lines === lines - 1 && counts.entries === entries && counts.chains === chains;
-    if (!isCounted) this.inFile('edited', 'counts other lines than there are');
+    if (counts.lines !== lines - 1 || counts.entries !== entries || counts.chains !== chains) this.inFile('edited', 'counts other lines');
     const opened = openNote(note, this.keys);
     const wanted = `${this.header.instance}/export\n${entries}\n${base64(digest)}\n${this.header.madeAt}\n`;
     if (typeof opened === 'string') this.inFile('checkpoint_invalid', `holds a note that ${opened}`);
@@ -626,15 +621,19 @@ class Check {
     const what = 'has a note that is not signed by the key that the log announced last';
     for (const { origin, size, kind = 'checkpoint_invalid' } of retired) this.found(origin, size, null, kind, `${origin} ${what}`);
     // Only who sees every organization can ask for both halves of a transfer; a swept half is gone rightly.
-    const halves = this.isWhole && header.organizations.includes('org_platform') ? [...this.transfers.values()] : [];
-    const single = halves.filter(({ chain }) => !this.cutChains.has(chain));
-    for (const half of single) this.inEntry(half, half.direction === 'out' ? 'truncated' : 'inserted', 'is one half of a transfer, alone');
-    this.judge(this.recallOf('platform'));
+    const halves = [...this.transfers.values()].filter(({ chain }) => this.isWhole && header.all && !this.cutChains.has(chain));
+    for (const half of halves) this.inEntry(half, half.direction === 'out' ? 'truncated' : 'inserted', 'is one half of a transfer, alone');
     const isAnchored = counts.unanchored === 0 && checkpoints.size > 0;
     const { origin, size, root, signers = [] } = checkpoints.get('platform') ?? {};
+    // Only a file of everything can be asked for every organization that was signed, or is remembered.
+    const heads = [...checkpoints].filter(([tree]) => tree !== 'platform').map(([tree, head]) => placed(tree, head));
+    const isAll = !header.all || origin === undefined || base64(mapRoot(heads)) === this.mapped?.map;
+    if (!isAll) this.found('platform', size, null, 'tree_mismatch', 'the map that was signed has other organizations than the file');
+    const known = header.all ? this.recalled.map((note) => note.split('\n')[0].split('/')[1]) : [];
+    for (const tree of new Set(['platform', ...known])) if (!header.organizations.includes(tree)) this.judge(this.recallOf(tree));
     return {
       verdict: counts.breaks > 0 ? 'tampered' : isAnchored ? 'valid' : 'valid_unanchored', breaks: this.breaks, counts,
-      covers: this.isWhole ? 'log' : this.isLog ? 'part' : header.what ?? 'nothing',
+      covers: this.isWhole ? (header.all ? 'log' : 'organizations') : this.isLog ? 'part' : header.what ?? 'nothing',
       checkpoint: origin === undefined ? null : { origin, size, root, timestamp: this.mapped?.timestamp ?? null },
       keys: keys.map(({ vkey }) => ({ vkey, pinned: pinned.length > 0, signed: signers.includes(vkey) })),
       remembered: this.remembered, notes: [...checkpoints.values()].map((one) => one.note),
@@ -666,6 +665,7 @@ export async function verify(lines, { keys = [], remembered = [], onProgress } =
     if (!isJson || !isFrame) check.line(isJson && bytes.at(-1) === 0x2c ? bytes.subarray(0, -1) : bytes);
     if (check.counts.lines % 2_000 === 0) await onProgress?.({ ...check.counts });
   }
+  if (check.rank < 0) throw new Error('no line of an export in it: is it an export as jsonl or json, unpacked or with the ending .gz?');
   return check.end();
 }
 // --- 10. The command line ---------------------------------------------------------------------------------------------------------

@@ -44,13 +44,14 @@ export const KEEPERS = [executionRecords, requestRecords, voteRecords, grantReco
 /** With the anchors that the environment names, where they can be asked; of the whole log, with the archives, too. */
 export async function fromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
   const { agentId, remembered, since, remembers, verifierKeys, integrityOnly, onProgress } = how;
+  const pinned = verifierKeys.length > 0 ? { verifierKeys } : {};
   const found = await verifyDatabase({
     databaseUrl, organizations: 'all', threads: THREADS, seed: ownKeyOf(databaseUrl, env), remembered, remembers, onProgress,
     anchors: () => askAnchors(databaseUrl, env),
-    ...(integrityOnly ? {} : { judges: (run, source) => judgesOf(run, source, KEEPERS, { organizations: 'all', agentId }) }),
+    ...(integrityOnly ? {} : { judges: (run, source) => judgesOf(run, source, KEEPERS, { organizations: 'all', agentId, ...pinned }) }),
     ...(agentId === undefined ? {} : { agentId }),
     ...(since ? { since } : {}),
-    ...(verifierKeys.length > 0 ? { verifierKeys } : {}),
+    ...pinned,
   });
   // Of an agent's chain alone nothing is said of what was swept: archives hold all chains of an organization. What they hold is old.
   const { newer } = found.members as unknown as Partial<NewerMember>;

@@ -56,7 +56,7 @@ describe('the log of an organization', () => {
     expect(file.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
     expect(file.headers.get('content-disposition')).toMatch(/^attachment; filename="countersign-audit-org_\w+\.jsonl"$/);
     const result = await verifyBytes(file.bytes, [vkey]);
-    expect(result).toMatchObject({ exitCode: 0, verdict: 'valid', covers: 'log', breaks: [], counts: { entries: count } });
+    expect(result).toMatchObject({ exitCode: 0, verdict: 'valid', covers: 'organizations', breaks: [], counts: { entries: count } });
     expect(organizationsOf(file)).toEqual([home]);
     expect(file.bytes.toString('utf8')).toContain('secret 3');
     expect(file.bytes.toString('utf8')).not.toContain('elsewhere 3');

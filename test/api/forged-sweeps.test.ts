@@ -8,18 +8,20 @@ import type { PreparedEntry } from '../../src/domain/audit/entry.js';
 import { signingKey, signNote } from '../../src/domain/audit/note.js';
 import { orderText } from '../../src/domain/audit/order-note.js';
 import { metadataOf } from '../../src/domain/audit/verify-joins.js';
+import { newId } from '../../src/domain/ids.js';
 import { rotateSigningKey } from '../../src/modules/audit/trees/rotate-signing-key.js';
 import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../src/platform/database/chain-writer.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { countersign } from '../support/command-line.js';
 import { verification } from '../support/erasures.js';
 import { allSigned, download, verifierKeyOf, verifyBytes } from '../support/exports.js';
-import { anOrganization } from '../support/people.js';
+import { anOrganization, aPerson } from '../support/people.js';
 import { aged, archiveFolder, sweepOutcomes, swept } from '../support/retention.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { stamped } from '../support/tampering/every-event.js';
 import { Random } from '../support/tampering/random.js';
 import { ROOT_KEY, runFolder, TEST_ENVIRONMENT } from '../support/test-run.js';
+import { verifiedLog } from '../support/verified-log.js';
 
 // Whoever owns the database, and has not the signing key, makes the log say that old entries were swept; and the server goes on with it.
 
@@ -148,6 +150,39 @@ test('a sweep that nobody ordered is found by server, command and file; signed b
       expect(await file(organizationId, keys)).toMatchObject({ verdict: 'tampered', breaks: expect.arrayContaining([found[n]]) });
     }
   }
+});
+
+test('an entry of a sweep that nobody has signed excuses nothing: not a row of an agent that there never was, not a report', async () => {
+  const { organizationId, agent } = await aScene();
+  const admin = await aPerson(server, 'owner', { organizationId });
+  const id = (await agent.client.post('/api/v1/execute', { capability: 'web.search', input: {} })).expect(200).text('executionId');
+  (await agent.client.post(`/api/v1/executions/${id}/report`, { outcome: 'failure', output: { sum: 7 } })).expect(200);
+  const ghost = `agt_${'0'.repeat(36)}`;
+  const entry = stamped(organizationChain(organizationId), {
+    type: 'admin.audit_retention_sweep',
+    metadata: {
+      sweepId: 'swp_none', before: new Date().toISOString(), chains: [{ chain: ghost, seq: 1, hash: '0'.repeat(64), count: 1 }],
+      checkpoint: { size: 1, root: '0', platformSize: 1, platformRoot: '0' },
+      archive: { skeleton: '0'.repeat(64), disclosures: '1'.repeat(64) },
+    },
+  }, new Random('none'));
+  await server.sql(APPEND_ENTRIES, [...entryColumns([entry]), ...subjectColumns([entry])]);
+  await allSigned(server);
+  const of = async () =>
+    (await verifiedLog(server.database.url)).breaks.filter(({ kind }) => kind === 'incomplete').map(({ detail }) => detail);
+  const before = await of();
+  await server.sql(`update executions set report = jsonb_set(report::jsonb, '{outcome}', '"success"')::json where id = $1`, [id]);
+  const unheard = newId('exec');
+  await server.database.asSuperuser(
+    `insert into agents select (jsonb_populate_record(null::agents, to_jsonb(a) || '{"id": "${ghost}"}')).* from agents a
+     where id = '${agent.id}'`,
+    `insert into executions select (jsonb_populate_record(null::executions, to_jsonb(e) ||
+       '{"id": "${unheard}", "agent_id": "${ghost}", "report": null}')).* from executions e where id = '${id}'`);
+  expect((await admin.client.get(`/api/v1/executions/${unheard}`)).expect(200).text('execution.status')).toBe('executed');
+  expect((await of()).filter((one) => !before.includes(one)).sort()).toEqual([
+    `execution ${unheard} stands as executed, and no entry tells of it`,
+    expect.stringMatching(new RegExp(`^the report on execution ${id} has `)),
+  ]);
 });
 
 describe('the server', () => {

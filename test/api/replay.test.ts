@@ -49,14 +49,14 @@ async function held(capability: string, terms: GrantTerms, more: Readonly<Record
   return { agent, capability, grantId: (listed.list('grants') as { id: string }[])[0]!.id };
 }
 
-type Forged = AuditEvent & { readonly by?: string; readonly in?: number };
+type Forged = AuditEvent & { readonly by?: string };
 
-/** @returns the ids of the entries. `in`: stamped so many seconds from now */
+/** @returns the ids of the entries */
 async function forged({ agent }: Pick<Held, 'agent'>, ...events: readonly Forged[]): Promise<string[]> {
   const ids = events.map(() => newId('audit'));
-  await forge(server.database, ...events.map(({ by = agent.id, in: seconds = 0, ...event }, i) => [
+  await forge(server.database, ...events.map(({ by = agent.id, ...event }, i) => [
     { ...event, chain: agentChain(story.organizationId, agent.id), agentId: agent.id },
-    { id: ids[i]!, actorId: by, timestamp: new Date(Date.now() + seconds * 1_000) },
+    { id: ids[i]!, actorId: by, timestamp: new Date() },
   ] as const));
   return ids;
 }
@@ -118,8 +118,13 @@ const CASES: readonly Case[] = [
     return (await forged(grant, started(grant, { definition: 'x'.repeat(43) })))[0]!;
   }, /was not defined as it says/],
   ['a grant that had run out', async () => {
-    const grant = await held('web.search', { expiresAt: new Date(Date.now() + 20_000).toISOString() });
-    return (await forged(grant, { ...started(grant), in: 45 }))[0]!;
+    const grant = await held('web.search', {});
+    const metadata = {
+      grantId: grant.grantId, version: 2, capability: 'web.search', hitlMode: 'auto', timeoutAction: 'reject',
+      expiresAt: new Date(Date.now() - 20_000).toISOString(),
+    } as const;
+    const changed: Forged = { type: 'capability.config_updated', capability: 'web.search', metadata } as Forged;
+    return (await forged(grant, changed, started(grant, { grantVersion: 2 })))[1]!;
   }, /The grant has expired/],
   ['a grant that was revoked', async () => {
     const grant = await held('web.search', {});

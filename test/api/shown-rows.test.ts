@@ -167,6 +167,64 @@ test('what was erased agrees with what is erased, and nothing beside it may chan
   expect(await breaks()).toEqual([]);
 });
 
+describe('the mark in a text of a row stands for nothing but a whole text, number or name', () => {
+  let asked: string;
+  let done: string;
+
+  beforeAll(async () => {
+    done = (await run('web.search', { q: 'harmless', n: 5 }, { action: 'looks something up' })).expect(200).text('executionId');
+    asked = (await run('email.send', { to: 'alice@a.example', sum: 7 }, { action: 'sends a note' })).expect(202).text('hitlRequestId');
+    (await decide(people[2]!, asked, 'reject', { comment: 'Never. This must not be sent.' })).expect(200);
+    receiver.script({ body: { to: 'alice', list: ['a', 'b'], sum: 7 } });
+    (await run('crm.push', { n: 4 })).expect(200);
+  });
+
+  test.each<[string, string, string, string]>([
+    ['hitl_requests', 'note', 'Gladly. I, the administrator, have nothing against it. [erased]', 'a note'],
+    ['hitl_requests', 'note', '[erased] This must not be sent.', 'a note of which a part is left'],
+    ['hitl_requests', 'action', 'pays Mallory 1,000,000 [erased]', 'an action'],
+    ['hitl_requests', 'input', '{"new":["any",{"x":"[erased]"}],"sum":"1000000 [erased]","to":"mallory@m.example [erased]"}', 'an input'],
+    ['hitl_requests', 'input', '{"new":"[erased]","sum":7,"to":"alice@a.example"}', 'one more member'],
+    ['hitl_requests', 'input', '{"[erased]":1000000,"to":"alice@a.example"}', 'another value under a name that is gone'],
+    ['hitl_requests', 'context', '{"why":"[erased]"}', 'a context where there was none'],
+    ['hitl_requests', 'escalation_reason', '[erased]', 'a reason where there was none'],
+    ['executions', 'action', 'pays Mallory [erased]', 'an action'],
+    ['executions', 'input', '{"n":5,"q":"pay mallory 1000000 [erased]"}', 'an input'],
+    ['executions', 'input', '{"n":500,"q":"[erased]"}', 'another number beside it'],
+    ['executions', 'input', '{"n":500,"n":5,"q":"[erased]"}', 'another number, said before the right one'],
+    ['executions', 'reasons', '[{"rule":"grant_mode","detail":"The board has approved this. [erased]"}]', 'reasons'],
+    ['executions', 'error', '{"code":"E","message":"[erased]"}', 'an error where there was none'],
+  ])('%s.%s = %s: %s', async (table, column, value) => {
+    const found = await lookedAt(table, `update ${table} set ${column} = $2 where id = $1`, [table === 'executions' ? done : asked, value]);
+    expect(found).toEqual([expect.stringMatching(/^incomplete: (request|execution) \w+ has another \w+ than its entries say$/)]);
+  });
+
+  test('the note of a vote, where the request shows none', async () => {
+    const many = (await run('data.write', { n: 9 })).expect(202).text('hitlRequestId');
+    for (const one of [2, 0]) (await decide(people[one]!, many, 'approve', { note: 'not before May' })).expect(200);
+    const last = `request_id = $1 and voter = '${people[0]!.id}'`;
+    await server.sql('create table kept_votes as select * from hitl_votes');
+    const found: string[][] = [];
+    for (const note of ['[erased]', 'at once']) {
+      const change = `with votes as (update hitl_votes set note = '${note}' where ${last})
+        update hitl_requests set note = '[erased]' where id = $1`;
+      found.push(await lookedAt('hitl_requests', change, [many]));
+      await server.database.asSuperuser('truncate hitl_votes', 'insert into hitl_votes select * from kept_votes');
+    }
+    await server.sql('drop table kept_votes');
+    expect(found).toEqual([[], [expect.stringMatching(/^incomplete: request hitl_\w+ has another note than its entries say$/)]]);
+  });
+
+  test.each([
+    ['{"list":["a","b"],"sum":8,"to":"[erased]"}', false], ['{"list":["a"],"sum":7,"to":"[erased]"}', false],
+    ['{"list":["a","b"],"sum":7,"to":"bob [erased]"}', false], ['{"list":["[erased]","b"],"sum":"[erased]","to":"[erased]"}', true],
+  ])('an output, %s', async (output, isLeft) => {
+    const found = await lookedAt('executions', `update executions set output = $1 where output = '{"list":["a","b"],"sum":7,"to":"alice"}'`,
+      [output]);
+    expect(found).toEqual(isLeft ? [] : [expect.stringMatching(/^incomplete: execution \w+ has another output than its entries say$/)]);
+  });
+});
+
 test('what retention of records has blanked is not compared, and what it does not leave so is', async () => {
   const tx = { query: (text: string, parameters: unknown[]) => server.sql(text, parameters) } as unknown as Tx;
   const tomorrow = new Date(Date.now() + 86_400_000);

@@ -139,6 +139,8 @@ describe('what is done around a seam is found', () => {
 
   beforeAll(async () => {
     await works(agent, 2);
+    await server.sql('create table swept_entries as select * from audit_entries');
+    await server.sql('create table swept_subjects as select * from audit_subjects');
     await sweep();
     untouched = await anAgent(server).granted('web.search').create();
     await works(agent, 3);
@@ -180,6 +182,44 @@ describe('what is done around a seam is found', () => {
     changes.push(`update audit_heads set hash = '${last}' where chain = '${agent.id}' and closed_at is null`);
     const { log, file } = await tampered(changes);
     expect([log, file]).toEqual([expect.arrayContaining(['tree_mismatch']), expect.arrayContaining(['tree_mismatch'])]);
+  });
+
+  describe('said not to be done', () => {
+    const unfinished = `update audit_sweeps set state = 'recorded' where id = (select id from audit_sweeps s where s.organization_id =
+      (select organization_id from audit_heads where chain = '${'$chain'}') order by made_at desc limit 1)`;
+    /** As a sweep that has come so far leaves it: entries of which those from the first on are still there. */
+    const left = (condition: string) => [
+      unfinished.replace('$chain', agent.id),
+      `insert into audit_entries select * from swept_entries where chain = '${agent.id}' and ${condition}`,
+      `insert into audit_subjects select * from swept_subjects where chain = '${agent.id}'`,
+    ];
+    const first = async () => {
+      const [row] = await server.sql<{ seq: number }>('select min(seq)::integer as seq from swept_entries where chain = $1', [agent.id]);
+      return row!.seq;
+    };
+
+    test('what it may have left is nothing wrong, wherever it died', async () => {
+      for (let seq = (await first()) - 1; seq <= cut.seq; seq++) {
+        expect(await tampered(left(`seq > ${seq}`))).toEqual({ log: [], file: [] });
+      }
+    });
+
+    test('anything else is: part of it, another in its place, and what was made up; a file shows none of it', async () => {
+      const from = await first();
+      const [, ...own] = left(`seq >= ${from}`);
+      expect(await tampered(own)).toMatchObject({ log: expect.arrayContaining(['inserted']), file: [] });
+      expect(await tampered(left(`seq < ${cut.seq}`))).toEqual({ log: ['inserted'], file: [] });
+      expect(await tampered(left(`seq <> ${cut.seq - 1}`))).toEqual({ log: ['deleted'], file: [] });
+      const moved = `update audit_entries set timestamp = overlay(timestamp placing '19' from 1)
+        where chain = '${agent.id}' and seq = ${cut.seq}`;
+      expect(await tampered([...left(`seq >= ${from}`), moved])).toEqual({ log: ['column_mismatch'], file: [] });
+      const forged = `insert into audit_entries
+          (organization_id, chain, seq, id, event, agent_id, actor_id, "timestamp", payload, disclosures, prev_hash, hash)
+        select organization_id, chain, 2, 'audit_0', event, agent_id, actor_id, "timestamp", payload, disclosures, 'nonsense', 'by SQL'
+        from audit_entries where chain = '${agent.id}' order by seq limit 1`;
+      expect(await tampered([left('false')[0]!, forged])).toMatchObject({ log: expect.arrayContaining(['edited']), file: [] });
+      expect(await tampered([forged])).toMatchObject({ log: expect.arrayContaining(['inserted']), file: [] });
+    });
   });
 
   test('a chain that no sweep has cut, cut and listed', async () => {

@@ -89,6 +89,7 @@ export function erasureText({ organizationId, payload }: StoredEntry): string {
 /** Every line but the manifest. */
 export function linesOf(log: MemoryLog, options: ExportOptions = {}): Line[] {
   const { what = 'log', signers = [SIGNER], range, agentId, since = [], cuts = new Map<string, Cut>() } = options;
+  const all = options.organizations === undefined && agentId === undefined && what === 'log';
   const organizations = options.organizations ?? [...new Set(log.leaves.map((one) => one.organizationId))];
   const trees = organizations.map((id) => {
     const leaves = leavesOf(log, id);
@@ -108,7 +109,8 @@ export function linesOf(log: MemoryLog, options: ExportOptions = {}): Line[] {
   });
   const lines: Line[] = [
     {
-      kind: 'export', v: 1, what, instance: INSTANCE, organizations, keys: options.keys ?? signers.map((one) => one.vkey), madeAt: MADE_AT,
+      kind: 'export', v: 1, what, instance: INSTANCE, organizations, ...(all ? { all } : {}),
+      keys: options.keys ?? signers.map((one) => one.vkey), madeAt: MADE_AT,
       ...(signers.length < 2 ? {} : { keyNotes: signers.slice(1).map(({ vkey }, n) => nextKeyNote(n + 1, vkey, signers[n]!)) }),
       from: range ? '2026-11-01T00:00:00.000Z' : null, to: range ? '2026-11-02T00:00:00.000Z' : null, agentId: agentId ?? null,
     },
@@ -119,7 +121,7 @@ export function linesOf(log: MemoryLog, options: ExportOptions = {}): Line[] {
   }
   for (const tree of trees) {
     const { id, leaves, size, root } = tree;
-    if (size > 0) {
+    if (anchored.length > 0) {
       lines.push({
         kind: 'map', organizationId: id, size, root: root.toString('base64'), siblings: map.siblings(id), timestamp,
         platform: { ...place, hashes: inclusionProof(platform, place.index).map((one) => one.toString('base64')) },

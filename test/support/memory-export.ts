@@ -1,10 +1,10 @@
 import { PLATFORM_TREE } from '../../src/domain/audit/checkpoint.js';
 import type { EntryPlace, ExportSource, PlacedLeaf } from '../../src/domain/audit/export/export-source.js';
 import type { SigningKey } from '../../src/domain/audit/note.js';
-import { mapSiblings } from '../../src/domain/audit/tree/stored-map.js';
+import { mapSiblings, siblingsOfNone } from '../../src/domain/audit/tree/stored-map.js';
 import { mapPlace } from '../../src/domain/audit/tree/map.js';
 import { inclusionProof } from '../../src/domain/audit/tree/proofs.js';
-import { hashText } from '../../src/domain/audit/tree/rfc6962.js';
+import { EMPTY_ROOT, hashText } from '../../src/domain/audit/tree/rfc6962.js';
 import type { MemoryLog } from './memory-log.js';
 import { readerAt } from './memory-trees.js';
 
@@ -38,14 +38,15 @@ export function exportSourceOf(log: MemoryLog, key: SigningKey, facts: MemoryFac
       Promise.resolve(trees().checkpoints.find((one) => one.organizationId === tree && one.size === size)),
     map: async (organizationId) => {
       const [own, all] = [newest(organizationId), newest(PLATFORM_TREE)];
+      if (!all) return undefined;
       const { map, platform } = log.trees!;
-      const siblings = await mapSiblings(map, mapPlace(organizationId));
-      const index = all!.size - 1;
-      const hashes = await inclusionProof(readerAt(log.trees!, PLATFORM_TREE, all!.size), index, all!.size);
-      return {
-        organizationId, size: own!.size, root: own!.root, timestamp: platform[index]!.timestamp,
-        siblings: siblings!.map(([depth, hash]) => [depth, hashText(hash)] as const),
-        platform: { index, size: all!.size, hashes: hashes.map(hashText) },
+      const siblings = await (own ? mapSiblings : siblingsOfNone)(map, mapPlace(organizationId));
+      const index = all.size - 1;
+      const hashes = await inclusionProof(readerAt(log.trees!, PLATFORM_TREE, all.size), index, all.size);
+      return siblings && {
+        organizationId, size: own?.size ?? 0, root: own?.root ?? hashText(EMPTY_ROOT), timestamp: platform[index]!.timestamp,
+        siblings: siblings.map(([depth, hash]) => [depth, hashText(hash)] as const),
+        platform: { index, size: all.size, hashes: hashes.map(hashText) },
       };
     },
     reader: (tree, size) => readerAt(log.trees!, tree, size),

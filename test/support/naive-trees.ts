@@ -64,9 +64,9 @@ const EMPTY = Buffer.alloc(32);
 
 /** The sparse map of depth 256 over organizations. */
 export function mapOf(leaves: readonly MapLeaf[]): { root: Buffer; siblings: (organization: string) => [number, string][] } {
+  const placeOf = (organization: string) => [...sha256(organization)].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   const placed = leaves.map((leaf) => ({
-    bits: [...sha256(leaf.organization)].flatMap((byte) => [...byte.toString(2).padStart(8, '0')]).join(''),
-    organization: leaf.organization,
+    bits: placeOf(leaf.organization),
     hash: leafHash(jcs({ organization: leaf.organization, root: leaf.root, size: leaf.size })),
   }));
   const below = (prefix: string): Buffer => {
@@ -78,7 +78,7 @@ export function mapOf(leaves: readonly MapLeaf[]): { root: Buffer; siblings: (or
   return {
     root: below(''),
     siblings: (organization) => {
-      const { bits } = placed.find((one) => one.organization === organization)!;
+      const bits = placeOf(organization);
       const found: [number, string][] = [];
       for (let depth = 0; depth < 256; depth++) {
         const sibling = below(bits.slice(0, depth) + (bits[depth] === '0' ? '1' : '0'));

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Disclosure } from '../../src/domain/audit/commitments.js';
 import { entryHash, preimage } from '../../src/domain/audit/hash.js';
 import {
-  exportOf, linesOf, nextKeyNote, noteOf, seal, signerOf, SIGNER, type ExportOptions, type Line, type Signer,
+  exportOf, INSTANCE, linesOf, nextKeyNote, noteOf, seal, signerOf, SIGNER, type ExportOptions, type Line, type Signer,
 } from './export-maker.js';
 import type { MemoryLog } from './memory-log.js';
 import { world, type World } from './verifier-world.js';
@@ -79,6 +80,8 @@ export function verifierCases(): VerifierCase[] {
   good('valid-rotated-twice', thrice.log, { signers: [older, newer, newest] });
   good('valid-unanchored', log, { anchored: (_, leaves) => Math.max(0, leaves - 3) }, 'valid_unanchored');
   good('valid-unanchored-no-checkpoint', log, { anchored: () => 0 }, 'valid_unanchored');
+  const youngest = { anchored: (id: string, leaves: number) => (id === 'org_b' ? 0 : leaves) };
+  good('valid-unanchored-young-organization', log, youngest, 'valid_unanchored');
 
   const elsewhere = (entry: Line): Line => ({ ...entry, payload: (entry['payload'] as string).replace('rest', 'page') });
   bad('edited-payload', ['edited'], onEntry(third, elsewhere));
@@ -119,6 +122,22 @@ export function verifierCases(): VerifierCase[] {
   bad('chain-removed', ['chain_removed'], without((one) => one.kind === 'entry' && one['chain'] === 'agt_2'), { anchored: () => 0 });
   bad('chain-removed-with-its-head', ['chain_removed', 'tree_mismatch'], without((one) => one['chain'] === 'agt_2'));
   bad('organization-removed', ['chain_removed'], without((one) => one['organizationId'] === 'org_b'));
+  const isNoteOf = (tree: string) => (one: Line) =>
+    one.kind === 'checkpoint' && (one['note'] as string).startsWith(`${INSTANCE}/${tree}\n`);
+  bad('organization-removed-and-its-name', ['tree_mismatch'], (lines) =>
+    without((one) => one['organizationId'] === 'org_b' || isNoteOf('org_b')(one))(lines).map((one) =>
+      one.kind === 'export' ? { ...one, organizations: ['org_platform', 'org_a'] } : one));
+  bad('organization-too-many', ['tree_mismatch'], (lines) => lines.flatMap((one) =>
+    isNoteOf('org_b')(one) ? [one, { ...one, note: noteOf(`${INSTANCE}/org_c\n1\n${'A'.repeat(43)}=\n`, [SIGNER]) }] : [one]));
+  const asYoung: Deed = (lines) => without(isNoteOf('org_b'))(lines).map((one) =>
+    one['organizationId'] !== 'org_b' ? one
+    : one.kind === 'entry' ? { ...one, index: null }
+    : one.kind === 'section' ? { ...one, size: 0 }
+    : one.kind === 'map' ? { ...one, size: 0, root: createHash('sha256').digest('base64') } : one);
+  bad('checkpoints-taken-away', ['checkpoint_invalid'], asYoung, { organizations: ['org_a', 'org_b'] });
+  bad('checkpoints-and-map-taken-away', ['checkpoint_invalid'],
+    (lines) => without((one) => one.kind === 'map' && one['size'] === 0)(asYoung(lines)), { organizations: ['org_a', 'org_b'] });
+  bad('young-without-proof', ['checkpoint_invalid'], without((one) => one.kind === 'map' && one['size'] === 0), youngest);
   const order = (one: Line) => one['event'] === 'gdpr.erasure_executed';
   const isErasureNote = (one: Line) => one.kind === 'erasure';
   bad('unauthorised-erasure', ['unauthorised_erasure'], without((one) => order(one) || isErasureNote(one)), { anchored: () => 0 },

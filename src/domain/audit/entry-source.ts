@@ -77,7 +77,7 @@ export interface LogHeader {
   readonly trees: readonly ShownTree[];
   /** Of every chain that was cut, the last one. */
   readonly seams: readonly ShownSeam[];
-  /** Every organization that has a chain, a tree or something in the queue, sorted. */
+  /** Every organization that has a chain, a tree or something in the queue, or was asked for by name, sorted. */
   readonly organizations: readonly string[];
   /** Parts of the log of about the same size, each with whole chains; together they are everything. */
   readonly ranges: readonly EntryRange[];

@@ -54,9 +54,13 @@ const treePath = { index: count, size: count, hashes: list(treeHash) };
 const placeOfEntry = { organizationId: text, chain: text, seq: count };
 
 const KINDS = {
-  /** The first line: what the file claims to be. `keys` are claims too, until someone vouches for them. */
+  /**
+   * The first line: what the file claims to be. `all` stands where its organizations are all that there are. `keys` are claims too,
+   * until someone vouches for them.
+   */
   export: {
-    v: exactly(1), what: exactly('log', 'person', 'archive'), instance: text, organizations: list(text), madeAt: timestamp,
+    v: exactly(1), what: exactly('log', 'person', 'archive'), instance: text, organizations: list(text), all: optional(exactly(true)),
+    madeAt: timestamp,
     from: optional(nullable(timestamp)), to: optional(nullable(timestamp)), agentId: optional(nullable(text)),
     userId: optional(nullable(text)), keys: list(key),
     /** Of each key behind the first: the note by which the one before vouches for it. */
@@ -64,7 +68,7 @@ const KINDS = {
   },
   /** A signed checkpoint of a tree. */
   checkpoint: { note: text },
-  /** That an organization's tree head stands in the platform's tree. */
+  /** That an organization's tree head stands in the platform's tree; of size 0, that none of it does. */
   map: {
     organizationId: text, size: count, root: treeHash, siblings: list(sibling), timestamp, platform: shape(treePath),
   },

@@ -1,7 +1,7 @@
-const CHARACTERS = 1_000;
+export const SUMMARY_CHARACTERS = 1_000;
 
 /** The first characters of a canonical output, as its entry has them; never half of a surrogate pair. */
 export function outputSummary(text: string): string {
-  const first = text.slice(0, CHARACTERS);
+  const first = text.slice(0, SUMMARY_CHARACTERS);
   return /[\uD800-\uDBFF]$/.test(first) ? first.slice(0, -1) : first;
 }

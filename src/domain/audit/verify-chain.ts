@@ -46,7 +46,9 @@ export interface ChainState {
 const MAX_STRANGERS = 1_000;
 
 /** @param seam where retention cut the chain: its survivors go on from there */
-export function startChain(ref: ChainRef, comparesLeaves: boolean, seam?: { readonly seq: number; readonly hash: string }): ChainState {
+export function startChain(
+  ref: ChainRef, comparesLeaves: boolean, seam?: { readonly seq: number; readonly hash: string | null },
+): ChainState {
   return {
     ref, comparesLeaves, breaks: [], blanks: [], transfers: [], entries: 0, seq: seam?.seq ?? 0, hash: seam?.hash ?? null,
     lastBroken: false, lastLeft: false, registered: false, leafSeq: 0, strangers: [],
@@ -97,7 +99,7 @@ export function takeUp(state: ChainState, entry: StoredEntry): void {
 /** Compares the end of a chain with its head. */
 export function endChain(state: ChainState, head: StoredHead | undefined): void {
   const { ref: { chain }, last, breaks } = state;
-  sortOutStrangers(state);
+  endLinks(state);
   const end = Math.max(head?.seq ?? 0, state.leafSeq);
   if (!last && state.seq === 0) {
     if (end > 0) breaks.push(missing(chain, 1, end, 'chain_removed', 'the whole chain is gone'));
@@ -169,7 +171,8 @@ function stranger(state: ChainState, entry: StoredEntry, leafHash: string): void
   else state.breaks.push(breakAt(entry, 'tree_mismatch', 'is not the one that the tree of its organization holds there'));
 }
 
-function sortOutStrangers({ strangers, breaks }: ChainState): void {
+/** After the last entry: what only shows in all of them. */
+export function endLinks({ strangers, breaks }: ChainState): void {
   const appended = new Set(strangers.map((one) => one.leafHash));
   for (const { entry } of strangers) {
     breaks.push(

@@ -5,6 +5,7 @@ import type { EntryStreams, ShownSeam } from './entry-source.js';
 import { KeyedSum, LeafHasher, type Summed } from './keyed-sum.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from './stored-entry.js';
 import { endChain, nextPosition, startChain, takeUp, type Blank, type ChainState, type Transfer } from './verify-chain.js';
+import { Leftovers } from './verify-leftovers.js';
 
 /** How a range of the log is to be read. */
 export interface EntriesOrder {
@@ -53,6 +54,8 @@ export interface OrganizationFound {
   breaksFound: number;
   /** Blanked values, by entry hash and digest. */
   readonly blanks: Map<string, Blank['entry']>;
+  /** Entries below a cut that its sweep may not have deleted yet. */
+  leftovers: number;
 }
 
 const ENTRIES_PER_REPORT = 5_000;
@@ -111,7 +114,9 @@ async function nextChain(
   const head = same(await heads.peek(), ref) ? heads.take() : undefined;
   const seam = same(await cuts.peek(), ref) ? cuts.take() : undefined;
   const state = startChain(ref, comparesLeaves, seam);
+  const left = seam && new Leftovers(seam, comparesLeaves);
   const found = foundIn(pass, ref.organizationId);
+  const settled = () => settle(state, left, pass, found);
   pass.chains++;
   return (async function* () {
     let batch = 0;
@@ -125,14 +130,16 @@ async function nextChain(
       const ours = here?.seq === seq ? (entries.take(), here) : undefined;
       const theirs = known?.seq === seq ? (leaves.take(), known) : undefined;
       if (seam?.isReadAgain && ours?.seq === seam.seq) takeUp(state, ours);
-      else if (seam && seq <= seam.seq) leftOver(state, ours, seam);
+      else if (left && seq <= left.cut.seq) left.next(ours, theirs);
       else next(pass, state, ours, theirs, seen);
       if (++batch % ENTRIES_PER_REPORT > 0) continue;
-      settle(state, pass, found);
+      settled();
       yield pass.entries;
     }
+    left?.end();
     endChain(state, head);
-    settle(state, pass, found);
+    settled();
+    found.leftovers += left?.count ?? 0;
     yield pass.entries;
   })();
 }
@@ -149,27 +156,19 @@ function next(
   pass.notable.push({ organizationId, chain, seq, id, hash, event, metadata: payload.metadata });
 }
 
-/** While a sweep is under way, what it cut off is still there in part, and counts as gone. */
-function leftOver({ breaks }: ChainState, entry: StoredEntry | undefined, seam: Cut): void {
-  if (!entry || !seam.isDone) return;
-  const { chain, seq, id } = entry;
-  const detail = `entry ${seq} of chain ${chain} stands where the chain was cut off, up to ${seam.seq}`;
-  breaks.push({ chain, position: seq, entryId: id, kind: 'inserted', detail });
-}
-
 function foundIn(pass: Pass, organizationId: string): OrganizationFound {
   let found = pass.organizations.get(organizationId);
   if (!found) {
     const keyed = new KeyedSum();
-    found = { keyed, sum: keyed.summed, breaks: [], breaksFound: 0, blanks: new Map() };
+    found = { keyed, sum: keyed.summed, breaks: [], breaksFound: 0, blanks: new Map(), leftovers: 0 };
     pass.organizations.set(organizationId, found);
   }
   return found;
 }
 
 /** Moves what a chain asks for, or offers, to its organization. */
-function settle(state: ChainState, pass: Pass, found: OrganizationFound): void {
-  const breaks = state.breaks.splice(0);
+function settle(state: ChainState, left: Leftovers | undefined, pass: Pass, found: OrganizationFound): void {
+  const breaks = [...(left?.takeBreaks() ?? []), ...state.breaks.splice(0)];
   found.breaksFound += breaks.length;
   found.breaks.push(...breaks.slice(0, MAX_BREAKS - found.breaks.length));
   for (const { entry, d } of state.blanks.splice(0)) found.blanks.set(`${entry.hash} ${d}`, entry);

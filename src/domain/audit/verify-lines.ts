@@ -4,12 +4,11 @@ import { openCheckpoint, originOf, PLATFORM_TREE, type Checkpoint } from './chec
 import { manifestText, readLine, type ExportLine, type LineOf } from './export-lines.js';
 import { Succession, type NextKey } from './next-key.js';
 import { openNote, readVerifierKey, type VerifierKey } from './note.js';
-import { bitAt, EMPTY_SUBTREE, MAP_DEPTH, mapNode, mapPlace, placedLeaf, type MapSibling } from './tree/map.js';
-import { platformLeaf } from './tree/leaf.js';
-import { checkConsistency, checkInclusion } from './tree/proofs.js';
-import { hashText, leafHash, readHash } from './tree/rfc6962.js';
+import { checkConsistency } from './tree/proofs.js';
+import { readHash } from './tree/rfc6962.js';
 import type { LogFound } from './verify.js';
 import { orderOrigin, type Order } from './order-note.js';
+import { againstFileMap, shownMap, type Mapped } from './verify-file-map.js';
 import { SectionCheck, type SectionFrame } from './verify-section.js';
 
 export interface LinesOptions {
@@ -71,7 +70,7 @@ class LinesCheck implements SectionFrame {
   private readonly digest = createHash('sha256');
   private readonly checkpoints = new Map<string, SignedCheckpoint>();
   private readonly consistencies = new Map<string, LineOf<'consistency'>>();
-  private mapped: { id: string; timestamp: string } | undefined;
+  private mapped: Mapped | undefined;
   private readonly unproven: string[] = [];
 
   /** @throws Error for a key that is none */
@@ -179,14 +178,11 @@ class LinesCheck implements SectionFrame {
     else this.checkpoints.set(tree, { ...opened.checkpoint, note });
   }
 
-  private map({ organizationId: id, size, root, siblings, timestamp, platform }: LineOf<'map'>): void {
+  private map(line: LineOf<'map'>): void {
     this.closeSection();
-    const [own, all] = [this.checkpoints.get(id), this.checkpoints.get(PLATFORM_TREE)];
-    const map = mapRootOf(id, size, root, siblings.map(([depth, hash]) => [depth, readHash(hash)!]));
-    const leaf = leafHash(platformLeaf({ map: hashText(map), timestamp }));
-    const isCarried = own?.size === size && own.root === root && all?.size === platform.size &&
-      checkInclusion(leaf, platform.index, platform.size, platform.hashes.map((hash) => readHash(hash)!), readHash(all.root)!);
-    if (isCarried) this.mapped = { id, timestamp };
+    const { organizationId: id, size } = line;
+    const shown = shownMap(line, this.checkpoints.get(id), this.checkpoints.get(PLATFORM_TREE));
+    if (shown) this.mapped = shown;
     else this.add(id, size, null, 'checkpoint_invalid', `the platform's checkpoint does not carry the tree of ${id} that is shown`);
   }
 
@@ -197,15 +193,16 @@ class LinesCheck implements SectionFrame {
     this.section = new SectionCheck(this, line, own, this.recalled(id));
     if (this.header!.organizations[this.sections++] !== id) this.section.inTree('chain_removed', 0, 'is not the one announced here');
     if (size !== (own?.size ?? 0)) this.section.inTree('checkpoint_invalid', size, 'is shown without a signed checkpoint of its size');
-    else if (own && this.mapped?.id !== id) {
-      this.section.inTree('checkpoint_invalid', size, 'is not shown to be under a platform checkpoint');
+    else if (this.checkpoints.size > 0 && this.mapped?.id !== id) {
+      const what = own ? 'is not shown to be under a platform checkpoint' : 'has no checkpoint, and is not shown to have had none';
+      this.section.inTree('checkpoint_invalid', size, what);
     }
   }
 
   /** Whether the tree of this file goes on from an older state of it; undefined where the file does not say. */
   continues(tree: string, { size, root }: { readonly size: number; readonly root: string }): boolean | undefined {
     const now = this.checkpoints.get(tree);
-    if (size === 0 || size > (now?.size ?? 0)) return size === 0 ? true : undefined;
+    if (size === 0 || size > (now?.size ?? 0)) return size === 0;
     if (size === now!.size) return root === now!.root;
     const proof = this.consistencies.get(`${tree} ${size}`);
     if (proof?.to !== now!.size) return undefined;
@@ -236,7 +233,9 @@ class LinesCheck implements SectionFrame {
     const goesOn = this.continues(tree, recalled) ?? seen;
     if (goesOn === undefined && tree !== PLATFORM_TREE) this.unproven.push(`${tree} at ${recalled.size}`);
     if (goesOn !== false) return;
-    const what = 'does not go on from the remembered one: it was rewritten, or the file is older';
+    const what = tree === PLATFORM_TREE || this.header!.organizations.includes(tree)
+      ? 'does not go on from the remembered one: it was rewritten, or the file is older'
+      : 'is gone: the checkpoint remembered is of an organization that a file of all of them has to hold';
     this.add(tree, recalled.size, null, 'checkpoint_invalid', `the tree of ${tree} ${what}`);
   }
 
@@ -279,7 +278,8 @@ class LinesCheck implements SectionFrame {
       this.add(origin, size, null, kind, `the note of ${origin} ${what}`);
     }
     this.matchTransfers(header);
-    this.judgeRecalled(PLATFORM_TREE, this.recalled(PLATFORM_TREE), undefined);
+    if (header.all) for (const one of againstFileMap(this.checkpoints, this.mapped)) this.give(one);
+    for (const tree of [PLATFORM_TREE, ...this.missing(header)]) this.judgeRecalled(tree, this.recalled(tree), undefined);
     if (this.breaksFound === 0 && this.unproven.length > 0) {
       throw new Error(`the file does not show that the history goes on from the remembered checkpoint (${this.unproven.join(', ')})`);
     }
@@ -294,13 +294,24 @@ class LinesCheck implements SectionFrame {
   }
 
   /** Only who sees every organization can ask for both halves of a transfer; a swept half is gone rightly. */
-  private matchTransfers({ organizations }: LineOf<'export'>): void {
-    if (!this.isWhole || !organizations.includes('org_platform')) return;
+  private matchTransfers({ all }: LineOf<'export'>): void {
+    if (!this.isWhole || !all) return;
     for (const { chain, seq, id, direction } of this.transfers.values()) {
       if (this.cutChains.has(chain)) continue;
       const kind = direction === 'out' ? 'truncated' : 'inserted';
       this.add(chain, seq, id, kind, `entry ${seq} of chain ${chain} is one half of a transfer without the other`);
     }
+  }
+
+  /** Organizations that somebody remembers, and that a file of all of them does not name. */
+  private missing({ all, instance, organizations }: LineOf<'export'>): string[] {
+    const origins = (this.options.remembered ?? []).map((note) => note.slice(0, note.indexOf('\n')).split('/'));
+    const known = origins.flatMap(([name, tree]) => (all && name === instance && tree !== undefined ? [tree] : []));
+    return [...new Set(known)].filter((tree) => tree !== PLATFORM_TREE && !organizations.includes(tree));
+  }
+
+  private give({ chain, position, entryId, kind, detail }: Break): void {
+    this.add(chain, position, entryId, kind, detail);
   }
 
   get isLog(): boolean {
@@ -314,16 +325,4 @@ class LinesCheck implements SectionFrame {
   get isWhole(): boolean {
     return this.isLog && !this.isRange && (this.header?.agentId ?? null) === null;
   }
-}
-
-/** The map's root from one organization's leaf and what stands beside its path; where nothing is listed, nothing stands. */
-function mapRootOf(organization: string, size: number, root: string, siblings: readonly MapSibling[]): Uint8Array {
-  const place = mapPlace(organization);
-  const beside = new Map(siblings);
-  let { hash } = placedLeaf({ organization, size, root });
-  for (let depth = MAP_DEPTH - 1; depth >= 0; depth--) {
-    const other = beside.get(depth) ?? EMPTY_SUBTREE;
-    hash = bitAt(place, depth) === 0 ? mapNode(hash, other) : mapNode(other, hash);
-  }
-  return hash;
 }

@@ -3,9 +3,9 @@ import { inTree, type Break } from './breaks.js';
 import { PLATFORM_TREE, readCheckpoint } from './checkpoint.js';
 import type { LogSource, ShownAnchor } from './entry-source.js';
 import { parseCanonical } from './payload.js';
-import { checkMap, mapPlace, mapRoot, placedLeaf, type OrganizationHead } from './tree/map.js';
-import { hashText, readHash } from './tree/rfc6962.js';
-import { mapSiblings } from './tree/stored-map.js';
+import { mapLeaf, mapPlace, mapRoot, placedLeaf, type OrganizationHead } from './tree/map.js';
+import { hashText, readHash, sameHash } from './tree/rfc6962.js';
+import { lookUp } from './tree/stored-map.js';
 import { CheckpointJudge, type Trust } from './verify-checkpoints.js';
 import type { Notable } from './verify-entries.js';
 import type { OrganizationTreeFound, PlatformFound, TreeFound } from './verify-tree.js';
@@ -133,18 +133,24 @@ export async function againstWholeMap(
   return breaks;
 }
 
-/** One organization by its path: nobody else's head is needed. */
-export async function againstMapPath(source: LogSource, platform: PlatformFound, tree: OrganizationTreeFound): Promise<Break[]> {
-  const head = await source.mapHead(tree.tree);
-  const breaks = [...againstHead(tree.tree, tree, head)];
-  if (!head || platform.size === 0) return breaks;
+/**
+ * One organization by its path: nobody else's head is needed. Of one without a checkpoint the path has to show that it is in no map: else
+ * whoever takes its checkpoints and its place away makes it look as if it were too young for one.
+ */
+export async function againstMapPath(
+  source: LogSource, platform: PlatformFound, id: string, tree: OrganizationTreeFound | undefined,
+): Promise<Break[]> {
+  const head = await source.mapHead(id);
+  const breaks = [...againstHead(id, tree, head)];
+  if (platform.size === 0) return breaks;
   const said = mapOf(platform);
   if ('kind' in said) return [...breaks, said];
-  const siblings = await mapSiblings({ contents: (keys) => source.mapContents(keys) }, mapPlace(tree.tree));
-  const root = readHash(said.map)!;
-  if (siblings && checkMap(placedLeaf(head), siblings, root)) return breaks;
-  const what = "is not in the platform's tree with the root that it has";
-  return [...breaks, inTree(tree.tree, tree.size, 'tree_mismatch', what)];
+  const { leaf, root } = await lookUp({ contents: (keys) => source.mapContents(keys) }, mapPlace(id));
+  const isSame = head ? leaf !== undefined && sameHash(leaf, mapLeaf(head)) : leaf === undefined;
+  if (isSame && hashText(root) === said.map) return breaks;
+  const what = head ? "is not in the platform's tree with the root that it has"
+    : 'has no place in the map, and the map that was signed does not show that it had none: something of it was signed, and taken away';
+  return [...breaks, inTree(id, tree?.size ?? 0, 'tree_mismatch', what)];
 }
 
 function* againstHead(id: string, tree: OrganizationTreeFound | undefined, head: OrganizationHead | undefined): Generator<Break> {

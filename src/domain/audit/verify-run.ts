@@ -144,7 +144,7 @@ export class Run {
     for (const tree of [...trees.values(), platform]) breaks.add(againstKept(tree, this.kept, judge, recoveries));
     breaks.add(againstAnnouncedKey([...trees.values(), platform], trees.get(PLATFORM_ORGANIZATION), rotations, judge));
     if (source.whole && options.agentId === undefined) breaks.add(await againstWholeMap(source, platform, trees));
-    else for (const tree of trees.values()) breaks.add(await againstMapPath(source, platform, tree));
+    else for (const id of header.organizations) breaks.add(await againstMapPath(source, platform, id, trees.get(id)));
     if (source.whole) breaks.add(unmatched(entries.transfers, header.seams));
     breaks.add(usedSince(header.shared ?? [], entries.transfers, header.seams, read.stood));
     let uncovered = 0;
@@ -175,16 +175,20 @@ export class Run {
     return kept.length === 0 ? [] : (await source.recoveries()).map(metadataOf);
   }
 
-  /** Reads those organizations again, sorted, of which chains and tree do not hold the same; of parts it only says so. */
+  /**
+   * Reads those organizations again, sorted, of which chains and tree do not hold the same, and those in which something is left below
+   * a cut, which no sum holds; of parts it only says that they are not the same.
+   */
   private async againstTrees({ entries, trees, queue, chains }: Read, breaks: Breaks): Promise<EntriesFound> {
     const { source, sumKey, parts } = this;
     const ids = new Set([...entries.organizations.keys(), ...trees.keys(), ...queue.keys()]);
     const again: EntriesFound[] = [];
     for (const id of [...ids].sort()) {
-      const written = entries.organizations.get(id)?.sum ?? NOTHING_SUMMED;
+      const { sum: written = NOTHING_SUMMED, leftovers = 0 } = entries.organizations.get(id) ?? {};
       const known = addSums(trees.get(id)?.sum ?? NOTHING_SUMMED, queue.get(id) ?? NOTHING_SUMMED);
-      if (sameSums(written, known)) continue;
+      const isSame = sameSums(written, known);
       const part = parts.get(id);
+      if (isSame && (part || leftovers === 0)) continue;
       if (part) {
         breaks.add([inTree(id, part.size, 'tree_mismatch', 'and the newer entries of its chains are not the same')]);
         continue;
@@ -193,7 +197,7 @@ export class Run {
       const order = { sumKey, seams: this.seamsOf(id, chains) };
       const found = await toEnd(verifyEntries(source.read(range), order, source.sorted(id, chains)));
       const one = found.organizations.get(id);
-      if (one?.breaksFound === 0) {
+      if (!isSame && one?.breaksFound === 0) {
         one.breaks.push(inTree(id, 0, 'tree_mismatch', 'and the chains of its organization do not hold the same entries'));
         one.breaksFound++;
       }

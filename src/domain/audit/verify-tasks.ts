@@ -130,10 +130,11 @@ export function joinEntries(parts: readonly EntriesFound[]): EntriesFound {
   for (const part of parts) {
     for (const [id, one] of part.organizations) {
       const known: OrganizationFound =
-        organizations.get(id) ?? { sum: NOTHING_SUMMED, breaks: [], breaksFound: 0, blanks: new Map() };
+        organizations.get(id) ?? { sum: NOTHING_SUMMED, breaks: [], breaksFound: 0, blanks: new Map(), leftovers: 0 };
       known.sum = addSums(known.sum, one.sum);
       known.breaks.push(...one.breaks);
       known.breaksFound += one.breaksFound;
+      known.leftovers += one.leftovers;
       for (const [key, entry] of one.blanks) known.blanks.set(key, entry);
       organizations.set(id, known);
     }

@@ -221,6 +221,32 @@ describe('a history that is not the one that was signed', () => {
     expect(await found(log, { agentId: 'agt_1' })).toEqual(FINE);
   });
 
+  it('one organization alone: its checkpoints and its place in the map are gone, as if it were too young for them', async () => {
+    const withoutTree = (log: MemoryLog) => {
+      log.trees!.organizations.delete('org_b');
+      while (log.trees!.checkpoints.some(({ organizationId }) => organizationId === 'org_b')) replaceNewest(log, 'org_b', () => []);
+    };
+    const alone = async (log: MemoryLog) => found(log, { agentId: 'agt_2' });
+    const placeGone = await signed();
+    withoutTree(placeGone);
+    expect((await alone(placeGone)).breaks).toEqual(['org_b chain_removed']);
+    const { nodes } = placeGone.trees!.map;
+    for (const [name, { head }] of nodes) if (head?.organization === 'org_b') nodes.delete(name);
+    expect((await alone(placeGone)).breaks).toEqual(['org_b tree_mismatch']);
+    const mapMadeAnew = await signed();
+    withoutTree(mapMadeAnew);
+    mapMadeAnew.trees!.map.nodes.clear();
+    const others = ['org_a', 'org_platform'].map((organization) => ({ organization, ...newest(mapMadeAnew, organization) }));
+    await mapMadeAnew.trees!.map.update(others);
+    expect((await alone(mapMadeAnew)).breaks).toEqual(['org_b tree_mismatch']);
+  });
+
+  it('one organization alone, which is really too young for a checkpoint', async () => {
+    const log = await signed();
+    write(log, 2, 'org_c', 'agt_9');
+    expect(await found(log, { agentId: 'agt_9' })).toEqual({ breaks: [], uncovered: 2 });
+  });
+
   it('one agent is registered a second time', async () => {
     const log = await signed();
     for (let n = 0; n < 2; n++) {
@@ -236,7 +262,7 @@ describe('a history that is not the one that was signed', () => {
 describe('a chain that retention has cut', () => {
   async function swept(
     change: {
-      hash?: string; count?: number; size?: number; seq?: number; listed?: boolean; before?: string;
+      hash?: string; count?: number; size?: number; seq?: number; listed?: boolean; before?: string; left?: number;
       note?: (text: string) => string | null; key?: SigningKey;
     } = {},
   ): Promise<MemoryLog> {
@@ -259,7 +285,7 @@ describe('a chain that retention has cut', () => {
       note: change.note ? change.note(text) : signNote(text, [change.key ?? KEY]),
     };
     log.seams = [seam];
-    log.entries = log.entries.filter(({ chain, seq }) => chain !== 'agt_1' || seq > cut.seq);
+    log.entries = log.entries.filter(({ chain, seq }) => chain !== 'agt_1' || seq > cut.seq - (change.left ?? 0));
     await checkpoint(log, KEY);
     return log;
   }
@@ -289,10 +315,15 @@ describe('a chain that retention has cut', () => {
   });
 
   it('what was swept must be gone once the sweep is done, and may be there until then', async () => {
-    const log = await swept();
-    const left = (await signed()).entries.find(({ chain, seq }) => chain === 'agt_1' && seq === 4)!;
-    const there = { ...log, entries: [...log.entries, left] };
-    expect((await found(there)).breaks).toEqual(['agt_1 inserted']);
-    expect(await found({ ...there, seams: log.seams!.map((seam) => ({ ...seam, isDone: false })) })).toEqual(FINE);
+    for (const left of [1, 2, 4]) {
+      const log = await swept({ left });
+      expect((await found(log)).breaks).toEqual(Array.from({ length: left }, () => 'agt_1 inserted'));
+      log.seams = log.seams!.map((seam) => ({ ...seam, isDone: false }));
+      expect(await found(log)).toEqual(FINE);
+      expect(await found(log, { agentId: 'agt_1' })).toEqual(FINE);
+      log.entries = log.entries.map((one) => (one.chain === 'agt_1' && one.seq === 4 ? { ...one, disclosures: '[]' } : one));
+      expect((await found(log)).breaks).toEqual(['agt_1 edited']);
+      expect((await found(log, { agentId: 'agt_1' })).breaks).toEqual(['agt_1 edited']);
+    }
   });
 });

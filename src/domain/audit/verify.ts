@@ -3,6 +3,7 @@ import type { Break } from './breaks.js';
 import type { StoredCheckpoint } from './checkpoint.js';
 import type { LogHeader, LogSource } from './entry-source.js';
 import type { Judgement, LogJudge } from './log-judge.js';
+import type { StoredEntry } from './stored-entry.js';
 import { Breaks } from './verify-joins.js';
 import { isOfThis, type Part, type ReadUpTo } from './verify-parts.js';
 import { Run, type Read, type RunOptions } from './verify-run.js';
@@ -108,12 +109,17 @@ async function foundBy(run: Run, read: Read, { remembers, agentId }: VerifyOptio
   };
 }
 
-/** Beside the threads, which leave the caller's with little to do. */
-async function judgeApart(source: LogSource, { ranges }: LogHeader, { judges = [], agentId }: VerifyOptions): Promise<void> {
+/**
+ * Beside the threads, which leave the caller's with little to do. What a sweep has not deleted yet counts as gone: of an execution that
+ * it parts, the end alone may be left.
+ */
+async function judgeApart(source: LogSource, { ranges, seams }: LogHeader, { judges = [], agentId }: VerifyOptions): Promise<void> {
   if (judges.length === 0) return;
+  const cutAt = new Map(seams.map(({ organizationId, chain, seq }) => [`${organizationId} ${chain}`, seq]));
+  const isGone = ({ organizationId, chain, seq }: StoredEntry) => seq <= (cutAt.get(`${organizationId} ${chain}`) ?? 0);
   for (const range of agentId === undefined ? ranges : [{ chains: [agentId] }]) {
     for await (const batch of source.read(range).entries) {
-      for (const entry of batch) for (const judge of judges) judge.entry(entry);
+      for (const entry of batch) if (cutAt.size === 0 || !isGone(entry)) for (const judge of judges) judge.entry(entry);
     }
   }
 }

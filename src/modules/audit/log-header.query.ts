@@ -26,7 +26,8 @@ export async function headerOf(run: RunsSql, scope: readonly string[] | null, ag
   const { ranges, total } =
     agentId === undefined ? await rangesOf(run, scope) : { ranges: [{ organizations, chains: [agentId] }], total: 0 };
   const shared = scope === null ? await sharedChains(run, agentId) : [];
-  const known = [...new Set([...organizations, ...gone.map(({ tree }) => tree)])].sort();
+  // What was asked for may be gone with all that would say so here; the map that was signed tells.
+  const known = scope === null || agentId !== undefined ? organizations : [...new Set(scope)].sort();
   return { instance, keys, trees, seams, organizations: known, ranges, shared, total };
 }
 

@@ -33,18 +33,16 @@ interface Row {
   readonly settlement: JsonValue;
 }
 
+/** Of an output its entry has the beginning: enough, unless something was erased of it, which may have moved what stood behind. */
 const LONG = {
   input: 'e.input', context: 'e.context', action: 'e.action', reasons: 'e.reasons', error: 'e.error', edit: 'e.edit', report: 'e.report',
-  settlement: 'e.settlement',
+  settlement: 'e.settlement', output: `case when strpos(e.output, '${ERASED}') > 0 then e.output else left(e.output, 1000) end`,
 };
 
-/** Of an output its entry has the beginning. What was erased of it may have stood behind that, so then nothing is shown of it. */
 const ROWS = `
   select e.organization_id as "organizationId", e.id, e.agent_id as "agentId", e.capability, e.status, e.reason, e.definition,
     e.grant_id as "grantId", e.grant_version as "grantVersion", e.hitl_request_id as "hitlId", e.requested_by as "requestedBy",
-    e.flagged, e.duration_ms as "durationMs", e.audit_id as "entryId",
-    case when strpos(e.output, '${ERASED}') > 0 then '${ERASED}' else left(e.output, 1000) end as output, long."isLarge",
-    ${longColumns(LONG)}
+    e.flagged, e.duration_ms as "durationMs", e.audit_id as "entryId", long."isLarge", ${longColumns(LONG)}
   from executions e ${measured(LONG)} ${pageOf('e')}`;
 
 const holds = (column: string) => `coalesce(strpos(e.${column}::text, '${ERASED}') > 0, false)`;
@@ -101,7 +99,7 @@ function recordOf(row: Row): RecordRow {
 function textsOf({ input, context, action, reasons, output, error }: Row, edit: JsonObject | undefined): ShownTexts {
   return {
     input, context, action, reasons: canonical(reasons),
-    output: output === null ? null : outputSummary(output),
+    output: output === null || output.includes(ERASED) ? output : outputSummary(output),
     error: error === null ? null : canonical(error),
     diff: edit ? canonical(edit['diff']) : null,
     editor: edit ? word(edit['by']) : null,

@@ -40,9 +40,13 @@ interface Row {
   readonly escalationReason: string | null;
 }
 
+/** The vote that decided says the same, and has no entry of its own: where it shows more, that is compared. */
+const NOTE = `case when q.note is distinct from '${ERASED}' then q.note else coalesce((select v.note from hitl_votes v
+  where v.organization_id = q.organization_id and v.request_id = q.id and v.entry_id = q.decision_entry_id limit 1), q.note) end`;
+
 const LONG = {
   input: 'q.input', requestedInput: 'q.requested_input', context: 'q.context', action: 'q.action', reasons: 'q.reasons',
-  diff: 'q.edit_diff', note: 'q.note', escalationReason: 'q.escalation_reason',
+  diff: 'q.edit_diff', note: NOTE, escalationReason: 'q.escalation_reason',
 };
 
 /**

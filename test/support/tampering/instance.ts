@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type pg from 'pg';
 import type { verify as Verify } from '../../../verifier/verify.mjs';
-import { logLines } from '../../../src/domain/audit/export/log-lines.js';
+import { logLines, type ExportSelection } from '../../../src/domain/audit/export/log-lines.js';
 import { sealed } from '../../../src/domain/audit/export/seal.js';
 import { signingKey } from '../../../src/domain/audit/note.js';
 import { verifyLog, type LogFound } from '../../../src/domain/audit/verify.js';
 import type { ShownAnchor } from '../../../src/domain/audit/entry-source.js';
+import { organizationsWithLog } from '../../../src/modules/audit/exports/exported-organizations.query.js';
 import { sqlExportSource } from '../../../src/modules/audit/exports/export-source.query.js';
 import { KEEPERS } from '../../../src/cli/verify-from.js';
 import { judgesOf } from '../../../src/modules/audit/judging/judges.js';
@@ -132,7 +133,10 @@ export async function fileOf(
 async function textsOf(run: Place['run'], log: LoggedLog, organizations: readonly string[]): Promise<string[]> {
   const source = await sqlExportSource(run, log.seed);
   const texts: string[] = [];
-  const lines = logLines(source, { organizations }, new Date().toISOString());
+  // A file of everything is of whatever there is, as the service makes it.
+  const selection: ExportSelection = organizations === log.organizations
+    ? { organizations: await organizationsWithLog(run, { organizations: 'all' }), all: true } : { organizations };
+  const lines = logLines(source, selection, new Date().toISOString());
   for await (const text of sealed(lines, signingKey(log.instance, log.seed))) texts.push(text.slice(0, -1));
   return texts;
 }

@@ -24,7 +24,14 @@ function row(name: string, table: string, change: string, where = 'true'): Tampe
 /** Another text, of whatever it was. */
 const other = (column: string) => `${column} = case when ${column} is null then '"x"' else '{"x":' || to_json(${column}) || '}' end`;
 const otherJson = (column: string) => `${column} = case when ${column} is null then '"x"' else json_build_object('x', ${column}) end`;
+/** Another text, in which the mark of erasing stands. */
+const marked = (column: string) =>
+  `${column} = case when left(${column}, 1) = '{' then '{"x [erased]":"y [erased]"}' else 'y [erased]' end`;
+const markedJson = (column: string) => `${column} = '{"x [erased]":"y [erased]"}'`;
 const whole = (...columns: string[]) => columns.map((column) => `coalesce(${column}::text, '') not like '%[erased]%'`).join(' and ');
+
+const mark = (what: string, table: string, column: string, change = marked) =>
+  row(`${what}, with the mark of erasing in it`, table, change(column), `${column} is not null and ${whole(column)}`);
 
 /** Whom entries concern: a person's copy and erasure go by it. */
 function subject(name: string, statement: string, isAny: boolean): Tampering {
@@ -94,6 +101,13 @@ export const ROWS: readonly Tampering[] = [
   row("a vote's entry", 'hitl_votes', `entry_id = 'audit_00000000000000000000000000'`),
   row('a vote that nobody gave', 'hitl_votes', `insert into hitl_votes
     select organization_id, request_id, version, digest, 'usr_x', note, entry_id, voted_at from hitl_votes`),
+  mark("an execution's input", 'executions', 'input'),
+  mark("an execution's action", 'executions', 'action'),
+  mark("an execution's output", 'executions', 'output'),
+  mark("an execution's reasons", 'executions', 'reasons', markedJson),
+  mark("a request's input", 'hitl_requests', 'input'),
+  mark("a request's context", 'hitl_requests', 'context'),
+  mark("a request's comment", 'hitl_requests', 'note'),
   subject('emptied', 'delete from audit_subjects', true),
   subject('one gone', 'delete from audit_subjects', false),
   subject('one more', `insert into audit_subjects

@@ -185,6 +185,22 @@ export const SWEEPS: readonly Tampering[] = [
     },
   },
   {
+    name: 'sweep: said not to be done, and something written below its cut', in: 'swept', unseen: BY_ENTRIES,
+    kinds: ['inserted', 'edited', 'column_mismatch', 'tree_mismatch'],
+    deed: async (place) => {
+      const sweep = await newestSweep(place);
+      const entry = place.entry();
+      if (!sweep || sweep.cuts.length === 0 || !entry) return undefined;
+      const { chain, seq, hash } = place.random.of(sweep.cuts);
+      await place.run(`update audit_sweeps set state = 'recorded' where organization_id = $1 and id = $2`,
+        [place.organizationId, sweep.id]);
+      const at = place.random.chance(0.5) ? seq : 1 + place.random.below(seq);
+      const forged = forgedFrom(entry, { chain, seq: at, prevHash: place.random.chance(0.5) ? hash : null });
+      await place.insert([place.random.chance(0.3) ? { ...forged, hash } : forged]);
+      return { at: [chain, place.organizationId] };
+    },
+  },
+  {
     name: 'sweep: more deleted than it says', kinds: ['deleted', 'truncated', 'chain_removed'], in: 'swept',
     deed: async (place) => {
       const chain = place.chain(1, (name) => alreadyGone(place, name) > 0);

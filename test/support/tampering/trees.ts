@@ -181,7 +181,23 @@ export const TREES: readonly Tampering[] = [
       return rows.length === 0 ? undefined : { at: [organizationId, 'platform'] };
     },
   },
+  gone('its checkpoints and its place in the map', ['checkpoints', 'map_nodes']),
+  gone('its tree, its checkpoints and its place in the map', ['trees', 'tree_leaves', 'checkpoints', 'map_nodes']),
+  gone('the whole organization', ['entries', 'heads', 'trees', 'tree_leaves', 'tree_queue', 'subjects', 'checkpoints']),
+  gone('the whole organization and its place in the map',
+    ['entries', 'heads', 'trees', 'tree_leaves', 'tree_queue', 'subjects', 'checkpoints', 'map_nodes']),
 ];
+
+/** All rows of an organization in these tables are gone, which alone would say that anything was signed of it. */
+function gone(what: string, tables: readonly string[]): Tampering {
+  return {
+    name: `gone: ${what}`, kinds: ['checkpoint_invalid', 'tree_mismatch', 'chain_removed'],
+    deed: async ({ run, organizationId, log }) => {
+      for (const table of tables) await run(`delete from audit_${table} where organization_id = $1`, [organizationId]);
+      return { at: [...log.chainsOf(organizationId).keys(), organizationId, 'platform'] };
+    },
+  };
+}
 
 function map(name: string, sql: string): Tampering {
   return {

@@ -34,7 +34,7 @@ export interface ExportSource {
   /** The newest checkpoint of a tree: an organization's, or `platform`. */
   checkpoint(tree: string): Promise<StoredCheckpoint | undefined>;
   checkpointOfSize(tree: string, size: number): Promise<StoredCheckpoint | undefined>;
-  /** Leads from the organization's newest checkpoint to the platform's. */
+  /** Leads from the organization's newest checkpoint to the platform's; where it has none yet, shows that under the platform's. */
   map(organizationId: string): Promise<LineMembers<'map'> | undefined>;
   /** For one proof: it keeps what it has read. */
   reader(tree: string, size: number): HashReader;

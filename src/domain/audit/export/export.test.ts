@@ -7,6 +7,9 @@ import { ORGANIZATIONS, World, world } from '../../../../test/support/verifier-w
 import { agentChain } from '../chain.js';
 import { readLine, type ExportLine } from '../export-lines.js';
 import { signingKey } from '../note.js';
+import { inclusionProof } from '../tree/proofs.js';
+import { hashText } from '../tree/rfc6962.js';
+import { verifyLines } from '../verify-lines.js';
 import type { ExportSource } from './export-source.js';
 import { logLines, type ExportSelection } from './log-lines.js';
 import { personLines, type Tally } from './person-lines.js';
@@ -14,7 +17,7 @@ import { sealed, type ExportFormat } from './seal.js';
 
 const KEY = signingKey(INSTANCE, Buffer.alloc(32, 7).toString('base64'));
 const FACTS: MemoryFacts = { vkeys: [SIGNER.vkey] };
-const ALL: ExportSelection = { organizations: ORGANIZATIONS };
+const ALL: ExportSelection = { organizations: ORGANIZATIONS, all: true };
 
 async function textOf(lines: AsyncIterable<ExportLine>, format: ExportFormat = 'jsonl', tally?: Tally): Promise<string> {
   const parts: string[] = [];
@@ -126,6 +129,60 @@ describe('an export of the log', () => {
     forked.call('org_a', 'agt_1', 61);
     const other = await textOf(logLines(await signed(forked), { ...selection, since: size }, MADE_AT));
     expect((await judged(other, older)).verdict).toBe('tampered');
+  });
+});
+
+describe('which organizations there are', () => {
+  const withYoungest = async () => {
+    const made = world();
+    await checkpoint(made.log, KEY);
+    made.call('org_c', 'agt_9', 60);
+    return { made, source: exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes }) };
+  };
+  /** What both readers say. */
+  const toldOf = async (text: string, remembered: readonly string[] = []) => {
+    const { breaks } = await judged(text, remembered);
+    const lines = async function* () { for (const one of linesOf(text)) yield Buffer.from(one); };
+    const found = await verifyLines(lines(), { pinned: [SIGNER.vkey], remembered });
+    const kinds = (some: readonly { kind: string; chain: string }[]) => some.map(({ kind, chain }) => `${kind} ${chain}`).sort();
+    expect(kinds(found.breaks)).toEqual(kinds(breaks));
+    return kinds(breaks);
+  };
+
+  it('shows of one that is too young for a checkpoint that nothing of it was signed', async () => {
+    const { source } = await withYoungest();
+    for (const selection of [{ organizations: [...ORGANIZATIONS, 'org_c'], all: true }, { organizations: ['org_c'] }] as const) {
+      const { text, result } = await exported(source, selection);
+      sound(result, 'valid_unanchored');
+      expect(await toldOf(text)).toEqual([]);
+      expect(kindsOf(text, 'map')).toContainEqual(expect.objectContaining({ organizationId: 'org_c', size: 0 }));
+    }
+  });
+
+  it('whose checkpoints were taken away, and by whatever map: an older one had rightly no place of it', async () => {
+    const { made, source } = await withYoungest();
+    const then = (await source.map('org_c'))!;
+    await checkpoint(made.log, KEY);
+    const size = (await source.checkpoint('platform'))!.size;
+    const { index } = then.platform;
+    const hashes = (await inclusionProof(source.reader('platform', size), index, size)).map(hashText);
+    const checkpointGone = (tree: string) => (tree === 'org_c' ? Promise.resolve(undefined) : source.checkpoint(tree));
+    for (const map of [then, { ...then, platform: { index, size, hashes } }, undefined]) {
+      const forged = { ...source, checkpoint: checkpointGone, map: () => Promise.resolve(map) };
+      expect(await toldOf((await exported(forged, { organizations: ['org_c'] })).text)).toContain('checkpoint_invalid org_c');
+    }
+  });
+
+  it('one that is not in a file of all is missed, by what was signed and by whoever remembers it', async () => {
+    const { made, source } = await withYoungest();
+    const notes = (await checkpoint(made.log, KEY)).map(({ note }) => note);
+    const { text } = await exported(source, { organizations: ORGANIZATIONS, all: true });
+    expect(await toldOf(text)).toEqual(['tree_mismatch platform']);
+    expect(await toldOf(text, notes)).toEqual(['checkpoint_invalid org_c', 'tree_mismatch platform']);
+    expect((await judged(text, notes)).breaks.map(({ detail }) => detail).join()).toContain('the tree of org_c is gone');
+    const some = await exported(source, { organizations: ORGANIZATIONS });
+    expect(some.result.covers).toBe('organizations');
+    expect(await toldOf(some.text, notes)).toEqual([]);
   });
 });
 

@@ -13,6 +13,8 @@ import { seamsOf, type Seams } from './seams.js';
 export interface ExportSelection {
   /** Sections come in this order. */
   readonly organizations: readonly string[];
+  /** Whether these are all that there are. */
+  readonly all?: true;
   /** Times, both inclusive; ISO 8601, UTC, with milliseconds. They make one window of each tree. */
   readonly from?: string;
   readonly to?: string;
@@ -33,9 +35,9 @@ const ENTRIES_AT_ONCE = 100;
  * @param madeAt ISO 8601, UTC, with milliseconds
  */
 export async function* logLines(source: ExportSource, selection: ExportSelection, madeAt: string): AsyncGenerator<ExportLine> {
-  const { organizations, from, to, agentId, since } = selection;
+  const { organizations, all, from, to, agentId, since } = selection;
   const keys = keyMembers(await source.keys());
-  yield line('export', { v: 1, what: 'log', instance: source.instance, organizations, madeAt, from, to, agentId, ...keys });
+  yield line('export', { v: 1, what: 'log', instance: source.instance, organizations, all, madeAt, from, to, agentId, ...keys });
   const checkpoints = yield* checkpointLines(source, organizations);
   const [only] = organizations;
   if (since !== undefined && organizations.length === 1) yield* platformConsistency(source, only!, since, checkpoints);
@@ -89,7 +91,7 @@ async function* sectionLines(
 ): AsyncGenerator<ExportLine> {
   const { agentId, since, from, to } = selection;
   const size = checkpoint?.size ?? 0;
-  const map = checkpoint && (await source.map(id));
+  const map = await source.map(id);
   if (map) yield line('map', map);
   yield line('section', { organizationId: id, size, chains: await source.countHeads(id, agentId) });
   const seams = await seamsOf(source, id, size, agentId);

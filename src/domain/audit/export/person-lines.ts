@@ -45,7 +45,7 @@ async function* sectionLines(
   source: ExportSource, id: string, userId: string, checkpoint: StoredCheckpoint | undefined, tally: Tally,
 ): AsyncGenerator<ExportLine> {
   const size = checkpoint?.size ?? 0;
-  const map = checkpoint && (await source.map(id));
+  const map = await source.map(id);
   if (map) yield line('map', map);
   yield line('section', { organizationId: id, size, chains: 0 });
   const behind: PersonsEntry[] = [];

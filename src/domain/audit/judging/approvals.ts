@@ -5,9 +5,9 @@ import { HIGHEST_LEVEL } from '../../hitl/transition.js';
 import { ROLES, type Role } from '../../access/access.js';
 import type { AgentView } from './agent-view.js';
 import type { GrantView } from './grant-view.js';
-import { type Moment, OVERLAP_MS } from './overlap.js';
-import { notReplayable, type ReplayVerdict, RIGHT, wrong } from './regate.js';
-import type { SharedFacts } from './shared-facts.js';
+import type { Moment } from './overlap.js';
+import type { SharedView } from './shared-view.js';
+import { notReplayable, type ReplayVerdict, RIGHT, wrong } from './verdict.js';
 
 /** A request as the entries before its decision tell it. */
 export interface RequestView {
@@ -38,9 +38,8 @@ export interface RequestView {
 
 export interface Approval {
   readonly entryId: string;
-  readonly byPerson: boolean;
   /** Who decides at the highest level approved it. */
-  readonly atHighest: boolean;
+  readonly atHighest: (shared: SharedView) => boolean;
 }
 
 /** An approval as its entry tells it, and what stands around it. */
@@ -55,7 +54,7 @@ export interface ApprovalAsked {
   readonly agent: AgentView;
   /** Those that may hold now. */
   readonly grants: readonly (GrantView | undefined)[];
-  /** A stop held the agent at some time since it was asked, so that the window may have been longer. */
+  /** A stop of the agent's own was in force at some time since it was asked. */
   readonly wasStopped: boolean;
 }
 
@@ -63,17 +62,17 @@ const ROOT = 'root';
 const SYSTEM = 'system';
 
 /** Whether the approval was one: of what stood there, in time, by people who may, by as many as it takes. As far as the log tells. */
-export function judgeApproval(asked: ApprovalAsked, shared: SharedFacts, moment: Moment): ReplayVerdict {
+export function judgeApproval(asked: ApprovalAsked, shared: SharedView, moment: Moment): ReplayVerdict {
   const { request, digest, actorId } = asked;
   if (digest !== undefined && request.digest !== undefined && digest !== request.digest) {
     return wrong('the approved digest is not that of the version that stood');
   }
   if (request.grant?.isErased === true || asked.grants.some((grant) => grant?.isErased)) return notReplayable('erased');
-  return actorId === SYSTEM ? byTime(asked) : byPeople(asked, shared, moment);
+  return actorId === SYSTEM ? byTime(asked, shared, moment) : byPeople(asked, shared, moment);
 }
 
 /** At which levels somebody may have decided for the agent; -1: at none. */
-export function levelsOf(userId: string, { organizationId, agent }: Pick<ApprovalAsked, 'organizationId' | 'agent'>, shared: SharedFacts,
+export function levelsOf(userId: string, { organizationId, agent }: Pick<ApprovalAsked, 'organizationId' | 'agent'>, shared: SharedView,
   moment: Moment): number[] {
   if (userId === ROOT) return [HIGHEST_LEVEL];
   const since = new Date(0);
@@ -88,7 +87,8 @@ export function levelsOf(userId: string, { organizationId, agent }: Pick<Approva
     }));
 }
 
-function byTime({ request, grants, at, wasStopped }: ApprovalAsked): ReplayVerdict {
+function byTime(asked: ApprovalAsked, shared: SharedView, moment: Moment): ReplayVerdict {
+  const { request, grants } = asked;
   if (!request.isTimedOut) return wrong('nobody approved it, and its time was not over');
   if (isHardcoded(request.capability) || request.mode === 'escalate') return wrong('time alone never approves this');
   if (request.editors.length > 0) return wrong('it was edited, and nobody else has looked at it');
@@ -97,15 +97,21 @@ function byTime({ request, grants, at, wasStopped }: ApprovalAsked): ReplayVerdi
   if (!grants.some((grant) => !grant || (grant.facts.timeoutAction === 'approve' && !grant.facts.quorum))) {
     return wrong('its grant no longer let time approve');
   }
-  const isEarly = request.expiresAt !== undefined && !wasStopped && at + OVERLAP_MS < request.expiresAt;
-  return isEarly ? wrong('its time was not over') : RIGHT;
+  const end = windowEnd(asked, shared);
+  return end !== undefined && moment.to < end ? wrong('its time was not over') : RIGHT;
 }
 
-function byPeople(asked: ApprovalAsked, shared: SharedFacts, moment: Moment): ReplayVerdict {
-  const { request, actorId, at, breakGlass, wasStopped, organizationId } = asked;
-  if (request.expiresAt !== undefined && !wasStopped && at - OVERLAP_MS > request.expiresAt) return wrong('its time was over');
-  const known = actorId === ROOT || shared.knows(organizationId, actorId);
-  if (!known) return shared.isWhole(organizationId) ? wrong(`nobody called ${actorId} is there`) : notReplayable('swept');
+/** Undefined where it is another one than the request was asked with: a stop makes it longer. */
+function windowEnd({ request, organizationId, at, wasStopped }: ApprovalAsked, shared: SharedView): number | undefined {
+  const mayBeLonger = wasStopped || shared.stopped(organizationId, { from: request.askedAt, to: at }).possibly;
+  return mayBeLonger ? undefined : request.expiresAt;
+}
+
+function byPeople(asked: ApprovalAsked, shared: SharedView, moment: Moment): ReplayVerdict {
+  const { request, actorId, breakGlass, organizationId } = asked;
+  const end = windowEnd(asked, shared);
+  if (end !== undefined && moment.from > end) return wrong('its time was over');
+  if (actorId !== ROOT && !shared.knows(organizationId, actorId)) return wrong(`nobody called ${actorId} is there`);
   if (!mayDecide(actorId, asked, shared, moment)) return wrong(`${actorId} may not decide at level ${request.level}`);
   const isOwner = actorId === ROOT || shared.roles(organizationId, actorId, moment).includes('owner');
   if (breakGlass) return isOwner ? RIGHT : wrong(`${actorId} is no owner, who alone may break the glass`);
@@ -113,7 +119,7 @@ function byPeople(asked: ApprovalAsked, shared: SharedFacts, moment: Moment): Re
   return quorumMet(asked, shared, moment);
 }
 
-function mayDecide(userId: string, asked: ApprovalAsked, shared: SharedFacts, moment: Moment): boolean {
+function mayDecide(userId: string, asked: ApprovalAsked, shared: SharedView, moment: Moment): boolean {
   return levelsOf(userId, asked, shared, moment).some((level) => level >= asked.request.level);
 }
 
@@ -124,7 +130,7 @@ function isOwnAction({ actorId, seq, request: { onBehalfOf, editors, lastEdit } 
   return onBehalfOf === actorId || (isAlong ? lastEdit.before : editors).includes(actorId);
 }
 
-function quorumMet(asked: ApprovalAsked, shared: SharedFacts, moment: Moment): ReplayVerdict {
+function quorumMet(asked: ApprovalAsked, shared: SharedView, moment: Moment): ReplayVerdict {
   const { request, grants, actorId } = asked;
   const approvers = [...new Set([...request.voters, actorId])].filter((id) => mayDecide(id, asked, shared, moment));
   const unmet = grants.map((grant) => {
@@ -135,7 +141,7 @@ function quorumMet(asked: ApprovalAsked, shared: SharedFacts, moment: Moment): R
 }
 
 function lacking(
-  quorum: Quorum, approvers: readonly string[], asked: ApprovalAsked, shared: SharedFacts, moment: Moment,
+  quorum: Quorum, approvers: readonly string[], asked: ApprovalAsked, shared: SharedView, moment: Moment,
 ): string | undefined {
   if (approvers.length < quorum.approvals) return `${quorum.approvals} people have to approve, and the log knows of ${approvers.length}`;
   const missing = (quorum.groups ?? []).find((group) => !approvers.some((id) => isOf(id, group, asked.organizationId, shared, moment)));
@@ -143,7 +149,7 @@ function lacking(
   return 'teamId' in missing ? `nobody of team ${missing.teamId} has approved` : `nobody who is at least ${missing.role} has approved`;
 }
 
-function isOf(userId: string, group: QuorumGroup, organizationId: string, shared: SharedFacts, moment: Moment): boolean {
+function isOf(userId: string, group: QuorumGroup, organizationId: string, shared: SharedView, moment: Moment): boolean {
   if ('teamId' in group) return shared.teamRoles(organizationId, group.teamId, userId, moment).some((place) => place !== undefined);
   const rank = (role: Role | undefined) => (role === undefined ? -1 : ROLES.indexOf(role));
   return userId === ROOT || shared.roles(organizationId, userId, moment).some((role) => rank(role) >= ROLES.indexOf(group.role));

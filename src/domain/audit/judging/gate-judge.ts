@@ -7,6 +7,7 @@ import { openEntry } from './open-entry.js';
 import type { RecordGaps } from './record-gaps.js';
 import { Replay, REPLAY_EVENTS } from './replay.js';
 import type { SharedFacts } from './shared-facts.js';
+import type { OrderedLeaves } from './stamps-in-order.js';
 import { RECORD_EVENTS, WITH_VALUES as RECORDS_WITH_VALUES } from './told-records.js';
 
 /** Events of which committed values are needed. */
@@ -24,8 +25,12 @@ export interface Judged {
   readonly ofOneAgent: boolean;
 }
 
+export interface JudgeSources extends RecordSources, SubjectSources {
+  readonly leaves: OrderedLeaves;
+}
+
 /** Completeness, replay and whom entries name in one pass: each entry is read once for all of them. */
-export function gateJudge({ key, shared, gaps, ofOneAgent }: Judged, sources: RecordSources & SubjectSources): LogJudge {
+export function gateJudge({ key, shared, gaps, ofOneAgent }: Judged, sources: JudgeSources): LogJudge {
   const completeness = new Completeness(key, shared, gaps, ofOneAgent);
   const replay = new Replay(shared);
   const people = new NamedPeople(key, shared);
@@ -40,7 +45,7 @@ export function gateJudge({ key, shared, gaps, ofOneAgent }: Judged, sources: Re
     async end(): Promise<Judgement> {
       const { checked, swept, breaks, breaksFound } = await completeness.end(sources);
       const unnamed = await people.end(sources);
-      const { right, wrong, notReplayable, breaks: wrongs } = replay.end();
+      const { right, wrong, notReplayable, breaks: wrongs } = await replay.end(sources.leaves);
       return {
         breaks: [...breaks, ...wrongs, ...unnamed.breaks].slice(0, SHOWN),
         breaksFound: breaksFound + wrong + unnamed.breaksFound,

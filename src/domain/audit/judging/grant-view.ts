@@ -12,6 +12,8 @@ export interface GrantView {
   readonly capability: string;
   /** Its conditions, limits or quorum are erased, so it may be stricter than it looks. */
   readonly isErased: boolean;
+  /** Nothing is left of what gave it: it may be any grant. */
+  readonly isUnknown?: boolean;
 }
 
 /** All of a grant, from an entry that gave or changed it; undefined where the entry does not say one. */

@@ -77,7 +77,8 @@ export class NamedPeople {
     const wanted = new Map<string, SubjectRow>();
     for await (const batch of entries()) {
       for (const stored of batch) {
-        const read = named.has(bucketOf(stored.id)) ? readOf(stored) : undefined;
+        const isAsked = named.has(bucketOf(stored.id)) && stored.seq >= (this.firsts.get(chainKey(stored)) ?? 0);
+        const read = isAsked ? readOf(stored) : undefined;
         if (read) for (const row of rowsOf(read)) wanted.set(textOf(row), row);
       }
     }

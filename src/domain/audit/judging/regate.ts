@@ -5,19 +5,9 @@ import type { JsonObject } from '../../json.js';
 import { type AgentView, mayHold } from './agent-view.js';
 import type { GrantView } from './grant-view.js';
 import { around, type Moment } from './overlap.js';
-import type { DefinitionView, SharedFacts } from './shared-facts.js';
-
-/** Why something cannot be decided anew: what it rests on was erased, was swept, or is a count that the log does not keep. */
-export type Unplayable = 'erased' | 'swept' | 'limits';
-
-export type ReplayVerdict =
-  | { readonly kind: 'right' }
-  | { readonly kind: 'not_replayable'; readonly because: Unplayable }
-  | { readonly kind: 'wrong'; readonly detail: string };
-
-export const RIGHT: ReplayVerdict = { kind: 'right' };
-export const notReplayable = (because: Unplayable): ReplayVerdict => ({ kind: 'not_replayable', because });
-export const wrong = (detail: string): ReplayVerdict => ({ kind: 'wrong', detail });
+import type { DefinitionView } from './organization-facts.js';
+import type { SharedView } from './shared-view.js';
+import { notReplayable, type ReplayVerdict, RIGHT, wrong } from './verdict.js';
 
 /** A call as its entry and those before it in its chain tell it. What other chains tell is asked of the shared facts. */
 export interface AskedGate {
@@ -37,8 +27,6 @@ export interface AskedGate {
   readonly isStopped: boolean;
   /** A token stood behind the call. */
   readonly byToken: boolean;
-  /** The beginning of its chain was swept. */
-  readonly isCut: boolean;
 }
 
 /** What the entry says was decided. */
@@ -56,39 +44,32 @@ interface World {
   readonly now: number;
 }
 
-/** `elsewhere`: it rests on what another chain, or the part before a cut, would have to tell. */
-type Found = ReplayVerdict & { readonly elsewhere?: boolean };
-
 /**
  * Asks the gate once more, of what the log tells. Right if it was right in some order in which overlapping commits may have come; wrong
- * only if it was so in none.
+ * only if it was so in none. Of an agent whose registration, or what it was before its transfer, was swept nobody can tell.
  *
  * @param moment between which times it was committed
  */
-export function regate(asked: AskedGate, said: SaidGate, shared: SharedFacts, moment: Moment = around(asked.at)): ReplayVerdict {
+export function regate(asked: AskedGate, said: SaidGate, shared: SharedView, moment: Moment = around(asked.at)): ReplayVerdict {
   if (!asked.agent.isKnown) return notReplayable('swept');
-  if (asked.byToken && !mayHold(asked.agent, asked.capability, moment.from)) {
-    return asked.isCut ? notReplayable('swept') : wrong('no token of the agent held the capability');
-  }
+  if (asked.byToken && !mayHold(asked.agent, asked.capability, moment.from)) return wrong('no token of the agent held the capability');
   let unsure: ReplayVerdict | undefined;
-  let no: Found | undefined;
+  let no: ReplayVerdict | undefined;
   for (const world of worldsOf(asked, shared, moment)) {
     const found = inWorld(asked, said, world);
     if (found.kind === 'right') return RIGHT;
     if (found.kind === 'wrong') no ??= found;
     else unsure ??= found;
   }
-  if (unsure) return unsure;
-  const isGone = no?.elsewhere === true && (asked.isCut || !shared.isWhole(asked.organizationId));
-  return isGone ? notReplayable('swept') : no!;
+  return unsure ?? no!;
 }
 
 /** The grant under which the call may have gone, first of those that hold: for what else depends on its terms. */
-export function grantsAt(asked: AskedGate, shared: SharedFacts, moment: Moment = around(asked.at)): (GrantView | undefined)[] {
+export function grantsAt(asked: AskedGate, shared: SharedView, moment: Moment = around(asked.at)): (GrantView | undefined)[] {
   return [...worldsOf(asked, shared, moment)].map((world) => heldGrant(asked, world));
 }
 
-function* worldsOf({ organizationId, capability, agent, isStopped, at }: AskedGate, shared: SharedFacts, moment: Moment): Generator<World> {
+function* worldsOf({ organizationId, capability, agent, isStopped, at }: AskedGate, shared: SharedView, moment: Moment): Generator<World> {
   const stopped = shared.stopped(organizationId, moment);
   const stops = isStopped || stopped.surely ? [true] : stopped.possibly ? [false, true] : [false];
   const definitions = shared.definitions(organizationId, capability, moment);
@@ -106,17 +87,17 @@ function heldGrant({ own }: AskedGate, { team, now }: World): GrantView | undefi
   return [own, team].find((grant) => grant && isAlive(grant)) ?? own ?? team;
 }
 
-function inWorld(asked: AskedGate, said: SaidGate, world: World): Found {
+function inWorld(asked: AskedGate, said: SaidGate, world: World): ReplayVerdict {
   const { definition } = world;
   const grant = heldGrant(asked, world);
-  if (said.definition !== undefined && definition?.facts.digest !== said.definition) {
-    return { ...wrong('the capability was not defined as it says'), elsewhere: true };
+  if (said.definition !== undefined && !definition?.isUnknown && definition?.facts.digest !== said.definition) {
+    return wrong('the capability was not defined as it says');
   }
-  if (said.grantId !== undefined && grant?.facts.id !== said.grantId) {
-    return { ...wrong(`grant ${said.grantId} was not the one that held`), elsewhere: true };
-  }
-  if (said.grantVersion !== undefined && grant?.facts.version !== said.grantVersion) {
-    return { ...wrong(`the grant stood at version ${grant?.facts.version ?? 'none'}, not at ${said.grantVersion}`), elsewhere: true };
+  if (!grant?.isUnknown) {
+    if (said.grantId !== undefined && grant?.facts.id !== said.grantId) return wrong(`grant ${said.grantId} was not the one that held`);
+    if (said.grantVersion !== undefined && grant?.facts.version !== said.grantVersion) {
+      return wrong(`the grant stood at version ${grant?.facts.version ?? 'none'}, not at ${said.grantVersion}`);
+    }
   }
   const lacksInput = asked.isErased && (definition?.facts.inputSchema !== undefined || definition?.facts.connector !== undefined);
   const isUnchecked = definition?.isErased === true || lacksInput;
@@ -124,7 +105,7 @@ function inWorld(asked: AskedGate, said: SaidGate, world: World): Found {
   const fitting = decisions.filter(said.fits).length;
   if (fitting === decisions.length) return isUnchecked ? notReplayable('erased') : RIGHT;
   if (fitting > 0) return notReplayable(isBlank(asked, grant) ? 'erased' : 'limits');
-  return { ...wrong(whatItSays(decisions[0]!)), elsewhere: !grant || !definition };
+  return wrong(whatItSays(decisions[0]!));
 }
 
 /** Conditions may read what is erased. */

@@ -1,11 +1,12 @@
 import type { Break } from '../breaks.js';
-import { isAgentChain } from '../chain.js';
+import { isAgentChain, organizationChain } from '../chain.js';
 import type { StoredEntry } from '../stored-entry.js';
 import type { OpenEntry } from './open-entry.js';
 import { type Moment, OVERLAP_MS } from './overlap.js';
-import type { ReplayVerdict, Unplayable } from './regate.js';
 import { type Replayed, ReplayedChain } from './replayed-chain.js';
 import type { SharedFacts } from './shared-facts.js';
+import { momentsInOrder, type OrderedLeaves } from './stamps-in-order.js';
+import { readTwice, type ReplayVerdict, type Unplayable } from './verdict.js';
 
 /** Events of agents' chains that decisions rest on, or that tell of one. */
 export const REPLAY_EVENTS: ReadonlySet<string> = new Set([
@@ -40,7 +41,7 @@ const LISTED = 1_000;
  * only what was so in no order in which overlapping commits may have come.
  */
 export class Replay {
-  private chain: { readonly key: string; readonly replayed: ReplayedChain; newest: number } | undefined;
+  private chain: { readonly key: string; readonly replayed: ReplayedChain | undefined; newest: number } | undefined;
   private right = 0;
   private unlisted = 0;
   private readonly notReplayable: Partial<Record<Unplayable, number>> = {};
@@ -52,30 +53,40 @@ export class Replay {
 
   /** @param opened of the events in `REPLAY_EVENTS` */
   entry(stored: StoredEntry, opened: OpenEntry | undefined): void {
-    if (!isAgentChain(stored.chain)) return;
     const key = `${stored.organizationId} ${stored.chain}`;
     if (this.chain?.key !== key) {
-      const isCut = stored.seq > 1 && this.shared.sweptAt(stored.organizationId, stored.chain) !== undefined;
-      this.chain = { key, newest: -Infinity, replayed: new ReplayedChain(stored, isCut, this.shared) };
+      this.chain = { key, newest: -Infinity, replayed: isAgentChain(stored.chain) ? new ReplayedChain(stored, this.shared) : undefined };
     }
-    if (!opened) return;
-    this.look(this.chain, opened.at);
-    const again = this.chain.replayed.entry(opened);
+    this.look(this.chain, Date.parse(stored.timestamp));
+    const again = opened && this.chain.replayed?.entry(opened);
     if (!again) return;
-    const verdict = again();
+    const verdict = this.decided(again);
     if (verdict.kind !== 'wrong') this.count(verdict);
     else if (this.suspected.length < LISTED) this.suspected.push({ stored, at: opened.at, again, detail: verdict.detail });
     else this.unlisted++;
   }
 
-  end(): ReplayFound {
+  /** @param leaves asked only where something is wrong */
+  async end(leaves: OrderedLeaves): Promise<ReplayFound> {
+    const left = this.suspected.flatMap((one) => this.stillWrong(one, this.repeated.filter((moment) => isWithin(one.at, moment))));
     const breaks: Break[] = [];
-    for (const one of this.suspected) {
-      const detail = this.suspicion(one);
-      if (detail !== undefined) breaks.push(breakOf(one.stored, detail));
+    for (const organizationId of new Set(left.map(({ stored }) => stored.organizationId))) {
+      const suspected = left.filter(({ stored }) => stored.organizationId === organizationId);
+      const own = organizationChain(organizationId).chain;
+      const stampOf = ({ chain, seq }: { chain: string; seq: number }) =>
+        chain === own ? this.shared.stampOf(organizationId, seq) : undefined;
+      const moments = await momentsInOrder(suspected, stampOf, leaves(organizationId));
+      for (const one of suspected) {
+        const moment = moments.get(one.stored.id);
+        for (const { stored, detail } of this.stillWrong(one, moment ? [moment] : [])) breaks.push(breakOf(stored, detail));
+      }
     }
     const wrong = breaks.length + this.unlisted;
     return { right: this.right, wrong, notReplayable: this.notReplayable, breaks };
+  }
+
+  private decided(again: Replayed, moment?: Moment): ReplayVerdict {
+    return readTwice((reading) => again(this.shared.read(reading), moment));
   }
 
   private count(verdict: Exclude<ReplayVerdict, { kind: 'wrong' }>): void {
@@ -84,15 +95,14 @@ export class Replay {
   }
 
   /** Where clocks stepped back meanwhile, times say less: it is asked again with that much more room. */
-  private suspicion({ at, again, detail }: Wrong): string | undefined {
-    const moments = this.repeated.filter(({ from, to }) => at >= from - OVERLAP_MS && at <= to + OVERLAP_MS);
-    if (moments.length === 0) return detail;
-    const from = Math.min(at, ...moments.map((one) => one.from)) - OVERLAP_MS;
-    const to = Math.max(at, ...moments.map((one) => one.to)) + OVERLAP_MS;
-    const verdict = again({ from, to });
-    if (verdict.kind === 'wrong') return verdict.detail;
+  private stillWrong(one: Wrong, moments: readonly Moment[]): Wrong[] {
+    if (moments.length === 0) return [one];
+    const from = Math.min(one.at, ...moments.map((moment) => moment.from)) - OVERLAP_MS;
+    const to = Math.max(one.at, ...moments.map((moment) => moment.to)) + OVERLAP_MS;
+    const verdict = this.decided(one.again, { from, to });
+    if (verdict.kind === 'wrong') return [{ ...one, detail: verdict.detail }];
     this.count(verdict);
-    return undefined;
+    return [];
   }
 
   private look(chain: { newest: number }, at: number): void {
@@ -105,6 +115,10 @@ export class Replay {
     if (last && last.to === moment.to) this.repeated[this.repeated.length - 1] = { from: Math.min(last.from, moment.from), to: last.to };
     else if (this.repeated.length < LISTED) this.repeated.push(moment);
   }
+}
+
+function isWithin(at: number, { from, to }: Moment): boolean {
+  return at >= from - OVERLAP_MS && at <= to + OVERLAP_MS;
 }
 
 function breakOf({ chain, seq, id, event }: StoredEntry, detail: string): Break {

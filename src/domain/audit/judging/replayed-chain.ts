@@ -10,11 +10,13 @@ import { type ApprovalAsked, judgeApproval, levelsOf, type RequestView } from '.
 import { type GrantView, grantOf } from './grant-view.js';
 import { number, type OpenEntry, text } from './open-entry.js';
 import { around, type Moment } from './overlap.js';
-import { type AskedGate, grantsAt, notReplayable, regate, type ReplayVerdict, type SaidGate, wrong } from './regate.js';
+import { type AskedGate, grantsAt, regate, type SaidGate } from './regate.js';
 import type { SharedFacts } from './shared-facts.js';
+import type { SharedView } from './shared-view.js';
+import { notReplayable, type ReplayVerdict, wrong } from './verdict.js';
 
 /** Decides again when asked, also with more room for the order of commits. */
-export type Replayed = (moment?: Moment) => ReplayVerdict;
+export type Replayed = (shared: SharedView, moment?: Moment) => ReplayVerdict;
 
 /** What began under an approval and is still running. */
 interface Running {
@@ -35,10 +37,9 @@ export class ReplayedChain {
 
   constructor(
     private readonly first: StoredEntry,
-    private readonly isCut: boolean,
-    private readonly shared: SharedFacts,
+    private readonly facts: SharedFacts,
   ) {
-    this.agent = first.event === 'agent.transferred' ? shared.arrivingAt(first.chain, first.seq) : UNKNOWN_AGENT;
+    this.agent = first.event === 'agent.transferred' ? facts.arrivingAt(first.chain, first.seq) : UNKNOWN_AGENT;
   }
 
   /** @returns what it decided, to be decided again; nothing where it tells of no decision */
@@ -73,13 +74,22 @@ export class ReplayedChain {
         this.stoppedAt = at;
         return undefined;
       case 'agent.transferred':
-        // Back where it was before: what it is now, it became elsewhere.
-        this.agent = metadata['direction'] === 'in' ? this.shared.arrivingAt(stored.chain, stored.seq) : agentAfter(this.agent, opened);
-        return undefined;
+        return this.transferred(opened);
       default:
         if (stored.event.startsWith('hitl.')) return this.request(opened);
         this.agent = agentAfter(this.agent, opened);
         return undefined;
+    }
+  }
+
+  private transferred(opened: OpenEntry): undefined {
+    const { stored, metadata } = opened;
+    if (metadata['direction'] !== 'in') this.agent = agentAfter(this.agent, opened);
+    else {
+      // Back where it was before: what it is now, it became elsewhere. No grant goes along, and no agent under a stop.
+      this.agent = this.facts.arrivingAt(stored.chain, stored.seq);
+      this.grants.clear();
+      this.stops.clear();
     }
   }
 
@@ -91,7 +101,7 @@ export class ReplayedChain {
     const isFlagged = metadata['flagged'] === true;
     if (requestId === undefined && metadata['decisionId'] === undefined) {
       const said = { ...saidBy(metadata), fits: (one: GateDecision) => one.kind === 'run' && one.flagged === isFlagged };
-      return (moment) => regate(asked, said, this.shared, moment);
+      return (shared, moment) => regate(asked, said, shared, moment);
     }
     const request = this.requests.get(requestId ?? '');
     const problem = whyNotApproved(request, opened, executionId);
@@ -100,9 +110,9 @@ export class ReplayedChain {
     this.running.set(executionId, { request: request!, asked });
     const isUnread = request!.inputHash === undefined || hashOfInput(opened) === undefined;
     if (!isUnread && request!.inputHash !== hashOfInput(opened)) return () => wrong(`what began is not what ${requestId} asked for`);
-    const said = { ...saidBy(metadata), fits: (one: GateDecision) => satisfies(one, request!) };
-    return (moment) => {
-      const verdict = regate({ ...asked, byToken: false }, said, this.shared, moment);
+    return (shared, moment) => {
+      const said = { ...saidBy(metadata), fits: (one: GateDecision) => satisfies(one, request!, shared) };
+      const verdict = regate({ ...asked, byToken: false }, said, shared, moment);
       return isUnread && verdict.kind === 'right' ? notReplayable('erased') : verdict;
     };
   }
@@ -113,8 +123,8 @@ export class ReplayedChain {
     if (!running) return () => wrong(`${text(metadata, 'executionId')} was begun again and was not running`);
     const { request, asked: before } = running;
     const asked = { ...before, ...this.standing(stored.capability ?? ''), at, byToken: false };
-    const said = { ...saidBy(metadata), fits: (one: GateDecision) => satisfies(one, request) };
-    return (moment) => regate(asked, said, this.shared, moment);
+    return (shared, moment) =>
+      regate(asked, { ...saidBy(metadata), fits: (one: GateDecision) => satisfies(one, request, shared) }, shared, moment);
   }
 
   private blocked(opened: OpenEntry): Replayed {
@@ -123,7 +133,7 @@ export class ReplayedChain {
     const reason = text(metadata, 'reason');
     const fits = (one: GateDecision) =>
       one.kind === 'refuse' ? one.code === reason : one.kind === 'block' && (reason === BLOCKED || reason === 'CAPABILITY_BLOCKED');
-    return (moment) => regate({ ...asked, byToken: false }, { fits }, this.shared, moment);
+    return (shared, moment) => regate({ ...asked, byToken: false }, { fits }, shared, moment);
   }
 
   private request(opened: OpenEntry): Replayed | undefined {
@@ -177,33 +187,34 @@ export class ReplayedChain {
       fits: (one: GateDecision) =>
         one.flagged === isFlagged && (one.kind === 'ask' ? one.mode === mode : one.kind === 'run' && mode === 'propose'),
     };
-    return (moment) => regate(asked, said, this.shared, moment);
+    return (shared, moment) => regate(asked, said, shared, moment);
   }
 
   private approved(
     request: RequestView, { stored, metadata }: OpenEntry, at: number, change: (to: Partial<RequestView>) => void,
   ): Replayed {
     const { organizationId, actorId, seq } = stored;
-    const { agent, shared } = this;
+    const { agent } = this;
     const gate = { ...this.standing(request.capability), organizationId, agentId: stored.chain, capability: request.capability, at,
       input: {}, context: undefined, isErased: true, byToken: false };
-    const since = { from: request.askedAt, to: at };
     const asked: Omit<ApprovalAsked, 'grants'> = {
       organizationId, actorId, at, seq, digest: text(metadata, 'digest'), breakGlass: metadata['breakGlass'] === true, request, agent,
-      wasStopped: this.stoppedAt >= request.askedAt || shared.stopped(organizationId, since).possibly,
+      wasStopped: this.stoppedAt >= request.askedAt,
     };
-    const levels = levelsOf(actorId, asked, shared, around(at));
-    change({ approval: { entryId: stored.id, byPerson: actorId !== 'system', atHighest: Math.max(...levels) >= HIGHEST_LEVEL } });
+    const atHighest = (shared: SharedView) => Math.max(...levelsOf(actorId, asked, shared, around(at))) >= HIGHEST_LEVEL;
+    change({ approval: { entryId: stored.id, atHighest } });
     if (request.approval) return () => wrong(`${request.id} was approved a second time`);
-    return (moment = around(at)) => {
+    return (shared, moment = around(at)) => {
       if (!agent.isKnown) return notReplayable('swept');
-      return judgeApproval({ ...asked, grants: grantsAt(gate, shared, moment) }, shared, moment);
+      // One that is unknown asks for nothing more.
+      const grants = grantsAt(gate, shared, moment).filter((grant) => !grant?.isUnknown);
+      return judgeApproval({ ...asked, grants }, shared, moment);
     };
   }
 
   /** What is true of the agent, whatever is called. */
   private standing(capability: string) {
-    return { agent: this.agent, own: this.grants.get(capability), isStopped: this.stops.size > 0, isCut: this.isCut };
+    return { agent: this.agent, own: this.grants.get(capability), isStopped: this.stops.size > 0 };
   }
 
   private asked({ stored, metadata, at, erased }: OpenEntry): AskedGate {
@@ -218,7 +229,7 @@ export class ReplayedChain {
   }
 
   private grantNamed(asked: AskedGate, grantId: string | undefined): GrantView | undefined {
-    return grantsAt(asked, this.shared).find((grant) => grant?.facts.id === grantId);
+    return grantsAt(asked, this.facts.read('as told')).find((grant) => grant?.facts.id === grantId);
   }
 
   private forget(requestId: string | undefined): undefined {
@@ -236,10 +247,10 @@ function saidBy(metadata: JsonObject): Omit<SaidGate, 'fits'> {
 }
 
 /** An approval satisfies the mode that it was asked under and milder ones, and `escalate` too where it is an admin's. */
-function satisfies(decision: GateDecision, { mode, approval }: RequestView): boolean {
+function satisfies(decision: GateDecision, { mode, approval }: RequestView, shared: SharedView): boolean {
   if (decision.kind === 'run') return true;
   if (decision.kind !== 'ask') return false;
-  return decision.mode === 'propose' || mode === 'escalate' || approval?.atHighest === true;
+  return decision.mode === 'propose' || mode === 'escalate' || approval?.atHighest(shared) === true;
 }
 
 function whyNotApproved(request: RequestView | undefined, { stored, metadata }: OpenEntry, executionId: string): string | undefined {

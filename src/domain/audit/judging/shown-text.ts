@@ -1,23 +1,25 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonValue } from '../../json.js';
-import { MAX_COMMITTED_MEMBERS } from '../commitments.js';
 import { jcs } from '../jcs.js';
+import { outputSummary, SUMMARY_CHARACTERS } from '../output-summary.js';
 import { ERASED } from '../read-entry.js';
+import { isLeftOf, readTold, withErased } from './erased-json.js';
 
 /** Texts up to so many characters stand for themselves: no digest is shorter. */
 const SHORT = 43;
-/** What erasing leaves of a key; numbered where several went. */
-const ERASED_KEY = /^\[erased\](?: \d+)?$/;
 
-/** What a text comes to where something may have been erased of it: then each member of an object is compared by itself. */
+/** What a text is: words, canonical JSON, or the beginning of such, as entries have it of outputs. */
+export type TextForm = 'words' | 'json' | 'summary';
+
+/**
+ * What is kept of a text of which something is erased, in its entry or its row, until it is compared. Words as their `brief`; JSON as its
+ * structure, in which only what is short stands for itself: so long texts take no memory.
+ */
 export interface Sketch {
-  readonly whole: string;
-  /** Something of it is erased, and it has no members that could be told apart. */
+  readonly form: TextForm;
+  readonly kept: string;
+  /** Whether `[erased]` in it stands for what was erased of the entry, and not for itself. */
   readonly isErased: boolean;
-  /** By name; null where something of the value is erased. */
-  readonly members?: ReadonlyMap<string, string | null>;
-  /** Some names are erased, too. */
-  readonly hidesNames: boolean;
 }
 
 /** What entries say of a text: its `brief`, or what is left of it; null: there is none; undefined: nobody can tell any more. */
@@ -29,27 +31,21 @@ export function brief(text: string): string {
 }
 
 /** @param isErased whether `[erased]` in it stands for what was erased, and not for itself */
-export function sketchOf(text: string, isErased: boolean): Sketch {
-  const holds = (one: string) => isErased && one.includes(ERASED);
-  const whole = brief(text);
-  const object = objectIn(text);
-  if (!object) return { whole, isErased: holds(text), hidesNames: false };
-  const members = new Map<string, string | null>();
-  let hidesNames = false;
-  for (const [name, value] of object) {
-    if (isErased && ERASED_KEY.test(name)) hidesNames = true;
-    // Both sides are parsed here and written here, so any form of the value will do.
-    const written = JSON.stringify(value);
-    members.set(brief(name), holds(written) || (isErased && ERASED_KEY.test(name)) ? null : brief(written));
-  }
-  return { whole, isErased: false, members, hidesNames };
+export function sketchOf(text: string, form: TextForm, isErased: boolean): Sketch {
+  const kept = { words: brief, json: outlineOf, summary: (one: string) => one }[form];
+  return { form, kept: isErased && isMark(text, form) ? ERASED : kept(text), isErased };
 }
 
-/** Whether a row shows what its entries say. What is erased on one side agrees with anything, and nothing beside it does. */
+/**
+ * Whether a row shows what its entries say. What is erased of an entry agrees with anything; of a row only what erasing leaves: the
+ * mark, alone, in the place of a text, a number or a name.
+ */
 export function agree(shown: string | null, told: ToldText): boolean {
   if (told === undefined) return true;
-  if (typeof told === 'object' && told !== null) return told.isErased || (shown !== null && fits(sketchOf(shown, true), told));
-  return shown === null || told === null ? shown === told : brief(shown) === told;
+  if (typeof told === 'string') return shown !== null && brief(shown) === told;
+  if (told === null) return shown === null;
+  if (told.isErased && told.kept === ERASED) return true;
+  return shown !== null && fits(shown, told);
 }
 
 /** The canonical text of a value that somebody may have tampered with: what has no canonical form gets another. */
@@ -61,24 +57,41 @@ export function canonical(value: unknown): string {
   }
 }
 
-function fits(shown: Sketch, told: Sketch): boolean {
-  if (shown.whole === told.whole || shown.isErased) return true;
-  if (!shown.members || !told.members) return false;
-  for (const [name, value] of shown.members) {
-    const said = told.members.get(name);
-    if (said === undefined ? value !== null && !told.hidesNames : value !== null && said !== null && value !== said) return false;
-  }
-  for (const [name, value] of told.members) if (value !== null && !shown.members.has(name) && !shown.hidesNames) return false;
-  return true;
+function isMark(text: string, form: TextForm): boolean {
+  return text === ERASED || (form === 'json' && text === JSON.stringify(ERASED));
 }
 
-function objectIn(text: string): [string, JsonValue][] | undefined {
-  if (!text.startsWith('{')) return undefined;
+function fits(shown: string, { form, kept, isErased }: Sketch): boolean {
+  if (form === 'words') return shown === ERASED || brief(shown) === kept;
+  if (form === 'summary' && outputSummary(shown) === kept) return true;
   try {
-    const parsed = JSON.parse(text) as JsonValue;
-    const members = isJsonObject(parsed) ? Object.entries(parsed) : [];
-    return isJsonObject(parsed) && members.length <= MAX_COMMITTED_MEMBERS ? members : undefined;
+    const value = JSON.parse(shown) as JsonValue;
+    // Members that stand there twice, or white space: nobody erased that.
+    if (jcs(value) !== shown) return false;
+    const told = readTold(kept, form === 'summary' && kept.length >= SUMMARY_CHARACTERS - 1);
+    return isLeftOf(form === 'json' ? outlined(value) : value, isErased ? withErased(told) : told);
   } catch {
-    return undefined;
+    return form === 'json' && outlineOf(shown) === kept;
   }
+}
+
+/** Of what is no JSON, which only tampering brings about, its `brief`. */
+function outlineOf(text: string): string {
+  try {
+    return JSON.stringify(outlined(JSON.parse(text) as JsonValue));
+  } catch {
+    return brief(text);
+  }
+}
+
+/** A digest is longer than what stands for itself, so that neither passes for the other. */
+function outlined(value: JsonValue): JsonValue {
+  if (typeof value === 'string') return shortened(value);
+  if (Array.isArray(value)) return value.map(outlined);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [shortened(name), outlined(inner)]));
+}
+
+function shortened(text: string): string {
+  return text.length <= SHORT ? text : `#${hash('sha256', text, 'base64url')}`;
 }

@@ -1,11 +1,13 @@
 import type { OpenEntry } from './open-entry.js';
-import { brief, canonical, sketchOf, type ToldText } from './shown-text.js';
+import { brief, canonical, sketchOf, type TextForm, type ToldText } from './shown-text.js';
 
 /** Where an entry has a text: under which name rows show it, and the member that holds it. */
 type Places = Readonly<Record<string, string>>;
 
-/** Members that rows show as they are; all others, and what should be a text and is none, as canonical JSON. */
-const PLAIN: ReadonlySet<string> = new Set(['action', 'comment', 'note', 'outputSummary', 'reason']);
+/** Members that are no canonical JSON, and what they are; what should be a text and is none is JSON, too. */
+const FORMS: Readonly<Record<string, TextForm>> = {
+  action: 'words', comment: 'words', note: 'words', outputSummary: 'summary', reason: 'words',
+};
 
 export type Texts = Record<string, ToldText>;
 
@@ -41,6 +43,7 @@ export function isApart(texts: Readonly<Texts>): boolean {
 
 function toldText(value: unknown, name: string, isErased: boolean, isErasedInRow: boolean): ToldText {
   if (value === undefined) return null;
-  const text = typeof value === 'string' && PLAIN.has(name) ? value : canonical(value);
-  return isErased || isErasedInRow ? sketchOf(text, isErased) : brief(text);
+  const form = (typeof value === 'string' && FORMS[name]) || 'json';
+  const text = form === 'json' ? canonical(value) : (value as string);
+  return isErased || isErasedInRow ? sketchOf(text, form, isErased) : brief(text);
 }

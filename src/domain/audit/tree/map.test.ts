@@ -5,10 +5,10 @@ import { readFileSync } from 'node:fs';
 import { storedMap } from '../../../../test/support/memory-map.js';
 import {
   EMPTY_SUBTREE, MAP_DEPTH, checkMap, liftLeaf, mapLeaf, mapNode, mapPlace, mapRoot, placedLeaf,
-  type OrganizationHead, type PlacedLeaf,
+  type MapSibling, type OrganizationHead, type PlacedLeaf,
 } from './map.js';
 import { leafHash, nodeHash } from './rfc6962.js';
-import { lookUp, mapSiblings, updateMap } from './stored-map.js';
+import { lookUp, mapSiblings, siblingsOfNone, updateMap } from './stored-map.js';
 
 const file = readFileSync(new URL('../../../../test/vectors/audit-tree.json', import.meta.url), 'utf8');
 const { map: vectors } = JSON.parse(file) as {
@@ -23,6 +23,17 @@ function naive(leaves: readonly PlacedLeaf[], depth = 0): Uint8Array {
   if (depth === MAP_DEPTH) return leaves[0]!.hash;
   const side = (which: number) => naive(leaves.filter(({ place }) => bit(place, depth) === which), depth + 1);
   return createHash('sha256').update(Buffer.of(1)).update(side(0)).update(side(1)).digest();
+}
+
+/** Up the path of a leaf, or of a place that holds none. */
+function rootOver({ place, hash }: PlacedLeaf, siblings: readonly MapSibling[]): Uint8Array {
+  const beside = new Map(siblings);
+  let node = hash;
+  for (let depth = MAP_DEPTH - 1; depth >= 0; depth--) {
+    const other = beside.get(depth) ?? EMPTY_SUBTREE;
+    node = bit(place, depth) === 0 ? mapNode(node, other) : mapNode(other, node);
+  }
+  return node;
 }
 
 const root = leafHash('some root');
@@ -123,6 +134,21 @@ describe('the map as it is stored', () => {
         expect(hex(found)).toBe(hex(signed));
         expect(leaf && hex(leaf)).toBe(some.includes(asked) ? hex(mapLeaf(head(asked))) : undefined);
         expect(hex((await updateMap(stored, [head(asked, 99)])).before)).toBe(hex(signed));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('shows of a place that holds nothing what stands beside it, and of one that holds a leaf nothing', async () => {
+    const none = (place: Uint8Array): PlacedLeaf => ({ place, hash: EMPTY_SUBTREE });
+    await fc.assert(
+      fc.asyncProperty(numbers(60, 25), fc.nat({ max: 60 }), async (some, asked) => {
+        const stored = storedMap();
+        const signed = await stored.update(some.map((n) => head(n)));
+        const { place } = placedLeaf(head(asked));
+        const siblings = await siblingsOfNone(stored, place);
+        expect(siblings === undefined).toBe(some.includes(asked));
+        if (siblings) expect(hex(rootOver(none(place), siblings))).toBe(hex(signed));
       }),
       { numRuns: 60 },
     );

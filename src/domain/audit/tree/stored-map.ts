@@ -74,6 +74,16 @@ export async function mapSiblings(source: MapSource, place: Uint8Array): Promise
   return leafAt(place, end) ? siblings : undefined;
 }
 
+/** The nodes beside the path of a place that holds no leaf, by which that is proven; undefined where it holds one. */
+export async function siblingsOfNone(source: MapSource, place: Uint8Array): Promise<MapSibling[] | undefined> {
+  const { siblings, end } = await descend(source, place);
+  if (!end) return siblings;
+  if ('node' in end || leafAt(place, end)) return undefined;
+  const { leaf } = end;
+  const apart = Array.from({ length: MAP_DEPTH }, (_, depth) => depth).find((depth) => bitAt(place, depth) !== bitAt(leaf.place, depth))!;
+  return [...siblings, [apart, liftLeaf(leaf, apart + 1)]];
+}
+
 /**
  * The leaf that a place holds, if any, and the root of the map by all that was read on the way. Where that is the root that the map is
  * known by, the answer is proven, also that the place holds none.

@@ -16,7 +16,7 @@ import { sqlExportSource } from './export-source.query.js';
 import { recordExport } from './record-export.js';
 import { openSnapshot } from './snapshot.query.js';
 
-export interface DatabaseExport extends Omit<ExportSelection, 'organizations'> {
+export interface DatabaseExport extends Omit<ExportSelection, 'organizations' | 'all'> {
   readonly databaseUrl: string;
   /** Base64 of the installation's Ed25519 seed: the file has to be signed. */
   readonly seed: string;
@@ -49,7 +49,8 @@ export async function exportDatabase(
     if (organizations.length === 0) throw new StartRefused('the log holds nothing of that organization or agent');
     const { from, to, agentId } = part;
     await onDatabase(databaseUrl, (work) => recordExport(work, organizations.map(organizationChain), { from, to, agentId, format }));
-    const lines = logLines(source, { organizations, ...part }, new Date().toISOString());
+    const all = chain === undefined;
+    const lines = logLines(source, { organizations, ...(all && { all }), ...part }, new Date().toISOString());
     await write(sealed(lines, signingKey(source.instance, seed), format));
   } finally {
     await close();

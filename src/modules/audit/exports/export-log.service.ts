@@ -40,8 +40,9 @@ export class ExportLogService {
       const organizations = await organizationsWithLog(run, scope, agentId);
       if (agentId !== undefined && organizations.length === 0) throw new Problem('NOT_FOUND', 'No entry of this agent is here.');
       if (since !== undefined) await assertHadSize(source, organizations, since);
+      const all = scope.organizations === 'all' && agentId === undefined;
       const part = { ...times, ...(agentId === undefined ? {} : { agentId }) };
-      const selection: ExportSelection = { organizations, ...part, ...(since === undefined ? {} : { since }) };
+      const selection: ExportSelection = { organizations, ...(all && { all }), ...part, ...(since === undefined ? {} : { since }) };
       await recordExport(this.work, organizations.map(organizationChain), { ...part, format: call.format });
       const name = `countersign-audit-${organizations.length === 1 ? organizations[0] : 'all'}`;
       return { name, tally: { withheld: 0 }, lines: (madeAt) => logLines(source, selection, madeAt) };

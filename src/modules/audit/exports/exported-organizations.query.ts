@@ -1,11 +1,16 @@
+import { PLATFORM_ORGANIZATION } from '../../../domain/audit/chain.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { Scope } from '../../../platform/auth/scope.js';
 
-/** The organizations of a scope of which the log holds anything, in order: all chains, or those that hold this one. */
+/**
+ * The organizations of a scope of which the log holds anything: all chains, or those that hold this one. The installation's own is
+ * always among all, so that no file of everything is without a section in which it shows the map.
+ */
 export async function organizationsWithLog(run: ReadStatement, scope: Pick<Scope, 'organizations'>, chain?: string): Promise<string[]> {
   const { organizations } = scope;
   const rows = organizations === 'all' ? await run(ALL, []) : organizations.map((id) => ({ id }));
-  const ids = (rows as { id: string }[]).map(({ id }) => id);
+  const known = (rows as { id: string }[]).map(({ id }) => id);
+  const ids = organizations === 'all' ? [...new Set([PLATFORM_ORGANIZATION, ...known])] : known;
   return chain === undefined ? ids : named(await run(HOLDING_CHAIN, [ids, chain]));
 }
 

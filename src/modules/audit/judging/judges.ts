@@ -6,6 +6,7 @@ import type { LogJudge } from '../../../domain/audit/log-judge.js';
 import type { EntryRange, LogSource } from '../../../domain/audit/entry-source.js';
 import type { Selection } from '../../../domain/audit/verify.js';
 import type { ReadStatement, RecordKeeper } from '../../../platform/audit/record-keepers.js';
+import { orderedSweeps } from './ordered-sweeps.js';
 import { sharedEntries } from './shared-entries.query.js';
 import { subjectRows } from './subject-rows.query.js';
 
@@ -14,6 +15,8 @@ export interface JudgedPart {
   readonly organizations: readonly string[] | 'all';
   /** Only this agent's chain. */
   readonly agentId?: string | undefined;
+  /** Only these keys are believed, whatever the database says of others. */
+  readonly verifierKeys?: readonly string[] | undefined;
 }
 
 /**
@@ -24,9 +27,9 @@ export async function judgesOf(
   run: ReadStatement,
   source: LogSource,
   keepers: readonly RecordKeeper[],
-  { organizations, agentId }: JudgedPart,
+  { organizations, agentId, verifierKeys }: JudgedPart,
 ): Promise<LogJudge[]> {
-  const shared = new SharedFacts();
+  const shared = new SharedFacts(await orderedSweeps(run, verifierKeys));
   for await (const batch of sharedEntries(run, organizations, 'audit_shared_facts')) for (const entry of batch) shared.add(entry);
   const selection: Selection = agentId === undefined ? {} : { chain: agentId };
   const parts: Selection[] = organizations === 'all'
@@ -48,6 +51,10 @@ export async function judgesOf(
       for (const part of parts) yield* subjectRows(run, part);
     },
     entries: () => source.read(range).entries,
+    leaves: async function* (organizationId: string) {
+      for await (const { leaves } of source.leaves(organizationId)) yield leaves;
+      yield* source.queued([organizationId]);
+    },
   };
   return [gateJudge({ key, shared, gaps, ofOneAgent: agentId !== undefined }, sources)];
 }

@@ -3,8 +3,8 @@ import { line, type LineOf } from '../../../domain/audit/export-lines.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import { mapPlace } from '../../../domain/audit/tree/map.js';
 import { consistencyProof, inclusionProof } from '../../../domain/audit/tree/proofs.js';
-import { hashText } from '../../../domain/audit/tree/rfc6962.js';
-import { mapSiblings } from '../../../domain/audit/tree/stored-map.js';
+import { EMPTY_ROOT, hashText } from '../../../domain/audit/tree/rfc6962.js';
+import { mapSiblings, siblingsOfNone } from '../../../domain/audit/tree/stored-map.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { newestCheckpoint } from './checkpoint.query.js';
 import { mapSourceOf } from './map.query.js';
@@ -60,16 +60,18 @@ export async function entryProof(
 }
 
 /**
- * The line of an export that ties an organization's newest checkpoint to the platform's newest one; undefined while there is none.
+ * The line of an export that ties an organization's newest checkpoint to the platform's newest one, or shows that it has none yet;
+ * undefined while the platform has none, and where the map says otherwise.
  *
  * @param run as for `entryProof`
  */
 export async function mapLine(run: ReadStatement, organizationId: string): Promise<LineOf<'map'> | undefined> {
   const checkpoint = await newestCheckpoint(run, organizationId);
-  const above = checkpoint && (await abovePlatform(run, organizationId));
+  const above = await abovePlatform(run, organizationId, checkpoint ? mapSiblings : siblingsOfNone);
   if (!above) return undefined;
+  const { size, root } = checkpoint ?? { size: 0, root: hashText(EMPTY_ROOT) };
   const { siblings, timestamp, platform } = above;
-  return line('map', { organizationId, size: checkpoint.size, root: checkpoint.root, siblings, timestamp, platform });
+  return line('map', { organizationId, size, root, siblings, timestamp, platform });
 }
 
 interface AboveOrganization {
@@ -80,10 +82,12 @@ interface AboveOrganization {
 }
 
 /** From an organization's leaf in the map up: the map is always that of the platform's newest leaf, and that one signed. */
-async function abovePlatform(run: ReadStatement, organizationId: string): Promise<AboveOrganization | undefined> {
+async function abovePlatform(
+  run: ReadStatement, organizationId: string, beside: typeof mapSiblings = mapSiblings,
+): Promise<AboveOrganization | undefined> {
   const newest = await newestCheckpoint(run, PLATFORM_TREE);
   if (!newest) return undefined;
-  const siblings = await mapSiblings(mapSourceOf(run), mapPlace(organizationId));
+  const siblings = await beside(mapSourceOf(run), mapPlace(organizationId));
   if (!siblings) return undefined;
   const index = newest.size - 1;
   const { timestamp } = JSON.parse(await platformLeafAt(run, index)) as { timestamp: string };

@@ -1,0 +1,139 @@
+import { ROLES, type Role } from '../../access/access.js';
+import { builtIn, isHardcoded } from '../../gate/catalogue.js';
+import type { HttpConnector } from '../../gate/connector.js';
+import type { CapabilityFacts } from '../../gate/decide.js';
+import { definitionDigest } from '../../gate/definition-digest.js';
+import { isJsonObject } from '../../json.js';
+import { type GrantView, grantOf } from './grant-view.js';
+import { type OpenEntry, text } from './open-entry.js';
+import { Timeline } from './overlap.js';
+import { UNKNOWN, type Unknown } from './verdict.js';
+
+/** `erased`: part of it is, so its digest is all that is known; of one that is unknown, not even that. */
+export type DefinitionView = { readonly facts: CapabilityFacts; readonly isErased: boolean; readonly isUnknown?: boolean };
+export type TeamRole = 'member' | 'lead';
+
+interface Stop {
+  readonly from: number;
+  to: number;
+}
+
+type Told<Value> = Map<string, Timeline<Value | Unknown>>;
+
+/** What an organization's own chain tells, over time. Before something is first told, it is unknown. */
+export class OrganizationFacts {
+  readonly definitions: Told<DefinitionView | undefined> = new Map();
+  /** By team and capability. */
+  readonly teamGrants: Told<GrantView | undefined> = new Map();
+  readonly stops = new Map<string, Stop>();
+  readonly users: Told<Role | undefined> = new Map();
+  /** By team and user. */
+  readonly members: Told<TeamRole | undefined> = new Map();
+  /** Whose account was made in the part that is left: of them nothing is unknown. */
+  readonly newcomers = new Set<string>();
+  /** When its entries were made, by position, in milliseconds. */
+  readonly stamps = new Map<number, number>();
+  private readonly grantPlaces = new Map<string, string>();
+  private readonly lastRoles = new Map<string, Role>();
+  /** When the first entry that is left of a cut chain was made. */
+  private beganAt: number | undefined;
+
+  /** Nothing of its chain was swept. */
+  get isWhole(): boolean {
+    return this.beganAt === undefined;
+  }
+
+  /** In the order of the chain. */
+  entry(seq: number, at: number): void {
+    if (this.stamps.size === 0 && seq > 1) this.beganAt = at;
+    this.stamps.set(seq, at);
+  }
+
+  tell(opened: OpenEntry): void {
+    const { stored, at, metadata } = opened;
+    const capability = stored.capability ?? '';
+    switch (stored.event) {
+      case 'capability.defined':
+      case 'capability.definition_updated':
+        return timelineOf(this.definitions, capability).set(at, definitionOf(opened));
+      case 'capability.definition_removed':
+        return timelineOf(this.definitions, capability).set(at, undefined);
+      case 'capability.granted':
+      case 'capability.config_updated':
+        return this.granted(opened);
+      case 'capability.revoked': {
+        const place = this.grantPlaces.get(text(metadata, 'grantId') ?? '');
+        if (place !== undefined) timelineOf(this.teamGrants, place).set(at, undefined);
+        return;
+      }
+      case 'admin.stop_started':
+        this.stops.set(text(metadata, 'stopId') ?? '', { from: at, to: Infinity });
+        return;
+      case 'admin.stop_ended':
+        return this.stopEnded(text(metadata, 'stopId') ?? '', at);
+      case 'admin.team_changed':
+        return this.teamChanged(opened);
+      case 'admin.user_created':
+      case 'admin.user_updated':
+      case 'admin.user_deleted':
+        return this.userChanged(opened);
+    }
+  }
+
+  private granted(opened: OpenEntry): void {
+    const grant = grantOf(opened);
+    if (!grant?.facts.teamId) return;
+    const place = `${grant.facts.teamId} ${grant.capability}`;
+    this.grantPlaces.set(grant.facts.id, place);
+    timelineOf(this.teamGrants, place).set(opened.at, grant);
+  }
+
+  /** One whose start was swept was in force from the beginning of what is left. */
+  private stopEnded(stopId: string, at: number): void {
+    const stop = this.stops.get(stopId);
+    if (stop) stop.to = at;
+    else if (this.beganAt !== undefined) this.stops.set(stopId, { from: this.beganAt, to: at });
+  }
+
+  private userChanged({ stored, at, metadata }: OpenEntry): void {
+    const userId = text(metadata, 'userId');
+    if (userId === undefined) return;
+    if (stored.event === 'admin.user_created') this.newcomers.add(userId);
+    const role = metadata['role'];
+    if ((ROLES as readonly unknown[]).includes(role)) this.lastRoles.set(userId, role as Role);
+    const isActive = stored.event !== 'admin.user_deleted' && (text(metadata, 'status') ?? 'active') === 'active';
+    timelineOf(this.users, userId).set(at, isActive ? (this.lastRoles.get(userId) ?? UNKNOWN) : undefined);
+  }
+
+  private teamChanged({ at, metadata }: OpenEntry): void {
+    const [teamId, userId, change] = [text(metadata, 'teamId'), text(metadata, 'userId'), text(metadata, 'change')];
+    if (teamId === undefined || userId === undefined || !change?.startsWith('member_')) return;
+    const place = timelineOf(this.members, `${teamId} ${userId}`);
+    const role = metadata['role'] === 'lead' ? 'lead' : metadata['role'] === 'member' ? 'member' : (place.last ?? 'member');
+    place.set(at, change === 'member_removed' ? undefined : role);
+  }
+}
+
+/** What holds of a capability that nobody has defined. */
+export function catalogueDefinition(capability: string): DefinitionView | undefined {
+  const entry = builtIn(capability);
+  return entry && { facts: { name: capability, hardcoded: entry.hardcoded, digest: definitionDigest({}) }, isErased: false };
+}
+
+/** The timeline of a name, made where there is none yet. */
+function timelineOf<Value>(timelines: Told<Value>, name: string): Timeline<Value | Unknown> {
+  let timeline = timelines.get(name);
+  if (!timeline) timelines.set(name, (timeline = new Timeline<Value | Unknown>(UNKNOWN)));
+  return timeline;
+}
+
+function definitionOf({ stored, metadata, erased }: OpenEntry): DefinitionView {
+  const name = stored.capability ?? '';
+  const content = {
+    ...(isJsonObject(metadata['inputSchema']) ? { inputSchema: metadata['inputSchema'] } : {}),
+    ...(isJsonObject(metadata['connector']) ? { connector: metadata['connector'] as unknown as HttpConnector } : {}),
+  };
+  const isErased = erased.has('inputSchema') || erased.has('connector');
+  const digest = isErased ? (text(metadata, 'definition') ?? '') : definitionDigest(content);
+  return { facts: { name, hardcoded: isHardcoded(name), digest, ...(isErased ? {} : content) }, isErased };
+}

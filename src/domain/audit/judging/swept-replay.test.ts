@@ -1,0 +1,204 @@
+import { describe, expect, it } from '@jest/globals';
+import { BEGIN, ToldLog } from '../../../../test/support/told-log.js';
+import { append, type MemoryLog } from '../../../../test/support/memory-log.js';
+import { definitionDigest } from '../../gate/definition-digest.js';
+import { newId } from '../../ids.js';
+import type { AuditEvent } from '../catalogue.js';
+import { agentChain, organizationChain, PLATFORM_ORGANIZATION } from '../chain.js';
+import { SharedFacts } from './shared-facts.js';
+import { readTwice, type Reading, RIGHT, wrong } from './verdict.js';
+
+const [OLD, FRESH, TEAM] = ['usr_old', 'usr_fresh', 'team_a'];
+
+const user = (userId: string, role: string): AuditEvent => ({ type: 'admin.user_created', metadata: { userId, role } });
+const renamed = (userId: string): AuditEvent => ({ type: 'admin.user_updated', metadata: { userId, name: 'Married' } });
+const joined = (userId: string, role: string): AuditEvent =>
+  ({ type: 'admin.team_changed', metadata: { teamId: TEAM, change: 'member_added', userId, role } });
+const stop: AuditEvent = { type: 'admin.stop_started', metadata: { stopId: 'stp_1', scope: 'organization', reason: 'r' } };
+const lifted: AuditEvent = { type: 'admin.stop_ended', metadata: { stopId: 'stp_1', scope: 'organization' } };
+
+/** An agent whose grant asks; its request, which is right in any case, and what is said of how it was decided. */
+async function decided(log: ToldLog, by: readonly string[], more: object = {}) {
+  const told = log.grant(100, { hitlMode: 'propose', ...more }).approved(101, by);
+  const { right, ...rest } = await told.replayed();
+  return { right: right - 1, ...rest };
+}
+
+const YES = { right: 1, notReplayable: {}, wrong: [] };
+const SWEPT = { right: 0, notReplayable: { swept: 1 }, wrong: [] };
+const no = (...wrongs: string[]) => ({ right: 0, notReplayable: {}, wrong: wrongs });
+
+describe('what excuses a decision', () => {
+  it.each<[string, Partial<Record<Reading, boolean>>, string]>([
+    ['right as told', { 'as told': true }, 'right'], ['right at best', { 'at best': true }, 'not_replayable'], ['never right', {}, 'wrong'],
+  ])('%s', (_, rights, kind) => {
+    expect(readTwice((reading) => (rights[reading] ? RIGHT : wrong('no'))).kind).toBe(kind);
+  });
+});
+
+describe('people of whom a sweep has taken the beginning', () => {
+  const swept = () => new ToldLog().organization(1, user(OLD, 'admin')).sweep(50);
+
+  it('approve', async () => {
+    expect(await decided(swept(), [OLD])).toEqual(SWEPT);
+    expect(await decided(new ToldLog().organization(1, user(OLD, 'admin')), [OLD])).toEqual(YES);
+  });
+
+  it('approve after a change that does not tell their role, and do so surely after one that does', async () => {
+    expect(await decided(swept().organization(60, renamed(OLD)), [OLD])).toEqual(SWEPT);
+    const told: AuditEvent = { type: 'admin.user_updated', metadata: { userId: OLD, role: 'admin' } };
+    expect(await decided(swept().organization(60, told).organization(61, renamed(OLD)), [OLD])).toEqual(YES);
+    expect(await decided(swept().organization(60, { ...told, metadata: { userId: OLD, role: 'viewer' } }), [OLD]))
+      .toEqual(no(`${OLD} may not decide at level 0`));
+    expect(await decided(swept().organization(60, { type: 'admin.user_deleted', metadata: { userId: OLD } }), [OLD]))
+      .toEqual(no(`${OLD} may not decide at level 0`));
+  });
+
+  it('vote before somebody whom the log knows', async () => {
+    const quorum = { quorum: { approvals: 2 } };
+    const log = () => swept().organization(60, user(FRESH, 'admin'));
+    expect(await decided(log(), [OLD, FRESH], quorum)).toEqual(SWEPT);
+    expect(await decided(log(), [FRESH], quorum)).toEqual(no('2 people have to approve, and the log knows of 1'));
+    const viewer = log().organization(61, user('usr_viewer', 'viewer'));
+    expect(await decided(viewer, ['usr_viewer', FRESH], quorum)).toEqual(no('2 people have to approve, and the log knows of 1'));
+  });
+
+  it('stand for their team', async () => {
+    const quorum = { quorum: { approvals: 2, groups: [{ teamId: TEAM }] } };
+    const told: AuditEvent = { type: 'admin.user_updated', metadata: { userId: OLD, role: 'admin' } };
+    const log = () => swept().organization(60, told).organization(60, user(FRESH, 'admin'));
+    expect(await decided(log(), [OLD, FRESH], quorum)).toEqual(SWEPT);
+    const left: AuditEvent = { type: 'admin.team_changed', metadata: { teamId: TEAM, change: 'member_removed', userId: OLD } };
+    expect(await decided(log().organization(61, left), [OLD, FRESH], quorum)).toEqual(no(`nobody of team ${TEAM} has approved`));
+    expect(await decided(log().organization(61, joined(FRESH, 'member')), [OLD, FRESH], quorum)).toEqual(YES);
+  });
+
+  it.each([['viewer', `${FRESH} may not decide at level 0`], ['member', `${FRESH} may not decide at level 0`], ['admin', undefined]])(
+    'but a %s made after it is known', async (role, detail) => {
+      expect(await decided(swept().organization(60, user(FRESH, role)), [FRESH])).toEqual(detail === undefined ? YES : no(detail));
+    });
+});
+
+describe('stops whose start a sweep has taken', () => {
+  const blocked = (log: ToldLog, second: number) => log.agent(second, {
+    type: 'execution.blocked', capability: 'web.search', metadata: { reason: 'STOPPED', input: {} },
+  });
+
+  it.each([
+    ["the organization's", 'org_a', SWEPT], ["the platform's", PLATFORM_ORGANIZATION, SWEPT],
+    ["nobody's", undefined, no('the gate lets it run (auto)')],
+  ])('%s, still in force', async (_, organizationId, found) => {
+    const log = new ToldLog();
+    if (organizationId !== undefined) log.organization(1, stop, organizationId).sweep(50, organizationId);
+    expect(await blocked(log.grant(100), 101).replayed()).toEqual(found);
+  });
+
+  it('hold from the beginning of what is left to their end', async () => {
+    const log = () => new ToldLog().organization(1, stop).sweep(50).grant(90);
+    expect(await blocked(log(), 100).organization(200, lifted).replayed()).toEqual(YES);
+    expect(await log().begin(100).organization(200, lifted).replayed()).toEqual(no('the gate refuses it: A stop holds this agent: in force.'));
+    expect(await log().organization(200, lifted).begin(300).replayed()).toEqual(YES);
+  });
+
+  it('make windows longer', async () => {
+    const log = (is: 'swept' | 'whole') => {
+      const told = new ToldLog().organization(1, user(OLD, 'admin'));
+      if (is === 'swept') told.sweep(50).organization(60, user(OLD, 'admin'));
+      const expiresAt = new Date(BEGIN + 50_000).toISOString();
+      return told.grant(100, { hitlMode: 'propose' }).approved(101, [OLD], { expiresAt });
+    };
+    expect(await log('whole').replayed()).toEqual({ right: 1, notReplayable: {}, wrong: ['its time was over'] });
+    expect(await log('swept').replayed()).toEqual({ right: 1, notReplayable: { swept: 1 }, wrong: [] });
+  });
+});
+
+const inputSchema = { type: 'object', required: ['q'] };
+const digest = definitionDigest({ inputSchema } as never);
+const defined: AuditEvent = {
+  type: 'capability.definition_updated', capability: 'web.search',
+  metadata: { capability: 'web.search', definition: digest, inputSchema },
+};
+
+describe('definitions and grants that a sweep has taken', () => {
+  it('may have been what an entry says, as long as nothing else is told', async () => {
+    const log = () => new ToldLog().organization(1, defined).sweep(50).grant(100);
+    expect(await log().begin(101, { definition: digest }).replayed()).toEqual(SWEPT);
+    expect(await log().begin(101).replayed()).toEqual(YES);
+    expect(await log().organization(60, defined).begin(101, { definition: digest, input: { q: 'x' } }).replayed()).toEqual(YES);
+    expect(await log().organization(60, defined).begin(101).replayed()).toEqual(no('the capability was not defined as it says'));
+  });
+
+  it("a team's, where the agent has none of its own", async () => {
+    const described = (teamId: string): AuditEvent => ({ type: 'agent.updated', metadata: { teamId } });
+    const log = () => new ToldLog().sweep(50);
+    expect(await log().agent(60, described(TEAM)).begin(101).replayed()).toEqual(SWEPT);
+    expect(await log().begin(101).replayed()).toEqual(no('grant grt_1 was not the one that held'));
+    const own = log().agent(60, described(TEAM)).grant(70, { grantId: 'grt_own' });
+    expect(await own.begin(101).replayed()).toEqual(no('grant grt_1 was not the one that held'));
+    const blocked = log().agent(60, described(TEAM)).agent(101, {
+      type: 'execution.blocked', capability: 'web.search', metadata: { reason: 'AGENT_INACTIVE', input: {} },
+    });
+    expect((await blocked.replayed()).wrong.length).toBe(1);
+  });
+});
+
+describe('an agent that was in several organizations', () => {
+  const AGENT = newId('agt');
+
+  /** Registered in B, then in A, where its risk rose, then back in B. @param gone of A's stay, from its beginning */
+  function arriving(gone: number) {
+    const log: MemoryLog = { entries: [], heads: [], leaves: [] };
+    const tell = (organizationId: string, event: AuditEvent) => {
+      const seq = log.entries.length + 1;
+      const stamp = { id: newId('audit'), actorId: 'root', timestamp: new Date(BEGIN + seq * 1_000) };
+      const entry = append(log, { ...event, chain: agentChain(organizationId, AGENT), agentId: AGENT }, stamp);
+      log.entries[seq - 1] = { ...entry, seq };
+    };
+    tell('org_b', { type: 'agent.registered', metadata: { name: 'a', riskLevel: 'limited' } });
+    tell('org_b', { type: 'agent.transferred', metadata: { direction: 'out' } } as AuditEvent);
+    tell('org_a', { type: 'agent.transferred', metadata: { direction: 'in' } } as AuditEvent);
+    tell('org_a', { type: 'agent.updated', metadata: { riskLevel: 'high' } });
+    tell('org_a', { type: 'agent.updated', metadata: { tags: ['young'] } } as AuditEvent);
+    tell('org_a', { type: 'agent.transferred', metadata: { direction: 'out' } } as AuditEvent);
+    const shared = new SharedFacts(() => true);
+    for (const entry of log.entries) if (entry.organizationId !== 'org_a' || entry.seq > 2 + gone) shared.add(entry);
+    return shared.arrivingAt(AGENT, 7);
+  }
+
+  it.each([[0, true], [1, false], [2, false], [3, false], [4, false]])('%i entries of its stay are gone', (gone, isKnown) => {
+    const agent = arriving(gone);
+    expect(agent.isKnown).toBe(isKnown);
+    if (isKnown) expect(agent.riskLevel).toBe('high');
+  });
+});
+
+describe('clocks, as the order of the tree shows them', () => {
+  const asDefined = { definition: digest, input: { q: 'x' } };
+
+  it('one that ran ahead makes nobody wrong', async () => {
+    const ahead = () => new ToldLog().grant(1).organization(160, defined);
+    expect(await ahead().begin(105, asDefined).replayed()).toEqual(YES);
+    expect(await ahead().begin(105, { definition: 'x'.repeat(43) }).replayed()).toEqual(no('the capability was not defined as it says'));
+  });
+
+  it('one that ran behind, neither', async () => {
+    expect(await new ToldLog().grant(1).begin(105).organization(45, defined).replayed()).toEqual(YES);
+  });
+
+  it('a change that came later is none that was there', async () => {
+    const told = new ToldLog().grant(1).begin(105, asDefined).organization(160, defined);
+    expect(await told.replayed()).toEqual(no('the capability was not defined as it says'));
+  });
+});
+
+describe('sweeps', () => {
+  it('count where the key that signs now has signed what they say', () => {
+    const told = new ToldLog().cut(2).log.entries.filter(({ chain }) => chain === organizationChain('org_a').chain);
+    const known = (isOrdered: boolean) => {
+      const shared = new SharedFacts(() => isOrdered);
+      for (const entry of told) shared.add(entry);
+      return shared.hasSwept('org_a');
+    };
+    expect([known(true), known(false)]).toEqual([true, false]);
+  });
+});

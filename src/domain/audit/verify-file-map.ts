@@ -1,0 +1,52 @@
+import { inTree, type Break } from './breaks.js';
+import { PLATFORM_TREE, type Checkpoint } from './checkpoint.js';
+import type { LineOf } from './export-lines.js';
+import { platformLeaf } from './tree/leaf.js';
+import { bitAt, EMPTY_SUBTREE, MAP_DEPTH, mapNode, mapPlace, mapRoot, placedLeaf, type OrganizationHead } from './tree/map.js';
+import { checkInclusion } from './tree/proofs.js';
+import { hashText, leafHash, readHash } from './tree/rfc6962.js';
+
+/** What an export's lines `map` have shown: the map in the newest leaf of the platform's tree. */
+export interface Mapped {
+  /** The organization that was shown in it, or not to be in it. */
+  readonly id: string;
+  readonly map: string;
+  readonly timestamp: string;
+}
+
+/**
+ * The map that a line shows, if it carries the organization as its checkpoint says, or nothing of it where there is no checkpoint. Only
+ * the newest leaf counts: an older map was rightly without whoever came later.
+ */
+export function shownMap(line: LineOf<'map'>, own: Checkpoint | undefined, all: Checkpoint | undefined): Mapped | undefined {
+  const { organizationId: id, size, root, siblings, timestamp, platform } = line;
+  const map = hashText(rootBeside({ organization: id, size, root }, siblings));
+  const isOwn = own ? own.size === size && own.root === root : size === 0;
+  if (!isOwn || all?.size !== platform.size || platform.index !== platform.size - 1) return undefined;
+  const hashes = platform.hashes.map((hash) => readHash(hash)!);
+  const isIn = checkInclusion(leafHash(platformLeaf({ map, timestamp })), platform.index, platform.size, hashes, readHash(all.root)!);
+  return isIn ? { id, map, timestamp } : undefined;
+}
+
+/** A file of all organizations has every one of which anything was signed. */
+export function* againstFileMap(checkpoints: ReadonlyMap<string, Checkpoint>, mapped: Mapped | undefined): Generator<Break> {
+  const platform = checkpoints.get(PLATFORM_TREE);
+  if (!platform) return;
+  const heads = [...checkpoints].filter(([tree]) => tree !== PLATFORM_TREE);
+  const leaves = heads.map(([organization, { size, root }]) => placedLeaf({ organization, size, root }));
+  if (hashText(mapRoot(leaves)) === mapped?.map) return;
+  const what = 'ends with another map than that of the organizations in the file: one of them is missing, or one too many';
+  yield inTree(PLATFORM_TREE, platform.size - 1, 'tree_mismatch', what);
+}
+
+/** Where no sibling is listed, nothing stands; nor does anything of an organization without a leaf. */
+function rootBeside(head: OrganizationHead, siblings: LineOf<'map'>['siblings']): Uint8Array {
+  const place = mapPlace(head.organization);
+  const beside = new Map(siblings.map(([depth, hash]) => [depth, readHash(hash)!]));
+  let hash = head.size === 0 ? EMPTY_SUBTREE : placedLeaf(head).hash;
+  for (let depth = MAP_DEPTH - 1; depth >= 0; depth--) {
+    const other = beside.get(depth) ?? EMPTY_SUBTREE;
+    hash = bitAt(place, depth) === 0 ? mapNode(hash, other) : mapNode(other, hash);
+  }
+  return hash;
+}

@@ -1,0 +1,47 @@
+import { breakAt, type Break } from './breaks.js';
+import { endLinks, nextPosition, startChain, type ChainState } from './verify-chain.js';
+import type { StoredEntry, StoredLeaf } from './stored-entry.js';
+import type { Cut } from './verify-entries.js';
+
+/**
+ * What stands below a chain's cut. Once its sweep is done nothing may; until then no more than what the sweep has not deleted yet. It
+ * deletes a chain's oldest entries first: what is left are the last ones up to the cut, each as sound as any entry, each the one
+ * before the next, and the last one that of the cut. Blanked values among them are not asked for: the erasure that lists them may have
+ * been swept along, and gone first.
+ */
+export class Leftovers {
+  count = 0;
+  private state: ChainState | undefined;
+  private readonly stray: Break[] = [];
+
+  constructor(readonly cut: Cut, private readonly comparesLeaves: boolean) {}
+
+  /** What chain and tree hold at each position below the cut, in order; the tree keeps its leaves. */
+  next(entry: StoredEntry | undefined, leaf: StoredLeaf | undefined): void {
+    if (!entry) return;
+    const { cut, comparesLeaves } = this;
+    if (cut.isDone) {
+      this.stray.push(breakAt(entry, 'inserted', `stands where the chain was cut off, up to ${cut.seq}`));
+      return;
+    }
+    this.count++;
+    this.state ??= startChain(cut, comparesLeaves, { seq: entry.seq - 1, hash: entry.prevHash });
+    nextPosition(this.state, entry, leaf);
+    for (const unasked of [this.state.blanks, this.state.transfers]) unasked.length = 0;
+  }
+
+  /** After the last of them. */
+  end(): void {
+    const { state, cut } = this;
+    if (!state?.last) return;
+    endLinks(state);
+    const { last, lastBroken, breaks } = state;
+    if (lastBroken || (last.seq === cut.seq && last.hash === cut.hash)) return;
+    breaks.push(breakAt(last, 'inserted', `stands where the chain was cut off, and does not lead to the entry of the cut, ${cut.seq}`));
+  }
+
+  /** Those found since the last time. */
+  takeBreaks(): Break[] {
+    return [...this.stray.splice(0), ...(this.state?.breaks.splice(0) ?? [])];
+  }
+}

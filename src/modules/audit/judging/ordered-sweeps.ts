@@ -1,0 +1,21 @@
+import type { IsOrderedSweep } from '../../../domain/audit/judging/shared-facts.js';
+import { CheckpointJudge } from '../../../domain/audit/verify-checkpoints.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import type { RunStatement } from '../../../platform/auth/credential-source.js';
+import { notesInForce } from '../sweeps/sweep-notes.store.js';
+import { instanceName, verifierKeys } from '../trees/checkpoint.query.js';
+
+/**
+ * Which entries of sweeps count: those that the key that signs now has signed. What the database says of keys is believed here: that it is
+ * the key that the log announced, and has signed the newest checkpoints, is verified beside.
+ *
+ * @param pinned only these keys are believed
+ */
+export async function orderedSweeps(run: ReadStatement, pinned: readonly string[] | undefined): Promise<IsOrderedSweep> {
+  const known = (await verifierKeys(run)).map(({ verifierKey: key, ...rest }) => ({ ...rest, key }));
+  const keys = pinned ? known.filter(({ key }) => pinned.includes(key)) : known;
+  const judge = new CheckpointJudge({ instance: await instanceName(run), keys });
+  const notes = new Map((await notesInForce(run as RunStatement)).flatMap((one) => Object.entries(one.notes)));
+  return ({ stored: { id, organizationId }, metadata }) =>
+    judge.isOrdered('sweep', notes.get(id) ?? null, { organizationId, metadata }, judge.unretired);
+}

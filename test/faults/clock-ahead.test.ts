@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { anAgent } from '../support/builders.js';
+import { known } from '../support/judged-story.js';
+import { anOrganization } from '../support/people.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { CHECKOUT } from '../support/test-run.js';
+import { verifiedLog } from '../support/verified-log.js';
+
+jest.setTimeout(180_000);
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const AHEAD = { NODE_OPTIONS: `--require ${join(CHECKOUT, 'test', 'support', 'clock-ahead.cjs')}`, TEST_CLOCK_AHEAD_SECONDS: '60' };
+
+test('what administrators did while a clock ran a minute ahead makes nobody wrong once it is set right', async () => {
+  const organizationId = await anOrganization(server);
+  const define = { name: 'crm.push', description: 'pushes', inputSchema: { type: 'object' } };
+  (await (await known(server, 'admin', organizationId)).client.post('/api/v1/capabilities', define)).expect(201);
+  const agent = await anAgent(server).inOrganization(organizationId).granted('crm.push').granted('email.send', { hitlMode: 'propose' })
+    .create();
+  const push = async () => (await agent.client.post('/api/v1/execute', { capability: 'crm.push', input: { n: 1 } })).expect(200);
+  await push();
+  await server.restart(AHEAD);
+  const admin = await known(server, 'admin', organizationId);
+  const redefined = { inputSchema: { type: 'object', required: ['n'] } };
+  (await admin.client.patch('/api/v1/capabilities/crm.push', redefined)).expect(200);
+  const [told] = await server.sql<{ at: string }>(`select "timestamp" as at from audit_entries where event = 'capability.definition_updated'`);
+  expect(Date.parse(told!.at) - Date.now()).toBeGreaterThan(30_000);
+  await server.restart({ NODE_OPTIONS: '' });
+  await push();
+  const requestId = (await agent.client.post('/api/v1/execute', { capability: 'email.send', input: {} })).expect(202).text('hitlRequestId');
+  (await admin.client.post(`/api/v1/hitl/${requestId}/approve`, {}, { query: { wait: 0 } })).expect(200);
+  const { breaks, members } = await verifiedLog(server.database.url);
+  expect({ breaks, replay: members['replay'] }).toMatchObject({ breaks: [], replay: { wrong: 0, notReplayable: {} } });
+});

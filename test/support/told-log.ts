@@ -1,0 +1,115 @@
+import { definitionDigest } from '../../src/domain/gate/definition-digest.js';
+import { newId } from '../../src/domain/ids.js';
+import type { AuditEvent } from '../../src/domain/audit/catalogue.js';
+import { agentChain, organizationChain } from '../../src/domain/audit/chain.js';
+import { openEntry } from '../../src/domain/audit/judging/open-entry.js';
+import { Replay, REPLAY_EVENTS } from '../../src/domain/audit/judging/replay.js';
+import { SharedFacts } from '../../src/domain/audit/judging/shared-facts.js';
+import { byChain } from '../../src/domain/audit/verify-entries.js';
+import { append, type MemoryLog, sourceOf } from './memory-log.js';
+
+export const AGENT = newId('agt');
+export const BEGIN = Date.parse('2026-05-01T12:00:00.000Z');
+const ORGANIZATION = 'org_a';
+const DEFINITION = definitionDigest({});
+
+/** A small log: events of one agent, of its organization and of the platform, each at a second; and what replay says of it. */
+export class ToldLog {
+  readonly log: MemoryLog = { entries: [], heads: [], leaves: [] };
+
+  constructor() {
+    this.organization(0, { type: 'admin.organization_created', metadata: { organizationId: ORGANIZATION, name: 'A' } });
+    this.agent(0, { type: 'agent.registered', metadata: { name: 'a', riskLevel: 'limited' } });
+  }
+
+  agent(second: number, event: AuditEvent, actorId = 'root'): this {
+    append(this.log, { ...event, chain: agentChain(ORGANIZATION, AGENT), agentId: AGENT }, stampOf(second, actorId));
+    return this;
+  }
+
+  organization(second: number, event: AuditEvent, organizationId = ORGANIZATION): this {
+    append(this.log, { ...event, chain: organizationChain(organizationId) }, stampOf(second, 'root'));
+    return this;
+  }
+
+  grant(second: number, more: object = {}): this {
+    return this.agent(second, { type: 'capability.granted', capability: 'web.search', metadata: granted(more) } as AuditEvent);
+  }
+
+  begin(second: number, more: object = {}, actorId = 'root'): this {
+    return this.agent(second, {
+      type: 'execution.started', capability: 'web.search',
+      metadata: {
+        executionId: newId('exec'), grantId: 'grt_1', grantVersion: 1, definition: DEFINITION, input: {}, reasons: [], ...more,
+      },
+    } as AuditEvent, actorId);
+  }
+
+  /** Asks for an approval, and has it given. */
+  approved(second: number, by: readonly string[], more: object = {}): this {
+    const hitlId = newId('hitl');
+    this.agent(second, {
+      type: 'hitl.created', capability: 'web.search',
+      metadata: {
+        hitlId, capability: 'web.search', input: {}, hitlMode: 'propose', digest: 'd', executionId: newId('exec'), grantId: 'grt_1',
+        grantVersion: 1, definition: DEFINITION, level: 0, expiresAt: new Date(BEGIN + (second + 60) * 1_000).toISOString(), ...more,
+      },
+    } as AuditEvent);
+    by.forEach((person, i) => {
+      const [type, how] = i < by.length - 1 ? ['hitl.voted', { approvals: i + 1, needed: by.length }] : ['hitl.approved', { digest: 'd' }];
+      this.agent(second + 1, { type, capability: 'web.search', metadata: { hitlId, ...how } } as AuditEvent, person);
+    });
+    return this;
+  }
+
+  /** The last entry as it reads when one of its values is erased. */
+  erase(pointer: string): this {
+    const { entries } = this.log;
+    const last = entries.at(-1)!;
+    const disclosures = (JSON.parse(last.disclosures) as { d: string; pointer: string }[])
+      .map((one) => (one.pointer === pointer ? { d: one.d, pointer, erased: true } : one));
+    entries[entries.length - 1] = { ...last, disclosures: JSON.stringify(disclosures) };
+    return this;
+  }
+
+  /** Without the first entries of the agent's chain, as a sweep leaves it. */
+  cut(count: number): this {
+    this.organization(900, swept({ chain: AGENT, seq: count, hash: 'x', count }));
+    this.log.entries = this.log.entries.filter((entry) => entry.chain !== AGENT || entry.seq > count);
+    return this;
+  }
+
+  /** Without what its organization, or the platform, has told so far. */
+  sweep(second: number, organizationId = ORGANIZATION): this {
+    const { chain } = organizationChain(organizationId);
+    this.log.entries = this.log.entries.filter((entry) => entry.chain !== chain);
+    return this.organization(second, swept({ chain, seq: 1, hash: 'x', count: 1 }), organizationId);
+  }
+
+  async replayed() {
+    const shared = new SharedFacts(() => true);
+    const replay = new Replay(shared);
+    for (const entry of this.log.entries) if (entry.chain !== AGENT) shared.add(entry);
+    for (const entry of [...this.log.entries].sort(byChain)) {
+      replay.entry(entry, REPLAY_EVENTS.has(entry.event) ? openEntry(entry, true) : undefined);
+    }
+    const { right, notReplayable, breaks } = await replay.end(() => sourceOf(this.log).queued([ORGANIZATION]));
+    return { right, notReplayable, wrong: breaks.map(({ detail }) => detail.replace(/^entry \d+ of chain agt_\w+ \(.*?\): /, '')) };
+  }
+}
+
+function swept(cut: { chain: string; seq: number; hash: string; count: number }): AuditEvent {
+  return {
+    type: 'admin.audit_retention_sweep',
+    metadata: {
+      sweepId: 's', before: 'b', chains: [cut], archive: { skeleton: 'a', disclosures: 'b' },
+      checkpoint: { size: 1, root: 'r', platformSize: 1, platformRoot: 'r' },
+    },
+  };
+}
+
+const granted = (more: object) =>
+  ({ grantId: 'grt_1', version: 1, capability: 'web.search', hitlMode: 'auto', timeoutAction: 'reject', ...more });
+const stampOf = (second: number, actorId: string) =>
+  ({ id: newId('audit', BEGIN + second * 1_000), actorId, timestamp: new Date(BEGIN + second * 1_000) });
+
