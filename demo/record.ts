@@ -87,8 +87,8 @@ export async function tamper(stage: Stage, tampering: Tampering, number: number)
   await stage.beat(1_200);
   stage.line();
   stage.line(`${stage.paint('bold', '$ npx countersign audit verify --database-url …')}`);
-  const { exitCode, output } = await stage.during('reading the log', runVerify(databaseUrl, ['--json'], signal));
-  const found = findings(output).find(({ entryId }) => entryId === target.id);
+  const { exitCode, answer, output } = await stage.during('reading the log', runVerify(databaseUrl, ['--json'], signal));
+  const found = findings(answer).find(({ entryId }) => entryId === target.id);
   if (exitCode !== 1 || found === undefined) {
     throw new DemoStopped(`The tampering was not found: the command ended with ${exitCode}.\n${output}`, 1);
   }
@@ -123,6 +123,9 @@ async function change(databaseUrl: string, id: string, amount: number, less: num
 
 interface Ended {
   readonly exitCode: number;
+  /** What it wrote to its standard output. */
+  readonly answer: string;
+  /** And all that it wrote, in this order. */
   readonly output: string;
 }
 
@@ -131,19 +134,18 @@ function runVerify(databaseUrl: string, more: readonly string[], signal: AbortSi
   const child = spawn(process.execPath, [bin, 'audit', 'verify', '--database-url', databaseUrl, ...more], {
     stdio: ['ignore', 'pipe', 'pipe'], signal,
   });
-  let output = '';
-  const keep = (part: Buffer) => void (output += part.toString('utf8'));
-  child.stdout.on('data', keep);
-  child.stderr.on('data', keep);
+  let [answer, output] = ['', ''];
+  child.stdout.on('data', (part: Buffer) => void (answer += part.toString('utf8')));
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (part: Buffer) => void (output += part.toString('utf8')));
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (exitCode) => resolve({ exitCode: exitCode ?? -1, output }));
+    child.once('close', (exitCode) => resolve({ exitCode: exitCode ?? -1, answer, output }));
   });
 }
 
-function findings(output: string): readonly Finding[] {
+function findings(answer: string): readonly Finding[] {
   try {
-    return (JSON.parse(output) as { breaks: Finding[] }).breaks;
+    return (JSON.parse(answer) as { breaks: Finding[] }).breaks;
   } catch {
     return [];
   }

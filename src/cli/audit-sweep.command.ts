@@ -3,15 +3,12 @@ import type { SweepOutcome } from '../modules/audit/sweeps/sweep-log.js';
 import { completeConfig, loadConfig, type Config, type ServerSecrets } from '../platform/config/config.js';
 import { UnderWay } from '../platform/database/plan.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
-import { onDatabaseOf } from './database-address.js';
+import { onDatabaseOf, withDatabase } from './database-address.js';
 import { reason } from './reason.js';
+import { DATABASE_DEFAULT, EXIT, NO_DATABASE, NO_LOG, speaking } from './speaking.js';
 import { counted } from './verification-report.js';
 
-const DONE = 0;
-const REFUSED = 1;
-const NO_CONNECTION = 2;
-
-const NO_DATABASE = 'no database: give --database-url or DATABASE_URL, or the DATA_DIR of a server with an embedded one';
+const { say, refuse } = speaking('audit sweep');
 
 interface SweepOptions {
   databaseUrl?: string;
@@ -24,7 +21,7 @@ interface SweepOptions {
 export function auditSweepCommand(): Command {
   return new Command('sweep')
     .description('Archives and deletes what is older than AUDIT_RETENTION_DAYS. Exit codes: 0 done, 1 not all was swept, 2 no connection.')
-    .option('--database-url <url>', 'database to sweep; default: DATABASE_URL, else the embedded database of DATA_DIR')
+    .option('--database-url <url>', `database to sweep; ${DATABASE_DEFAULT}`)
     .option('--dry-run', 'only say what would go first')
     .option('--at-once <entries>', 'how many entries are archived before they are deleted', positive)
     .option('--json', 'print one JSON object for each organization')
@@ -38,24 +35,24 @@ async function sweep({ databaseUrl, dryRun, atOnce, json }: SweepOptions, env: N
   const tell = (one: SweepOutcome): void => {
     if ('failed' in one) {
       failed = true;
-      process.stderr.write(`countersign audit sweep: ${one.organizationId}: ${reason(one.failed, '')}\n`);
+      say(`${one.organizationId}: ${reason(one.failed, NO_LOG)}`);
     } else process.stdout.write(json ? `${JSON.stringify(one)}\n` : said(one, dryRun === true));
   };
   try {
-    const meant = databaseUrl === undefined ? env : { ...env, DATABASE_URL: databaseUrl };
+    const meant = withDatabase(env, databaseUrl);
     const config = loadConfig(meant);
-    if (config.auditRetentionDays === undefined) return refuse('AUDIT_RETENTION_DAYS is not set: entries are kept', REFUSED);
+    if (config.auditRetentionDays === undefined) return refuse('AUDIT_RETENTION_DAYS is not set: entries are kept', EXIT.REFUSED);
     const { sweepLog } = await import('../modules/audit/sweeps/sweep-log.js');
     const secrets = await secretsOf(config);
     const swept = await onDatabaseOf(meant, (url) =>
       sweepLog(
         completeConfig(config, { ...secrets, databaseUrl: url }), { isTrial: dryRun === true, ...(atOnce ? { atOnce } : {}) }, tell,
       ));
-    if (swept === undefined) return refuse(NO_DATABASE, NO_CONNECTION);
-    return failed ? REFUSED : DONE;
+    if (swept === undefined) return refuse(NO_DATABASE, EXIT.NO_CONNECTION);
+    return failed ? EXIT.REFUSED : EXIT.WELL;
   } catch (error) {
-    if (error instanceof UnderWay) return refuse('another process sweeps this database', REFUSED);
-    return refuse(reason(error, 'this database holds no audit log'), error instanceof Error && 'code' in error ? NO_CONNECTION : REFUSED);
+    if (error instanceof UnderWay) return refuse('another process sweeps this database', EXIT.REFUSED);
+    return refuse(reason(error, NO_LOG), error instanceof Error && 'code' in error ? EXIT.NO_CONNECTION : EXIT.REFUSED);
   }
 }
 
@@ -75,9 +72,4 @@ function positive(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError('not a positive whole number');
   return value;
-}
-
-function refuse(why: string, code: number): number {
-  process.stderr.write(`countersign audit sweep: ${why}\n`);
-  return code;
 }

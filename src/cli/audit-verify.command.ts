@@ -1,17 +1,14 @@
 import { Command, Option } from 'commander';
 import type { Verification } from '../modules/audit/verification.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
-import { databaseOf } from './database-address.js';
+import { PLACE_ORDER, placeOf, toldPlace, type LogPlace } from './log-place.js';
 import { reason } from './reason.js';
-import { defaultRemembered, NOTHING_REMEMBERED, readRemembered, remember } from './remembered-checkpoints.js';
+import { defaultRemembered, NOTHING_REMEMBERED, prepareToRemember, readRemembered, remember } from './remembered-checkpoints.js';
+import { EXIT, NO_LOG, progressBar, progressLine, speaking } from './speaking.js';
 import { counted, verificationReport } from './verification-report.js';
 import type { VerifyFrom } from './verify-from.js';
 
-const WELL = 0;
-const TAMPERED = 1;
-const NO_CONNECTION = 2;
-
-const NO_DATABASE = 'no database: give --database-url or DATABASE_URL, or start the server of this data directory first';
+const { say, refuse } = speaking('audit verify');
 
 interface VerifyOptions {
   databaseUrl?: string;
@@ -30,11 +27,9 @@ interface VerifyOptions {
 export function auditVerifyCommand(): Command {
   return new Command('verify')
     .description('Verifies every entry, every chain and the trees. Exit codes: 0 as written, 1 tampered with, 2 could not read.')
-    .option('--database-url <url>', 'database to read; default: DATABASE_URL, else the running embedded database of DATA_DIR')
-    .addOption(
-      new Option('--url <url>', 'server whose export is read and verified here').env('COUNTERSIGN_URL').conflicts(['databaseUrl', 'file']),
-    )
-    .addOption(new Option('--key <key>', 'API key for the server').env('COUNTERSIGN_KEY'))
+    .option('--database-url <url>', 'database to read')
+    .addOption(new Option('--url <url>', 'server whose export is read and verified here').conflicts(['databaseUrl', 'file']))
+    .option('--key <key>', 'credential for the server; default: COUNTERSIGN_KEY')
     .addOption(new Option('--file <file>', 'export to verify, .jsonl or .jsonl.gz').conflicts('databaseUrl'))
     .option('--verifier-key <key...>', 'only believe checkpoints signed by this key (GET /audit/keys)')
     .option('--agent <id>', "verify only this agent's chain")
@@ -43,6 +38,7 @@ export function auditVerifyCommand(): Command {
     .option('--remember <file>', 'where newest checkpoints are kept, and looked for the next time', defaultRemembered())
     .option('--no-remember', 'compare with no earlier checkpoint, and keep none')
     .option('--json', 'print the outcome as JSON')
+    .addHelpText('after', PLACE_ORDER)
     .action(async (options: VerifyOptions) => {
       process.exitCode = await verify(options, withEnvironmentFile(process.env));
     });
@@ -50,74 +46,57 @@ export function auditVerifyCommand(): Command {
 
 async function verify(options: VerifyOptions, env: NodeJS.ProcessEnv): Promise<number> {
   const { agent, json } = options;
-  const unfit = whyNotNewer(options);
-  if (unfit !== undefined) return refuse(unfit);
-  const progress = progressBar();
-  let outcome: Verification;
+  const progress = progressLine();
   const file = typeof options.remember === 'string' ? options.remember : undefined;
   try {
-    const { notes, readUpTo } = file === undefined ? NOTHING_REMEMBERED : readRemembered(file);
-    const how: VerifyFrom = {
-      remembered: notes,
-      remembers: file !== undefined,
-      ...(options.newer ? { since: readUpTo } : {}),
-      verifierKeys: options.verifierKey ?? [],
-      integrityOnly: options.integrity ?? false,
-      onProgress: progress.show,
-      ...(agent === undefined ? {} : { agentId: agent }),
-    };
-    const given = options.databaseUrl === undefined;
-    // Loaded when a log is verified: what reads and judges it takes longer to load than any other command to do its work.
-    const { fromDatabase, fromFile, fromServer } = await import('./verify-from.js');
-    if (options.file !== undefined) outcome = await fromFile(options.file, how);
-    else if (given && options.url !== undefined) outcome = await fromServer(options.url, options.key, how);
-    else {
-      const url = options.databaseUrl ?? databaseOf(env);
-      if (url === undefined) return refuse(NO_DATABASE);
-      outcome = await fromDatabase(url, env, how);
+    const place = placeOf(options, env);
+    const unfit = whyNotNewer(options, place);
+    if (unfit !== undefined) return refuse(unfit, EXIT.NO_CONNECTION);
+    const outcome = await read(place, howOf(options, file, progress.show), env).finally(progress.clear);
+    if (agent !== undefined && outcome.chains === 0 && outcome.breaksFound === 0) {
+      return refuse(`there is no entry of an agent ${agent}`, EXIT.NO_CONNECTION);
     }
+    const { notes: _notes, readUpTo: _readUpTo, members, ...shown } = outcome;
+    const told = json ? `${JSON.stringify({ ...shown, ...members }, null, 2)}\n` : verificationReport(outcome, process.stdout.isTTY);
+    process.stdout.write(told);
+    if (!outcome.valid) return EXIT.REFUSED;
     // What was found wrong is nothing to compare with the next time.
-    if (file !== undefined && outcome.valid) remember(file, outcome);
+    if (file !== undefined) remember(file, outcome);
+    return EXIT.WELL;
   } catch (error) {
-    return refuse(reason(error, 'this database holds no audit log'));
-  } finally {
-    progress.clear();
+    return refuse(reason(error, NO_LOG), EXIT.NO_CONNECTION);
   }
-  if (agent !== undefined && outcome.chains === 0) return refuse(`there is no entry of an agent ${agent}`);
-  const { notes: _notes, readUpTo: _readUpTo, members, ...shown } = outcome;
-  process.stdout.write(json ? `${JSON.stringify({ ...shown, ...members }, null, 2)}\n` : verificationReport(outcome, process.stdout.isTTY));
-  return outcome.valid ? WELL : TAMPERED;
+}
+
+/** @throws Error when what is remembered cannot be read, or nothing could be kept: before the log is read, which takes its time */
+function howOf(options: VerifyOptions, file: string | undefined, show: (text: string) => void): VerifyFrom {
+  const { agent, newer, verifierKey, integrity } = options;
+  const { notes, readUpTo } = file === undefined ? NOTHING_REMEMBERED : readRemembered(file);
+  if (file !== undefined) prepareToRemember(file);
+  return {
+    remembered: notes,
+    remembers: file !== undefined,
+    ...(newer ? { since: readUpTo } : {}),
+    verifierKeys: verifierKey ?? [],
+    integrityOnly: integrity ?? false,
+    onProgress: (entries, total) => show(`${total > 0 ? progressBar(entries / total) : ''}${counted(entries, 'entry', 'entries')}`),
+    ...(agent === undefined ? {} : { agentId: agent }),
+  };
+}
+
+async function read(place: LogPlace, how: VerifyFrom, env: NodeJS.ProcessEnv): Promise<Verification> {
+  // Loaded when a log is verified: what reads and judges it takes longer to load than any other command to do its work.
+  const { fromDatabase, fromFile, fromServer } = await import('./verify-from.js');
+  say(toldPlace(place));
+  if (place.kind === 'file') return fromFile(place.file, env, how);
+  return place.kind === 'server' ? fromServer(place, env, how) : fromDatabase(place.url, env, how);
 }
 
 /** What is newer can be judged of a database, by one who remembers the rest, and of all chains together. */
-function whyNotNewer({ newer, file, url, databaseUrl, agent, remember: remembered }: VerifyOptions): string | undefined {
+function whyNotNewer({ newer, agent, remember: remembered }: VerifyOptions, { kind }: LogPlace): string | undefined {
   if (!newer) return undefined;
-  if (file !== undefined) return '--newer reads a database: a file is verified whole; leave --newer out';
-  if (url !== undefined && databaseUrl === undefined) {
-    return "--newer reads a database: give --database-url; a server's export is verified whole, without --newer";
-  }
+  if (kind === 'file') return '--newer reads a database: a file is verified whole; leave --newer out';
+  if (kind === 'server') return "--newer reads a database: give --database-url; a server's export is verified whole, without --newer";
   if (agent !== undefined) return "--newer goes with all chains: leave it out to verify one agent's, or leave --agent out";
   return remembered === false ? '--newer reads from what is remembered on: leave --no-remember out, or --newer' : undefined;
-}
-
-function refuse(why: string): number {
-  process.stderr.write(`countersign audit verify: ${why}\n`);
-  return NO_CONNECTION;
-}
-
-const BAR_WIDTH = 30;
-
-/** On one line while a person watches; silent in a pipe. */
-function progressBar(): { show: (entries: number, total: number) => void; clear: () => void } {
-  const { stderr } = process;
-  if (!stderr.isTTY) return { show: () => undefined, clear: () => undefined };
-  return {
-    show: (entries, total) => {
-      const share = total > 0 ? Math.min(1, entries / total) : 0;
-      const full = Math.round(share * BAR_WIDTH);
-      const bar = total > 0 ? `${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)} ${Math.floor(share * 100)} %  ` : '';
-      stderr.write(`\r\u001b[2K  ${bar}${counted(entries, 'entry', 'entries')}`);
-    },
-    clear: () => void stderr.write('\r\u001b[2K'),
-  };
 }

@@ -3,14 +3,11 @@ import type { RotatedKey } from '../modules/organizations/rotate-root-key.js';
 import { StartRefused } from '../platform/config/start-refused.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
 import { RootKeyFile } from '../start/root-key-file.js';
-import { onDatabaseOf } from './database-address.js';
+import { onDatabaseOf, withDatabase } from './database-address.js';
 import { reason } from './reason.js';
+import { DATABASE_DEFAULT, EXIT, NEVER_SET_UP, NO_DATABASE, speaking } from './speaking.js';
 
-const DONE = 0;
-const REFUSED = 1;
-const NO_CONNECTION = 2;
-
-const NO_DATABASE = 'no database: give --database-url or DATABASE_URL, or the DATA_DIR of a server with an embedded one';
+const { say, refuse } = speaking('key rotate');
 
 interface RotateOptions {
   databaseUrl?: string;
@@ -23,7 +20,7 @@ export function keyCommand(): Command {
   key
     .command('rotate')
     .description('Replaces the root key, also when it is lost. Exit codes: 0 replaced, 1 refused, 2 could not reach the database.')
-    .option('--database-url <url>', 'database to write to; default: DATABASE_URL, else the embedded database of DATA_DIR')
+    .option('--database-url <url>', `database to write to; ${DATABASE_DEFAULT}`)
     .option('--json', 'print one JSON object')
     .action(async (options: RotateOptions) => {
       process.exitCode = await rotate(options, withEnvironmentFile(process.env));
@@ -36,16 +33,16 @@ async function rotate({ databaseUrl, json }: RotateOptions, env: NodeJS.ProcessE
   try {
     const path = env['ROOT_KEY_FILE'];
     file = path ? RootKeyFile.open(path) : undefined;
-    const meant = databaseUrl === undefined ? env : { DATABASE_URL: databaseUrl };
+    const meant = withDatabase(env, databaseUrl);
     const { rotateRootKey } = await import('../modules/organizations/rotate-root-key.js');
     const made = await onDatabaseOf(meant, async (url) => {
       const rotated = await rotateRootKey(url);
       tell(rotated, { json: json === true, path, file });
       return rotated;
     });
-    return made === undefined ? refuse(NO_DATABASE, NO_CONNECTION) : DONE;
+    return made === undefined ? refuse(NO_DATABASE, EXIT.NO_CONNECTION) : EXIT.WELL;
   } catch (error) {
-    return refuse(reason(error, 'this database was never set up'), error instanceof StartRefused ? REFUSED : NO_CONNECTION);
+    return refuse(reason(error, NEVER_SET_UP), error instanceof StartRefused ? EXIT.REFUSED : EXIT.NO_CONNECTION);
   } finally {
     file?.close();
   }
@@ -56,7 +53,7 @@ function tell(rotated: RotatedKey, to: { json: boolean; path: string | undefined
   const { rootKey, keyId, rotatedAt } = rotated;
   const writtenTo = written(rootKey, to);
   if (rotated.unwaited !== undefined) {
-    say(`the old key is dead, but calls that it had begun may still end: ${reason(rotated.unwaited, '')}`);
+    say(`the old key is dead, but calls that it had begun may still end: ${reason(rotated.unwaited, NEVER_SET_UP)}`);
   }
   const where = writtenTo === undefined ? { rootKey } : { rootKeyFile: writtenTo };
   process.stdout.write(to.json ? `${JSON.stringify({ ...where, keyId, rotatedAt }, null, 2)}\n` : report(rootKey, writtenTo));
@@ -81,13 +78,4 @@ function report(rootKey: string, writtenTo: string | undefined): string {
     '  Give it to whatever calls with the root key. ROOT_API_KEY counts at the first set-up only: a start with the old',
     '  one in it does not bring it back.', '', '',
   ].join('\n');
-}
-
-function refuse(why: string, code: number): number {
-  say(why);
-  return code;
-}
-
-function say(text: string): void {
-  process.stderr.write(`countersign key rotate: ${text}\n`);
 }

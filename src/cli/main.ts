@@ -4,10 +4,8 @@ import { environmentCommand } from './environment.command.js';
 import { keyCommand } from './key.command.js';
 import { recoverCommand } from './recover.command.js';
 import { secretsCommand } from './secrets.command.js';
+import { EXIT } from './speaking.js';
 import { startCommand } from './start.command.js';
-
-/** Exit codes of every command: 0 done and well, 1 refused or found wrong, 2 wrong usage or no connection. */
-const USAGE = 2;
 
 const program = new Command('countersign')
   .description('Operates a Countersign server.')
@@ -29,9 +27,9 @@ try {
   if (process.argv.length <= 2) program.help({ error: true });
   await program.parseAsync(process.argv);
 } catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : USAGE;
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.WELL : EXIT.NO_CONNECTION;
   else {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
+    process.exitCode = EXIT.REFUSED;
   }
 }

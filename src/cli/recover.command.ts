@@ -5,15 +5,12 @@ import type { Comparison } from '../modules/audit/anchors/comparison.js';
 import { loadConfig, type Config } from '../platform/config/config.js';
 import { StartRefused } from '../platform/config/start-refused.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
-import { onDatabaseOf } from './database-address.js';
+import { onDatabaseOf, withDatabase } from './database-address.js';
 import { reason } from './reason.js';
+import { DATABASE_DEFAULT, EXIT, NEVER_SET_UP, NO_DATABASE, progressLine, speaking } from './speaking.js';
 import { counted } from './verification-report.js';
 
-const DONE = 0;
-const REFUSED = 1;
-const NO_CONNECTION = 2;
-
-const NO_DATABASE = 'no database: give --database-url or DATABASE_URL, or the DATA_DIR of a server with an embedded one';
+const { refuse } = speaking('recover');
 
 interface RecoverOptions {
   databaseUrl?: string;
@@ -43,7 +40,7 @@ export function recoverCommand(): Command {
       + 'that is. '
       + 'Exit codes: 0 recovered, 1 refused or only shown, 2 could not reach the database.')
     .option('--accept-loss', 'do it: end what is open, revoke every token and the root key, and record the loss')
-    .option('--database-url <url>', 'database to recover; default: DATABASE_URL, else the embedded database of DATA_DIR')
+    .option('--database-url <url>', `database to recover; ${DATABASE_DEFAULT}`)
     .option('--json', 'print one JSON object')
     .action(async (options: RecoverOptions) => {
       process.exitCode = await recover(options, withEnvironmentFile(process.env));
@@ -52,7 +49,7 @@ export function recoverCommand(): Command {
 
 async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: NodeJS.ProcessEnv): Promise<number> {
   try {
-    const meant = databaseUrl === undefined ? env : { ...env, DATABASE_URL: databaseUrl };
+    const meant = withDatabase(env, databaseUrl);
     const { onRecoveryParts } = await import('../modules/lifecycle/recovery-parts.store.js');
     const done = await onDatabaseOf(meant, (url) => onRecoveryParts(url, async (parts) => {
       const { anchorsOf } = await import('../modules/audit/anchors/anchors-of.js');
@@ -67,7 +64,7 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
       const findings = { anchors: compared.map(shown), rewritten: rewritten.map(({ tree }) => tree), open: await openWork(parts.run) };
       if (!acceptLoss) return show(findings, json === true);
       const { recoverInstallation } = await import('../modules/lifecycle/recover-installation.js');
-      const progress = progressLines(json === true);
+      const progress = progressLine();
       const recovered = await recoverInstallation(parts, {
         lost: await signLosses(parts.run, lostOf(compared), seed),
         rewritten,
@@ -76,13 +73,13 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
           await giveUp(parts.run, compared);
           if (rewritten.length > 0) await signAnew(config.databaseListenUrl ?? url, seed!, findings.rewritten);
         },
-        onProgress: progress,
-      });
+        onProgress: (step, done) => progress.show(`${done} ${STEPS[step]}`),
+      }).finally(progress.clear);
       return tell(findings, recovered, json === true);
     }));
-    return done === undefined ? refuse(NO_DATABASE, NO_CONNECTION) : done.outcome;
+    return done === undefined ? refuse(NO_DATABASE, EXIT.NO_CONNECTION) : done.outcome;
   } catch (error) {
-    return refuse(reason(error, 'this database was never set up'), error instanceof StartRefused ? REFUSED : NO_CONNECTION);
+    return refuse(reason(error, NEVER_SET_UP), error instanceof StartRefused ? EXIT.REFUSED : EXIT.NO_CONNECTION);
   }
 }
 
@@ -109,7 +106,7 @@ function show(findings: Findings, json: boolean): number {
     '  countersign recover --accept-loss', '', '',
   ].join('\n');
   process.stdout.write(json ? `${JSON.stringify({ recovered: false, ...findings }, null, 2)}\n` : text);
-  return REFUSED;
+  return EXIT.REFUSED;
 }
 
 function tell(findings: Findings, { recoveredAt, ...counts }: Recovered, json: boolean): number {
@@ -122,7 +119,7 @@ function tell(findings: Findings, { recoveredAt, ...counts }: Recovered, json: b
     '  A witness does not forget: its operator has to let it begin anew.', '', '',
   ].join('\n');
   process.stdout.write(json ? `${JSON.stringify({ recovered: true, recoveredAt, ...findings, done: counts }, null, 2)}\n` : text);
-  return DONE;
+  return EXIT.WELL;
 }
 
 function anchorLine({ name, standing, size, ourSize }: ShownAnchor): string {
@@ -158,15 +155,3 @@ const STEPS = {
   work: 'agents with open work', agents: 'agents whose tokens are dead', sessions: 'sessions', invitations: 'invitations',
   organizations: 'organizations',
 } as const;
-
-/** On one line while a person watches; silent in a pipe. */
-function progressLines(json: boolean): (step: keyof typeof STEPS, done: number) => void {
-  const { stderr } = process;
-  if (json || !stderr.isTTY) return () => undefined;
-  return (step, done) => void stderr.write(`\r\u001b[2K  ${done} ${STEPS[step]}`);
-}
-
-function refuse(why: string, code: number): number {
-  process.stderr.write(`countersign recover: ${why}\n`);
-  return code;
-}

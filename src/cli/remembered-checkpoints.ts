@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { KEY_BYTES, LANES } from '../domain/audit/keyed-sum.js';
@@ -37,11 +37,50 @@ export function remember(file: string, { notes, readUpTo = [] }: Pick<Remembered
   const known = rememberedIn(file);
   for (const note of notes) known[originIn(note)] = note;
   for (const one of readUpTo) known[`${originIn(one.note)} read`] = one;
-  mkdirSync(dirname(file), { recursive: true });
-  const written = `${file}.${process.pid}.part`;
-  writeFileSync(written, `${JSON.stringify(known, null, 2)}\n`, { mode: 0o600 });
-  renameSync(written, file);
+  orSay(file, 'cannot be written', () => {
+    const written = partOf(file);
+    writeFileSync(written, `${JSON.stringify(known, null, 2)}\n`, { mode: 0o600 });
+    renameSync(written, file);
+  });
 }
+
+/**
+ * Makes the folder, and looks whether it takes a file.
+ *
+ * @throws Error when nothing could be kept there
+ */
+export function prepareToRemember(file: string): void {
+  orSay(file, 'cannot be written', () => {
+    makeFolders(dirname(file));
+    writeFileSync(partOf(file), '', { mode: 0o600 });
+    rmSync(partOf(file));
+  });
+}
+
+function partOf(file: string): string {
+  return `${file}.${process.pid}.part`;
+}
+
+/** One after the other: made at once, Node.js tries for ever where a file system takes no folders, such as /proc. */
+function makeFolders(folder: string): void {
+  if (existsSync(folder)) return;
+  if (dirname(folder) !== folder) makeFolders(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+function orSay<Result>(file: string, what: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw new Error(`--remember ${file} ${what} (${(error as Error).message}): ${ANOTHER}`, { cause: error });
+  }
+}
+
+const ANOTHER = 'give another file, or --no-remember to compare with nothing';
 
 function originIn(note: string): string {
   return note.slice(0, note.indexOf('\n'));
@@ -49,11 +88,21 @@ function originIn(note: string): string {
 
 function rememberedIn(file: string): Record<string, string | ReadUpTo> {
   if (!existsSync(file)) return {};
-  const kept = JSON.parse(readFileSync(file, 'utf8')) as JsonValue;
+  const text = orSay(file, 'cannot be read', () => readFileSync(file, 'utf8'));
+  const kept = parsed(text);
   if (!isJsonObject(kept) || !Object.values(kept).every((one) => typeof one === 'string' || isReadUpTo(one))) {
-    throw new Error(`${file} holds no checkpoints`);
+    throw new Error(`--remember ${file} holds no checkpoints that an earlier verification has kept: ${ANOTHER}`);
   }
   return { ...kept } as Record<string, string | ReadUpTo>;
+}
+
+/** What is none is nothing; the parser's own words would repeat a piece of it, and it holds keys. */
+function parsed(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return null;
+  }
 }
 
 function isReadUpTo(one: JsonValue): boolean {

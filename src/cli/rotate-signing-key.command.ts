@@ -6,14 +6,12 @@ import { StartRefused } from '../platform/config/start-refused.js';
 import { key32 } from '../platform/config/value-types.js';
 import { nextSigningKey, takeNextSigningKey } from '../platform/embedded/secret-files.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
-import { dataDirOf, onDatabaseOf } from './database-address.js';
+import { dataDirOf, onDatabaseOf, withDatabase } from './database-address.js';
 import { reason } from './reason.js';
+import { EXIT, NEVER_SET_UP, NO_DATABASE, speaking } from './speaking.js';
 
-const DONE = 0;
-const REFUSED = 1;
-const NO_CONNECTION = 2;
+const { refuse } = speaking('audit rotate-key');
 
-const NO_DATABASE = 'no database: give --database-url or DATABASE_URL, or the DATA_DIR of a server with an embedded one';
 const NO_PRESENT_KEY = 'the key that signs now is needed to vouch for the new one: set AUDIT_SIGNING_KEY or AUDIT_SIGNING_KEY_FILE';
 const UNFINISHED = 'a rotation to another key was begun and not ended: run the command without --new-key-file first';
 const NO_FILE = '--new-key-file: say where the new key stands, or is to be written when it is to be made';
@@ -43,17 +41,18 @@ export function rotateSigningKeyCommand(): Command {
 
 async function rotate({ databaseUrl, newKeyFile, json }: RotateOptions, env: NodeJS.ProcessEnv): Promise<number> {
   try {
-    const named = databaseUrl ?? env['DATABASE_LISTEN_URL'];
+    const past = env['DATABASE_LISTEN_URL'];
+    const meant = withDatabase(past ? { ...env, DATABASE_URL: past } : env, databaseUrl);
     const { rotateSigningKey } = await import('../modules/audit/trees/rotate-signing-key.js');
-    const done = await onDatabaseOf(named ? { DATABASE_URL: named } : env, async (url) => {
+    const done = await onDatabaseOf(meant, async (url) => {
       const keys = keysOf(env, newKeyFile);
       const rotated = await rotateSigningKey(url, keys);
       keys.take?.();
       process.stdout.write(json ? `${JSON.stringify(rotated, null, 2)}\n` : report(rotated, keys.take !== undefined, newKeyFile));
     });
-    return done === undefined ? refuse(NO_DATABASE, NO_CONNECTION) : DONE;
+    return done === undefined ? refuse(NO_DATABASE, EXIT.NO_CONNECTION) : EXIT.WELL;
   } catch (error) {
-    return refuse(reason(error, 'this database was never set up'), error instanceof StartRefused ? REFUSED : NO_CONNECTION);
+    return refuse(reason(error, NEVER_SET_UP), error instanceof StartRefused ? EXIT.REFUSED : EXIT.NO_CONNECTION);
   }
 }
 
@@ -100,9 +99,4 @@ function report({ keyId, verifierKey, size, already }: RotatedSigningKey, isTake
     ? 'The key beside the embedded database has been replaced. Start the server again: until then nothing is signed.'
     : `Give every server the key in ${file} as AUDIT_SIGNING_KEY, and start it again: until the first one is, nothing is signed.`;
   return ['', what, '', `  Verifier key   ${verifierKey}`, '', `  ${then}`, '', ''].join('\n');
-}
-
-function refuse(why: string, code: number): number {
-  process.stderr.write(`countersign audit rotate-key: ${why}\n`);
-  return code;
 }

@@ -3,7 +3,7 @@ import type { Verification } from '../modules/audit/verification.js';
 import { verificationReport } from './verification-report.js';
 
 const whole: Verification = {
-  valid: true, verdict: 'valid_unanchored', chains: 1, entries: 12_345, checkpoint: null, uncovered: 3, members: {},
+  valid: true, verdict: 'valid_unanchored', chains: 1, entries: 12_345, checkpoint: null, anchorsNotCompared: [], uncovered: 3, members: {},
   notes: [], breaks: [], breaksFound: 0,
   durationMs: 1_250,
 };
@@ -31,6 +31,15 @@ describe('the report of a verification', () => {
       '    checkpoint 4,711 of 2026-11-22T08:00:00.000Z; anchors: file:/anchors',
       '    3 entries are younger than the last checkpoint.',
     ]);
+  });
+
+  it('names each anchor that was not compared, and why', () => {
+    const notCompared = [
+      { name: 'witness:https://w.example', because: 'shown_nothing' as const }, { name: 'file:/gone', because: 'no_answer' as const },
+    ];
+    const report = verificationReport({ ...whole, anchorsNotCompared: notCompared }, false);
+    expect(report).toContain('anchor witness:https://w.example: it answers only to a checkpoint that it is shown, which servers do\n');
+    expect(report).toContain('not compared with the anchor file:/gone: it could not be asked\n');
   });
 
   it('says of what only the newer part was read, and of what nothing is said', () => {

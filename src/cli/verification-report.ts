@@ -1,3 +1,4 @@
+import type { AnchorNotCompared } from '../modules/audit/anchors/ask-anchors.js';
 import type { NewerMember, Verification } from '../modules/audit/verification.js';
 import type { ArchivesMember } from './with-archives.js';
 
@@ -60,13 +61,23 @@ function newerOf({ members }: Verification): NewerMember['newer'] | undefined {
   return (members as unknown as Partial<NewerMember>).newer;
 }
 
+const WHY_NOT: Record<AnchorNotCompared['because'], string> = {
+  no_answer: 'it could not be asked',
+  nothing_kept: 'it has nothing of this log',
+  shown_nothing: 'it answers only to a checkpoint that it is shown, which servers do',
+  other_history: 'it told a size that is none of this log',
+  export_read: 'no anchor is asked about an export; verify the database',
+};
+
 /** What the verdict rests on beside the log itself. */
-function vouchedFor({ checkpoint, uncovered }: Verification): string[] {
-  if (!checkpoint) return ['No checkpoint yet: nothing outside of this log vouches for it.'];
+function vouchedFor({ checkpoint, uncovered, anchorsNotCompared }: Verification): string[] {
+  const silent = anchorsNotCompared.map(({ name, because }) => `not compared with the anchor ${name}: ${WHY_NOT[because]}`);
+  if (!checkpoint) return ['No checkpoint yet: nothing outside of this log vouches for it.', ...silent];
   const { size, madeAt, anchors } = checkpoint;
-  const known = anchors.length === 0 ? 'no anchor was asked' : `anchors: ${anchors.map(({ name }) => name).join(', ')}`;
+  const known = anchors.length === 0 ? 'compared with no anchor' : `anchors: ${anchors.map(({ name }) => name).join(', ')}`;
   return [
     `checkpoint ${size.toLocaleString('en')} of ${madeAt}; ${known}`,
+    ...silent,
     ...(uncovered === 0 ? [] : [`${counted(uncovered, 'entry is', 'entries are')} younger than the last checkpoint.`]),
   ];
 }

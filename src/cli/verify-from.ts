@@ -1,11 +1,10 @@
 import { createReadStream } from 'node:fs';
-import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { originOf, PLATFORM_TREE } from '../domain/audit/checkpoint.js';
-import type { ShownAnchor } from '../domain/audit/entry-source.js';
 import type { LogFound } from '../domain/audit/verify.js';
 import { verifyLines, type LinesOptions } from '../domain/audit/verify-lines.js';
 import { anchorsOf } from '../modules/audit/anchors/anchors-of.js';
+import { askAnchors, type AnchorNotCompared, type AskedAnchors } from '../modules/audit/anchors/ask-anchors.js';
 import { judgesOf } from '../modules/audit/judging/judges.js';
 import { instanceName } from '../modules/audit/trees/checkpoint.query.js';
 import type { ReadUpTo } from '../domain/audit/verify-parts.js';
@@ -17,8 +16,10 @@ import { executionRecords } from '../modules/executions/execution-records.query.
 import { requestRecords } from '../modules/hitl/hitl-records.query.js';
 import { voteRecords } from '../modules/hitl/vote-records.query.js';
 import { loadConfig } from '../platform/config/config.js';
-import { reason } from './reason.js';
+import type { ServerPlace } from './log-place.js';
+import { serverExport } from './server-export.js';
 import { ownKeyOf } from './signing-key-of.js';
+import { speaking } from './speaking.js';
 import { withArchives } from './with-archives.js';
 
 /** What is asked, wherever the log is read from. */
@@ -37,6 +38,8 @@ export interface VerifyFrom {
   readonly onProgress: (entries: number, total: number) => void;
 }
 
+const { say } = speaking('audit verify');
+
 const THREADS = 2;
 /** Those that modules register in a server. */
 export const KEEPERS = [executionRecords, requestRecords, voteRecords, grantRecords];
@@ -47,7 +50,7 @@ export async function fromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, 
   const pinned = verifierKeys.length > 0 ? { verifierKeys } : {};
   const found = await verifyDatabase({
     databaseUrl, organizations: 'all', threads: THREADS, seed: ownKeyOf(databaseUrl, env), remembered, remembers, onProgress,
-    anchors: () => askAnchors(databaseUrl, env),
+    anchors: () => askNamed(databaseUrl, env),
     ...(integrityOnly ? {} : { judges: (run, source) => judgesOf(run, source, KEEPERS, { organizations: 'all', agentId, ...pinned }) }),
     ...(agentId === undefined ? {} : { agentId }),
     ...(since ? { since } : {}),
@@ -58,18 +61,12 @@ export async function fromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, 
   return agentId === undefined && newer?.everything !== false ? withArchives(found, databaseUrl, env) : found;
 }
 
-async function askAnchors(databaseUrl: string, env: NodeJS.ProcessEnv): Promise<ShownAnchor[]> {
+/** No anchor is shown anything: a verification must leave everything as it was. */
+async function askNamed(databaseUrl: string, env: NodeJS.ProcessEnv): Promise<AskedAnchors> {
   const connection = await snapshotConnection(databaseUrl);
   const instance = await instanceName(connection.run).finally(() => connection.end());
-  const asked = await Promise.all(anchorsOf(loadConfig(ofAnchors(env))).map(async (anchor): Promise<ShownAnchor[]> => {
-    const newest = await anchor.newest(originOf(instance, PLATFORM_TREE)).catch((error: unknown) => {
-      process.stderr.write(`the anchor ${anchor.name} cannot be asked: ${reason(error, 'no answer')}\n`);
-      return undefined;
-    });
-    if (newest?.root === undefined || newest.note === undefined) return [];
-    return [{ name: anchor.name, size: newest.size, root: newest.root, note: newest.note }];
-  }));
-  return asked.flat();
+  return askAnchors(anchorsOf(loadConfig(ofAnchors(env))), originOf(instance, PLATFORM_TREE), undefined, ({ name }, error) =>
+    say(`the anchor ${name} cannot be asked: ${error instanceof Error ? error.message : String(error)}`));
 }
 
 /** What anchors hang on; that a server would not start with the rest is nothing to a verification. */
@@ -79,29 +76,41 @@ function ofAnchors(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /** Reads a server's export and verifies it here: nothing that the server says of it is believed. */
-export async function fromServer(url: string, key: string | undefined, how: VerifyFrom): Promise<Verification> {
-  const address = new URL('/api/v1/audit/export?format=jsonl', url);
-  if (how.agentId !== undefined) address.searchParams.set('agent_id', how.agentId);
-  const reply = await fetch(address, { headers: key === undefined ? {} : { authorization: `Bearer ${key}` } });
-  if (!reply.ok || !reply.body) throw new Error(`${address.host} answered ${reply.status}: ${(await reply.text()).slice(0, 300)}`);
-  return ofLines(Readable.fromWeb(reply.body as Parameters<typeof Readable.fromWeb>[0]), how);
+export async function fromServer(place: ServerPlace, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
+  const { agentId } = how;
+  return ofLines(await serverExport(place, { format: 'jsonl', ...(agentId === undefined ? {} : { agent_id: agentId }) }), env, how);
 }
 
 /** An export as a file, packed or not. */
-export function fromFile(file: string, how: VerifyFrom): Promise<Verification> {
-  const stored = createReadStream(file);
-  if (!file.endsWith('.gz')) return ofLines(stored, how);
-  const unpacked = createGunzip();
-  stored.on('error', (error) => unpacked.destroy(error));
-  return ofLines(stored.pipe(unpacked), how);
+export function fromFile(file: string, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
+  return ofLines(bytesOf(file), env, how);
 }
 
-async function ofLines(bytes: AsyncIterable<Uint8Array>, how: VerifyFrom): Promise<Verification> {
+async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+  const stored = createReadStream(file);
+  const unpacked = file.endsWith('.gz') ? createGunzip() : undefined;
+  if (unpacked) stored.on('error', (error) => unpacked.destroy(error));
+  try {
+    yield* (unpacked ? stored.pipe(unpacked) : stored) as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const what = code?.startsWith('Z_') ? 'is no file that gzip has packed, or not the whole of it' : 'cannot be read';
+    throw new Error(`--file ${file} ${what} (${message}): give an export as it was written`, { cause: error });
+  }
+}
+
+async function ofLines(bytes: AsyncIterable<Uint8Array>, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
   const { agentId, remembered, verifierKeys, onProgress } = how;
   const begun = performance.now();
   const options: LinesOptions = { remembered, pinned: verifierKeys, onProgress: (entries) => onProgress(entries, 0) };
   const found: LogFound = await verifyLines(linesOf(bytes), { ...options, ...(agentId === undefined ? {} : { agentId }) });
-  return outcomeOf(found, [], begun);
+  return outcomeOf(found, { anchorsNotCompared: notAsked(env) }, begun);
+}
+
+/** Those that somebody has named: beside an export nobody expects the folder that a server has by default. */
+function notAsked(env: NodeJS.ProcessEnv): AnchorNotCompared[] {
+  if (!env['AUDIT_ANCHORS']) return [];
+  return loadConfig(ofAnchors(env)).auditAnchors.map((name) => ({ name, because: 'export_read' }));
 }
 
 const NEWLINE = 10;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { newId } from '../../src/domain/ids.js';
 import { anonymous, as, asRoot, type Client } from '../support/actors.js';
 import { auditOf, type AuditEntry } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -7,6 +8,7 @@ import { defineCapability, pauseOutbox, resumeOutbox, executionBecomes, requestO
 import { eventually } from '../support/eventually.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { hasAsked, isWaitingOn, tableHeld } from '../support/two-servers.js';
 
 jest.setTimeout(60_000);
 
@@ -300,6 +302,36 @@ describe('GET /audit/verify', () => {
     } finally {
       await replica.stop();
     }
+  });
+
+  test('gives who asks again meanwhile, on whichever replica, the answer of their own that runs, and counts it once', async () => {
+    const replica = await startServer({ replicaOf: server });
+    // Of all that reads this table a verification alone reads it now.
+    const held = await tableHeld(server, 'audit_sweeps');
+    try {
+      await server.sql('delete from audit_verification_turns');
+      const first = root.get('/api/v1/audit/verify');
+      await isWaitingOn(server, 'from audit_sweeps');
+      const same = asRoot(replica).get('/api/v1/audit/verify');
+      await hasAsked(server, 'select outcome, ended_at is null');
+      // Another part of the log would be another verification.
+      (await asRoot(replica).get('/api/v1/audit/verify', { query: { agent_id: agent.id } })).expect(429, 'RATE_LIMITED');
+      await held.release();
+      expect((await same).expect(200).body).toEqual((await first).expect(200).body);
+      for (const one of [server, replica]) (await asRoot(one).get('/api/v1/audit/verify')).expect(429, 'RATE_LIMITED');
+    } finally {
+      await held.release();
+      await replica.stop();
+    }
+  });
+
+  test('asked for an agent that is not there it costs nothing', async () => {
+    await server.sql('delete from audit_verification_turns');
+    for (const unknown of [newId('agt'), newId('agt')]) {
+      (await root.get('/api/v1/audit/verify', { query: { agent_id: unknown } })).expect(404, 'NOT_FOUND');
+    }
+    (await root.get('/api/v1/audit/verify', { query: { agent_id: agent.id } })).expect(200);
+    (await root.get('/api/v1/audit/verify', { query: { agent_id: agent.id } })).expect(429, 'RATE_LIMITED');
   });
 
   test('stays true while calls go on', async () => {

@@ -39,7 +39,8 @@ describe('countersign audit export', () => {
     const out = join(folder, 'server.jsonl.gz');
     const words = ['audit', 'export', '--out', out, '--url', server.url, '--key', admin.key, '--to', '2090-01-01'];
     const { code, stderr, stdout } = await countersign(words, env());
-    expect([code, stderr, stdout]).toEqual([0, '', `Written to ${out}\n`]);
+    const told = `countersign audit export: reads the export of ${server.url} (--url)\n`;
+    expect([code, stderr, stdout]).toEqual([0, told, `Written to ${out}\n`]);
     expect(await verifyFile(out, [vkey])).toMatchObject({ exitCode: 0, breaks: [] });
     expect(readdirSync(folder).filter((one) => one.includes('.part-'))).toEqual([]);
   });
@@ -54,7 +55,7 @@ describe('countersign audit export', () => {
     expect(existsSync(out)).toBe(false);
     const key = { AUDIT_SIGNING_KEY: TEST_ENVIRONMENT['AUDIT_SIGNING_KEY']! };
     const { code, stderr } = await countersign([...words, '--organization', 'org_platform'], { ...env(), ...key });
-    expect([code, stderr]).toEqual([0, '']);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('(--database-url)')]);
     expect(await verifyFile(out, [vkey])).toMatchObject({ exitCode: 0, breaks: [] });
     const [entry] = await server.sql<{ actor_id: string; payload: string }>(
       `select actor_id, payload from audit_entries where organization_id = 'org_platform' and event = 'admin.audit_exported'
@@ -67,16 +68,16 @@ describe('countersign audit export', () => {
     const out = join(folder, 'kept.jsonl');
     writeFileSync(out, 'before');
     const at = ['audit', 'export', '--out', out];
-    const refused: [string[], string][] = [
-      [[...at, '--url', server.url], 'needs a key'],
-      [[...at, '--url', server.url, '--key', 'svc_user_wrong'], '401'],
-      [[...at, '--url', server.url, '--key', ROOT_KEY, '--organization', 'org_none'], '404'],
-      [[...at, '--url', server.url, '--key', ROOT_KEY, '--from', 'yesterday'], '--from is no time'],
-      [at, 'no server and no database'],
+    const refused: [string[], number, string][] = [
+      [[...at, '--url', server.url], 2, 'give --key or COUNTERSIGN_KEY'],
+      [[...at, '--url', server.url, '--key', 'svc_user_wrong'], 1, '401'],
+      [[...at, '--url', server.url, '--key', ROOT_KEY, '--organization', 'org_none'], 1, '404'],
+      [[...at, '--url', server.url, '--key', ROOT_KEY, '--from', 'yesterday'], 2, '--from is no time'],
+      [at, 2, 'no server and no database'],
     ];
-    for (const [words, said] of refused) {
+    for (const [words, exit, said] of refused) {
       const { code, stderr } = await countersign(words, env());
-      expect([words, code, stderr]).toEqual([words, 1, expect.stringContaining(said)]);
+      expect([words, code, stderr]).toEqual([words, exit, expect.stringContaining(said)]);
     }
     const away = await countersign([...at, '--url', 'http://127.0.0.1:9', '--key', ROOT_KEY], env());
     expect(away.code).toBe(2);

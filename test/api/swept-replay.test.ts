@@ -35,7 +35,8 @@ async function anOrganization(): Promise<string> {
 /** Two admins, a lead and a member of a team, and a stop of another organization, of all of whom nothing is left. */
 async function aWorld() {
   const organizationId = await anOrganization();
-  const [admin, other, lead, member] = await Promise.all(['admin', 'admin', 'member', 'member'].map((role) => known(server, role, organizationId)));
+  const [admin, other, lead, member] = await Promise.all(
+    ['admin', 'admin', 'member', 'member'].map((role) => known(server, role, organizationId)));
   const teamId = (await admin!.client.post('/api/v1/teams', { name: 'mail' })).expect(201).text('team.id');
   for (const [{ id }, role] of [[lead!, 'lead'], [member!, 'member']] as const) {
     (await admin!.client.post(`/api/v1/teams/${teamId}/members`, { userId: id, role })).expect(201);
@@ -163,6 +164,7 @@ test('an agent that was in two organizations, of which one is swept and the othe
   })).rejects.toThrow('killed');
   const left = await server.sql<{ organization: string; first: string }>(
     'select organization_id as organization, min(seq) as first from audit_entries where chain = $1 group by 1', [agent.id]);
-  expect(Object.fromEntries(left.map(({ organization, first }) => [organization === a ? 'a' : 'b', Number(first)]))).toMatchObject({ b: 1 });
+  const firsts = left.map(({ organization, first }) => [organization === a ? 'a' : 'b', Number(first)] as const);
+  expect(Object.fromEntries(firsts)).toMatchObject({ b: 1 });
   expect((await judged()).breaks.filter((one) => one.includes(agent.id))).toEqual([]);
 });

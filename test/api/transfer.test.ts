@@ -3,6 +3,7 @@ import { asAgent, asRoot, type Client } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../support/gate.js';
+import { known } from '../support/judged-story.js';
 import { anOrganization, aPerson, aTeam, firstOrganization } from '../support/people.js';
 import { aDoor } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
@@ -99,7 +100,7 @@ describe('what goes along and what stays', () => {
     const there = await welcomed(server, agent, 'email.send', 'propose');
     const asked = (await there.post(EXECUTE, { capability: 'email.send' })).expect(202).text('hitlRequestId');
     expect(await headOf(server, abroad, agent)).toMatchObject({ open_requests: 1, closed: false });
-    const admin = await aPerson(server, 'admin', { organizationId: abroad });
+    const admin = await known(server, 'admin', abroad);
     (await admin.client.post(`/api/v1/hitl/${asked}/approve`)).expect(200);
     expect(await requestOf(server, asked)).toMatchObject({ status: 'approved', execution: { status: 'executed' } });
   });

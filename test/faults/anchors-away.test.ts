@@ -76,6 +76,9 @@ test('a witness that is away holds up nothing but, past the limit, what is hardc
     `select (select max(size) from audit_checkpoints where organization_id = 'platform') >
        (select size from audit_anchors where destination like 'witness:%') as ahead`);
   expect(signed!.ahead).toBe(true);
+  // A verification says whom it could not ask.
+  const verified = (await asRoot(server).get('/api/v1/audit/verify')).expect(200);
+  expect(verified.at('anchorsNotCompared')).toEqual([{ name: `witness:${witness.url}`, because: 'no_answer' }]);
   await witness.back();
   await fresh();
   await eventually(async () => (await ask(HARDCODED)).expect(202), PATIENT);

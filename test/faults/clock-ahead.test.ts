@@ -29,7 +29,8 @@ test('what administrators did while a clock ran a minute ahead makes nobody wron
   const admin = await known(server, 'admin', organizationId);
   const redefined = { inputSchema: { type: 'object', required: ['n'] } };
   (await admin.client.patch('/api/v1/capabilities/crm.push', redefined)).expect(200);
-  const [told] = await server.sql<{ at: string }>(`select "timestamp" as at from audit_entries where event = 'capability.definition_updated'`);
+  const [told] = await server.sql<{ at: string }>(
+    `select "timestamp" as at from audit_entries where event = 'capability.definition_updated'`);
   expect(Date.parse(told!.at) - Date.now()).toBeGreaterThan(30_000);
   await server.restart({ NODE_OPTIONS: '' });
   await push();

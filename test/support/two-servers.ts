@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import pg from 'pg';
 import { type DatabaseProxy, proxyTo } from './database-proxy.js';
 import { eventually } from './eventually.js';
 import { startServer, type TestServer } from './server.js';
@@ -40,4 +41,22 @@ export async function isWaitingOn(server: TestServer, query: string): Promise<vo
       and query like $1`, [`%${query}%`]);
     expect(rows.length).toBeGreaterThan(0);
   }, { within: 20_000 });
+}
+
+/** Resolves once a connection has asked this last. */
+export async function hasAsked(server: TestServer, query: string): Promise<void> {
+  await eventually(async () => {
+    const rows = await server.sql(
+      'select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and query like $1', [`%${query}%`]);
+    expect(rows.length).toBeGreaterThan(0);
+  }, { within: 20_000 });
+}
+
+/** Keeps everybody from reading a table, until it is released. */
+export async function tableHeld(server: TestServer, table: string): Promise<{ release(): Promise<void> }> {
+  const client = new pg.Client({ connectionString: server.database.url });
+  await client.connect();
+  await client.query(`begin; lock table ${table} in access exclusive mode`);
+  let released: Promise<void> | undefined;
+  return { release: () => (released ??= client.end()) };
 }

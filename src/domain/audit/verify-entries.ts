@@ -5,7 +5,7 @@ import type { EntryStreams, ShownSeam } from './entry-source.js';
 import { KeyedSum, LeafHasher, type Summed } from './keyed-sum.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from './stored-entry.js';
 import { endChain, nextPosition, startChain, takeUp, type Blank, type ChainState, type Transfer } from './verify-chain.js';
-import { Leftovers } from './verify-leftovers.js';
+import { Leftovers, type Cut } from './verify-leftovers.js';
 
 /** How a range of the log is to be read. */
 export interface EntriesOrder {
@@ -13,16 +13,6 @@ export interface EntriesOrder {
   readonly sumKey: Uint8Array;
   /** Of the chains in the range. */
   readonly seams: readonly ShownSeam[];
-}
-
-/** Where a chain goes on from: what stands up to there is not read, or gone. */
-export interface Cut extends ChainRef {
-  readonly seq: number;
-  readonly hash: string;
-  /** Whether nothing may stand there any more. */
-  readonly isDone: boolean;
-  /** Whether the entry at the cut comes by once more, to go on from it. */
-  readonly isReadAgain?: boolean;
 }
 
 /** An entry that says something about the log itself, and in which nothing was found wrong. */

@@ -1,7 +1,17 @@
 import { breakAt, type Break } from './breaks.js';
-import { endLinks, nextPosition, startChain, type ChainState } from './verify-chain.js';
+import type { ChainRef } from './chain.js';
 import type { StoredEntry, StoredLeaf } from './stored-entry.js';
-import type { Cut } from './verify-entries.js';
+import { endLinks, nextPosition, startChain, type ChainState } from './verify-chain.js';
+
+/** Where a chain goes on from: what stands up to there is not read, or gone. */
+export interface Cut extends ChainRef {
+  readonly seq: number;
+  readonly hash: string;
+  /** Whether nothing may stand there any more. */
+  readonly isDone: boolean;
+  /** Whether the entry at the cut comes by once more, to go on from it. */
+  readonly isReadAgain?: boolean;
+}
 
 /**
  * What stands below a chain's cut. Once its sweep is done nothing may; until then no more than what the sweep has not deleted yet. It

@@ -6,7 +6,7 @@ import type { LogHeader, SharedChain, ShownSeam, StoodChain } from './entry-sour
 import { KEY_BYTES, KeyedSum, LeafHasher, sameSums, type Summed } from './keyed-sum.js';
 import { usedAgain } from './verify-joins.js';
 import type { Transfer } from './verify-chain.js';
-import type { Cut } from './verify-entries.js';
+import type { Cut } from './verify-leftovers.js';
 import { keptByCaller, type KeptCheckpoint } from './verify-platform.js';
 import type { OrganizationTreeFound } from './verify-tree.js';
 

@@ -44,7 +44,7 @@ export class AuditController {
   @Get('verify')
   @ApiOperation({
     summary: 'Verify the audit log',
-    description: 'Recomputes every hash and every commitment. Once a minute per credential.',
+    description: 'Recomputes every hash and every commitment. A credential begins one a minute; who asks while it runs gets its answer.',
   })
   @Access('audit.verify')
   @Replies(200, VerificationReply)

@@ -3,6 +3,7 @@ import { BREAK_KINDS } from '../../domain/audit/breaks.js';
 import { readEntry } from '../../domain/audit/read-entry.js';
 import type { StoredEntry } from '../../domain/audit/stored-entry.js';
 import type { JsonObject } from '../../domain/json.js';
+import { NOT_COMPARED } from './anchors/ask-anchors.js';
 import type { Verification } from './verification.js';
 
 const FREE = { type: Object, additionalProperties: true } as const;
@@ -62,6 +63,16 @@ class AnchoredReply {
   @ApiProperty({ type: 'integer', description: 'Of the newest checkpoint that it has.' }) size!: number;
 }
 
+class NotComparedReply {
+  @ApiProperty({ example: 'witness:https://…' }) name!: string;
+  @ApiProperty({
+    enum: NOT_COMPARED,
+    description: '`no_answer`: could not be asked; `nothing_kept`: has nothing of this log; `shown_nothing`: answers only to a ' +
+      'checkpoint that it is shown, and there is none yet; `other_history`: told a size that is none of this log.',
+  })
+  because!: string;
+}
+
 export class VerifiedCheckpointReply {
   @ApiProperty({ example: '…/platform' }) origin!: string;
   @ApiProperty({ type: 'integer' }) size!: number;
@@ -80,6 +91,9 @@ export class VerificationReply {
   @ApiProperty({ type: 'integer', description: 'Entries that no checkpoint covers yet.' }) uncovered!: number;
   @ApiProperty({ type: VerifiedCheckpointReply, nullable: true, description: 'The newest checkpoint it was held against.' })
   checkpoint!: VerifiedCheckpointReply | null;
+
+  @ApiProperty({ type: NotComparedReply, isArray: true, description: 'Anchors that say nothing of this log, and why.' })
+  anchorsNotCompared!: NotComparedReply[];
 
   @ApiProperty({ type: BreakReply, isArray: true, description: 'The first 1,000.' }) breaks!: BreakReply[];
   @ApiProperty({ type: 'integer', required: false, description: 'How many there are, where not all are listed.' })
@@ -115,11 +129,12 @@ export function presentEntry(entry: StoredEntry): AuditEntryReply {
 }
 
 export function presentVerification(
-  { breaks, breaksFound, checkpoint, members, notes: _notes, ...rest }: Verification,
+  { breaks, breaksFound, checkpoint, anchorsNotCompared, members, notes: _notes, ...rest }: Verification,
 ): VerificationReply {
   return {
     ...rest,
     checkpoint: checkpoint && { ...checkpoint, anchors: [...checkpoint.anchors] },
+    anchorsNotCompared: [...anchorsNotCompared],
     breaks: [...breaks],
     ...(breaksFound > breaks.length ? { breaksFound } : {}),
     ...(members as unknown as Pick<VerificationReply, 'completeness' | 'replay'>),

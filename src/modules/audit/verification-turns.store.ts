@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import type { RunStatement } from '../../platform/auth/credential-source.js';
 import { Janitor, sweepBy } from '../../platform/database/janitor.service.js';
 
 /** One verification a minute for each credential (interface, section 8). */
@@ -8,9 +9,12 @@ export const TURN_SECONDS = 60;
 
 /** When each credential last had the log verified. By the database's clock, so that replicas agree. */
 export abstract class VerificationTurns {
-  /** @returns 0 when the turn is the caller's, else the seconds until it is */
-  abstract take(credential: string): Promise<number>;
-  /** A verification that could not be done counts as none. */
+  /**
+   * @param run in the transaction with which the verification begins: what does not begin has taken no turn
+   * @returns 0 when the turn is the caller's, else the seconds until it is
+   */
+  abstract take(credential: string, run: RunStatement): Promise<number>;
+  /** A verification that could not be done, or found nothing to verify, counts as none. */
   abstract giveBack(credential: string): Promise<void>;
 }
 
@@ -27,8 +31,8 @@ export class VerificationTurnsStore extends VerificationTurns {
     ));
   }
 
-  async take(credential: string): Promise<number> {
-    const rows = await this.dataSource.query<unknown[]>(
+  async take(credential: string, run: RunStatement): Promise<number> {
+    const rows = await run(
       `insert into audit_verification_turns as t (credential, begun_at) values ($1, clock_timestamp())
        on conflict (credential) do update set begun_at = clock_timestamp()
          where t.begun_at <= clock_timestamp() - make_interval(secs => $2)
@@ -36,12 +40,12 @@ export class VerificationTurnsStore extends VerificationTurns {
       [credential, TURN_SECONDS],
     );
     if (rows.length > 0) return 0;
-    const [row] = await this.dataSource.query<{ seconds: number }[]>(
+    const [row] = await run(
       `select ceil($2 - extract(epoch from clock_timestamp() - begun_at))::integer as seconds
        from audit_verification_turns where credential = $1`,
       [credential, TURN_SECONDS],
     );
-    return Math.max(1, row?.seconds ?? 1);
+    return Math.max(1, Number(row?.['seconds'] ?? 1));
   }
 
   async giveBack(credential: string): Promise<void> {

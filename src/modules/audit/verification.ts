@@ -3,6 +3,7 @@ import type { LogSource, ShownAnchor } from '../../domain/audit/entry-source.js'
 import { verifyLog, verifyNewer, type LogFound, type NewerFound, type VerifyOptions, type WhyWhole } from '../../domain/audit/verify.js';
 import type { ReadUpTo } from '../../domain/audit/verify-parts.js';
 import type { JsonObject } from '../../domain/json.js';
+import type { AnchorNotCompared } from './anchors/ask-anchors.js';
 
 /** `valid_unanchored`: nothing is wrong, and the newest entries are under no checkpoint yet. */
 export type Verdict = 'valid' | 'valid_unanchored' | 'tampered';
@@ -25,6 +26,8 @@ export interface Verification {
   /** Entries that no checkpoint covers yet. */
   readonly uncovered: number;
   readonly checkpoint: VerifiedCheckpoint | null;
+  /** Anchors that say nothing of this log, and why. */
+  readonly anchorsNotCompared: readonly AnchorNotCompared[];
   /** At most `MAX_BREAKS`. */
   readonly breaks: readonly Break[];
   readonly breaksFound: number;
@@ -50,13 +53,18 @@ export interface NewerMember {
   };
 }
 
+/** What is compared with anchors, and which were not to be had. */
+export interface VerificationOptions extends VerifyOptions {
+  readonly anchorsNotCompared?: readonly AnchorNotCompared[];
+}
+
 /** Verifies what is newer than what somebody remembers, or says why all has to be read. */
 export async function newerVerification(
-  source: LogSource, begun: number, since: readonly ReadUpTo[], options: VerifyOptions,
+  source: LogSource, begun: number, since: readonly ReadUpTo[], options: VerificationOptions,
 ): Promise<Verification | WhyWhole> {
   const found = await verifyNewer(source, since, options);
   if (typeof found === 'string') return found;
-  return { ...outcomeOf(found, options.anchors ?? [], begun), members: { ...toldOf(found) } };
+  return { ...outcomeOf(found, options, begun), members: { ...toldOf(found) } };
 }
 
 function toldOf({ parts }: NewerFound): NewerMember {
@@ -70,17 +78,21 @@ export function wholeInstead(because: WhyWhole): NewerMember {
 }
 
 /** Runs a verification to its end. The server and the command line share it; they differ in where the rows come from. */
-export async function verification(source: LogSource, begun: number, options: VerifyOptions): Promise<Verification> {
-  return outcomeOf(await verifyLog(source, options), options.anchors ?? [], begun);
+export async function verification(source: LogSource, begun: number, options: VerificationOptions): Promise<Verification> {
+  return outcomeOf(await verifyLog(source, options), options, begun);
 }
 
 /** @param begun of `performance.now()` */
-export function outcomeOf(found: LogFound, anchors: readonly ShownAnchor[], begun: number): Verification {
+export function outcomeOf(
+  found: LogFound, { anchors = [], anchorsNotCompared = [] }: Pick<VerificationOptions, 'anchors' | 'anchorsNotCompared'>, begun: number,
+): Verification {
   const { chains, entries, uncovered, breaks, breaksFound, members, notes, readUpTo } = found;
   const durationMs = Math.round(performance.now() - begun);
   const checkpoint = checkpointOf(found, anchors);
-  const told = { ...verdictOf(found), chains, entries, uncovered, checkpoint, breaks, breaksFound, durationMs, members, notes };
-  return { ...told, ...(readUpTo ? { readUpTo } : {}) };
+  return {
+    ...verdictOf(found), chains, entries, uncovered, checkpoint, anchorsNotCompared, breaks, breaksFound, durationMs, members, notes,
+    ...(readUpTo ? { readUpTo } : {}),
+  };
 }
 
 function verdictOf({ breaksFound, uncovered, checkpoint }: LogFound): Pick<Verification, 'valid' | 'verdict'> {

@@ -5,7 +5,7 @@ import { newId } from '../../domain/ids.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import { scopeOfEverything, scopeOfOrganization, type Scope } from '../../platform/auth/scope.js';
 import { verification, type Verification } from './verification.js';
-import { SharedVerifications, type SharedState } from './verification/shared-verifications.store.js';
+import { SharedVerifications, type Begun, type SharedState, type TakeTurn } from './verification/shared-verifications.store.js';
 import { TURN_SECONDS, VerificationTurns } from './verification-turns.store.js';
 import { LogVerifier, VerifyLogService } from './verify-log.service.js';
 
@@ -43,10 +43,20 @@ class LogInMemory extends LogVerifier {
 class SharedInMemory extends SharedVerifications {
   private readonly known = new Map<string, { begunAt: string; by: string; outcome?: Verification; ended: boolean }>();
   private begun = 0;
+  private last: Promise<unknown> = Promise.resolve();
 
-  async begin(scope: string, by: string): Promise<'ours' | { begunAt: string }> {
+  /** One after the other, as a row's lock has it. */
+  begin(scope: string, by: string, takeTurn: TakeTurn): Promise<Begun> {
+    const begun = this.last.then(() => this.beginNext(scope, by, takeTurn));
+    this.last = begun;
+    return begun;
+  }
+
+  private async beginNext(scope: string, by: string, takeTurn: TakeTurn): Promise<Begun> {
     const known = this.known.get(scope);
     if (known && !known.ended) return { begunAt: known.begunAt };
+    const inSeconds = await takeTurn(() => Promise.reject(new Error('there is no database here')));
+    if (inSeconds > 0) return { inSeconds };
     this.known.set(scope, { begunAt: String(++this.begun), by, ended: false });
     return 'ours';
   }
@@ -92,8 +102,8 @@ describe('verification on request', () => {
   it('tells what it read, and that no checkpoint vouches for it yet', async () => {
     const service = verifying(new LogInMemory());
     expect(await service.verify(root('a'), undefined)).toEqual({
-      valid: true, verdict: 'valid_unanchored', chains: 1, entries: 1, uncovered: 1, checkpoint: null, breaks: [], breaksFound: 0,
-      durationMs: expect.any(Number), members: {}, notes: [],
+      valid: true, verdict: 'valid_unanchored', chains: 1, entries: 1, uncovered: 1, checkpoint: null, anchorsNotCompared: [],
+      breaks: [], breaksFound: 0, durationMs: expect.any(Number), members: {}, notes: [],
     });
   });
 
@@ -159,6 +169,41 @@ describe('verification on request', () => {
     expect(reader.readings).toBe(3);
   });
 
+  it('gives the same caller the answer of their own that still runs, on either replica, and counts it once', async () => {
+    const [reader, shared, turns] = [new LogInMemory(), new SharedInMemory(), new TurnsInMemory()];
+    const [here, there] = [verifying(reader, turns, shared), verifying(reader, turns, shared)];
+    const open = reader.hold();
+    const first = here.verify(root('a'), undefined);
+    const again = here.verify(root('a'), undefined);
+    const elsewhere = there.verify(root('a'), undefined);
+    // Another part of the log is another verification.
+    await expect(there.verify(root('a'), AGENT)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+    open();
+    expect(await again).toEqual(await first);
+    expect(await elsewhere).toEqual(await first);
+    expect(reader.readings).toBe(1);
+    await expect(there.verify(root('a'), undefined)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  });
+
+  it('takes no turn of who has only shared one', async () => {
+    const reader = new LogInMemory();
+    const service = verifying(reader);
+    const open = reader.hold();
+    const asked = [service.verify(root('a'), undefined), service.verify(root('b'), undefined)];
+    open();
+    await Promise.all(asked);
+    expect((await service.verify(root('b'), undefined)).valid).toBe(true);
+    expect(reader.readings).toBe(2);
+  });
+
+  it('refuses only who has no turn: whoever asked with them begins their own', async () => {
+    const reader = new LogInMemory();
+    const service = verifying(reader);
+    await service.verify(root('a'), undefined);
+    const [refused, run] = await Promise.allSettled([service.verify(root('a'), undefined), service.verify(root('b'), undefined)]);
+    expect([refused.status, run.status]).toEqual(['rejected', 'fulfilled']);
+  });
+
   it('does not count a verification that could not be done', async () => {
     const reader = new LogInMemory();
     const service = verifying(reader);
@@ -168,10 +213,11 @@ describe('verification on request', () => {
     expect((await service.verify(root('a'), undefined)).valid).toBe(true);
   });
 
-  it('knows no agent without entries', async () => {
+  it('knows no agent without entries, and counts no question for one', async () => {
     const service = verifying(new LogInMemory());
-    await expect(service.verify(root('a'), newId('agt'))).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    await expect(service.verify(root('b'), 'agt')).rejects.toMatchObject({ code: 'NOT_FOUND' });
-    expect((await service.verify(root('b'), AGENT)).chains).toBe(1);
+    for (const unknown of [newId('agt'), newId('agt'), 'agt']) {
+      await expect(service.verify(root('a'), unknown)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    }
+    expect((await service.verify(root('a'), AGENT)).chains).toBe(1);
   });
 });

@@ -17,13 +17,21 @@ export abstract class LogVerifier {
 const LOOK_EVERY_MS = 300;
 const TELL_EVERY_MS = 3_000;
 
+/** What is asked, by whom. */
+interface Asked {
+  readonly scope: Scope;
+  readonly agentId: string | undefined;
+  readonly credential: string;
+}
+
 /**
  * Verifies the log on request. Whoever asks while the same part of the log is being verified, here or on another replica, gets that
- * answer.
+ * answer, and has not used their turn; only what begins takes one.
  */
 @Injectable()
 export class VerifyLogService {
-  private readonly running = new Map<string, Promise<Verification>>();
+  /** What runs here, or is waited for here; undefined is the outcome of one that has gone with its replica. */
+  private readonly running = new Map<string, Promise<Verification | undefined>>();
   /** Tells this process's verifications from those of other replicas. */
   private readonly name = randomUUID();
 
@@ -33,44 +41,54 @@ export class VerifyLogService {
     private readonly shared: SharedVerifications,
   ) {}
 
-  /** @throws Problem RATE_LIMITED within a minute of the last one; NOT_FOUND for an agent without any entry */
+  /** @throws Problem RATE_LIMITED for another one within a minute of the last; NOT_FOUND for an agent without any entry */
   async verify(caller: Caller, agentId: string | undefined): Promise<Verification> {
     if (agentId !== undefined && !isId('agt', agentId)) throw new Problem('NOT_FOUND', 'There is no such agent.');
-    const credential = credentialOf(caller);
-    await this.takeTurn(credential);
-    const key = createHash('sha256').update(JSON.stringify([caller.scope.organizations, agentId ?? null])).digest('hex');
-    let run = this.running.get(key);
-    if (!run) {
-      run = this.oneOf(key, caller.scope, agentId).finally(() => this.running.delete(key));
-      this.running.set(key, run);
-    }
-    const outcome = await run.catch(async (error: unknown) => {
-      // A verification that could not be done has told nobody anything.
-      await this.turns.giveBack(credential).catch(() => undefined);
-      throw error;
-    });
-    if (agentId !== undefined && outcome.chains === 0) throw new Problem('NOT_FOUND', 'No entry of this agent is here.');
+    const outcome = await this.outcomeOf({ scope: caller.scope, agentId, credential: credentialOf(caller) });
+    if (isOfNothing(outcome, agentId)) throw new Problem('NOT_FOUND', 'No entry of this agent is here.');
     return outcome;
   }
 
-  /** Runs it, or waits for the replica that does; takes over from one that is gone. */
-  private async oneOf(key: string, scope: Scope, agentId: string | undefined): Promise<Verification> {
-    const asked = Date.now();
+  /** Of the one that runs, here or on another replica; else begins one. Takes over from a replica that is gone. */
+  private async outcomeOf(asked: Asked): Promise<Verification> {
+    const { scope, agentId } = asked;
+    const key = createHash('sha256').update(JSON.stringify([scope.organizations, agentId ?? null])).digest('hex');
+    const since = Date.now();
     for (;;) {
-      const begun = await this.shared.begin(key, this.name);
-      if (begun === 'ours') return this.run(key, scope, agentId);
-      for (;;) {
-        const state = await this.shared.look(key, begun.begunAt, asked);
-        if (state === 'gone') break;
-        // Somebody has told it who is none of us.
-        if (state === 'doubtful') return this.verifier.verify(scope, agentId, () => undefined);
-        if ('outcome' in state) return state.outcome;
-        await delay(LOOK_EVERY_MS);
-      }
+      const outcome = (await this.running.get(key)) ?? (await this.begin(key, asked, since));
+      if (outcome) return outcome;
     }
   }
 
-  private async run(key: string, scope: Scope, agentId: string | undefined): Promise<Verification> {
+  private async begin(key: string, asked: Asked, since: number): Promise<Verification | undefined> {
+    const begun = await this.shared.begin(key, this.name, (run) => this.turns.take(asked.credential, run));
+    if (begun === 'ours') return this.keep(key, this.run(key, asked));
+    if ('inSeconds' in begun) throw tooSoon(begun.inSeconds);
+    return this.running.get(key) ?? this.keep(key, this.await(key, begun.begunAt, asked, since));
+  }
+
+  /** For whoever asks here meanwhile. */
+  private keep(key: string, run: Promise<Verification | undefined>): Promise<Verification | undefined> {
+    const kept = run.finally(() => {
+      if (this.running.get(key) === kept) this.running.delete(key);
+    });
+    this.running.set(key, kept);
+    return kept;
+  }
+
+  /** What another replica finds. @returns undefined when it has gone without a word */
+  private async await(key: string, begunAt: string, { scope, agentId }: Asked, since: number): Promise<Verification | undefined> {
+    for (;;) {
+      const state = await this.shared.look(key, begunAt, since);
+      if (state === 'gone') return undefined;
+      // Somebody has told it who is none of us.
+      if (state === 'doubtful') return this.verifier.verify(scope, agentId, () => undefined);
+      if ('outcome' in state) return state.outcome;
+      await delay(LOOK_EVERY_MS);
+    }
+  }
+
+  private async run(key: string, { scope, agentId, credential }: Asked): Promise<Verification> {
     let read = 0;
     const telling = setInterval(() => void this.shared.tell(key, this.name, read).catch(() => undefined), TELL_EVERY_MS).unref();
     let outcome: Verification | undefined;
@@ -79,18 +97,23 @@ export class VerifyLogService {
       return outcome;
     } finally {
       clearInterval(telling);
+      // First: whoever waits for this one begins the next in its turn.
+      if (!outcome || isOfNothing(outcome, agentId)) await this.turns.giveBack(credential).catch(() => undefined);
       // Should this fail, others take the silence for what it is and begin anew.
       await this.shared.end(key, this.name, outcome).catch(() => undefined);
     }
   }
+}
 
-  private async takeTurn(credential: string): Promise<void> {
-    const seconds = await this.turns.take(credential);
-    if (seconds === 0) return;
-    throw new Problem('RATE_LIMITED', `The log is verified once a minute for each credential. Ask again in ${seconds} s.`, {
-      headers: { 'Retry-After': String(seconds) },
-    });
-  }
+/** That of an agent all is gone is something, and is told. */
+function isOfNothing({ chains, breaksFound }: Verification, agentId: string | undefined): boolean {
+  return agentId !== undefined && chains === 0 && breaksFound === 0;
+}
+
+function tooSoon(seconds: number): Problem {
+  return new Problem('RATE_LIMITED', `The log is verified once a minute for each credential. Ask again in ${seconds} s.`, {
+    headers: { 'Retry-After': String(seconds) },
+  });
 }
 
 function credentialOf({ principal, actorId }: Caller): string {

@@ -24,6 +24,8 @@ export interface OurTree {
 export interface Anchor {
   /** As configured: `file:<folder>`, `witness:<url>`. Names its row of watermarks. */
   readonly name: string;
+  /** It tells nothing to whoever does not show it our newest checkpoint. */
+  readonly answersOnlyWhenShown?: boolean;
   /**
    * The newest checkpoint that it has of this origin (`<instance>/platform`); undefined while it has none, or has nothing to tell
    * without being shown ours.

@@ -43,11 +43,17 @@ function decoded(text: string): string | undefined {
   }
 }
 
+export interface QueryRules {
+  /** Refuses names that the DTO does not know, where a narrowing that is not obeyed would give too much away. Others are ignored. */
+  readonly onlyKnown?: boolean;
+}
+
 /** @throws Problem 400; pointers are `?limit`. */
-export function readQuery<T extends object>(dto: DtoClass<T>, query: string): T {
+export function readQuery<T extends object>(dto: DtoClass<T>, query: string, { onlyKnown = false }: QueryRules = {}): T {
   // Most calls have none, and validating nothing costs as much as validating something.
   if (query === '' && fieldsOf(dto).every((field) => field.optional)) return new dto();
   const parameters = parseQuery(query);
+  if (onlyKnown) assertKnown(dto, [...parameters.keys()]);
   const values: JsonObject = {};
   for (const field of fieldsOf(dto)) {
     for (const name of field.names) {
@@ -61,6 +67,13 @@ export function readQuery<T extends object>(dto: DtoClass<T>, query: string): T 
   return read;
 }
 
+function assertKnown(dto: DtoClass, names: readonly string[]): void {
+  const fields = fieldsOf(dto);
+  const known = fields.map((field) => field.names[0]!).join(', ');
+  const unknown = names.filter((name) => !fields.some((field) => field.names.includes(name)));
+  if (unknown.length > 0) throw invalid(unknown.map((name) => ({ pointer: `?${name}`, message: `is not known here; known are ${known}` })));
+}
+
 function textOf(field: FieldSpec): (text: string) => unknown {
   return field.fromText ?? ((text) => text);
 }
@@ -71,12 +84,12 @@ export function queryOf(url: string): string {
   return mark < 0 ? '' : url.slice(mark + 1);
 }
 
-const query = createParamDecorator((dto: DtoClass, context: ExecutionContext) =>
-  readQuery(dto, queryOf(context.switchToHttp().getRequest<Request>().originalUrl)),
+const query = createParamDecorator(({ dto, rules }: { dto: DtoClass; rules: QueryRules }, context: ExecutionContext) =>
+  readQuery(dto, queryOf(context.switchToHttp().getRequest<Request>().originalUrl), rules),
 );
 
 /** The request's query, read by the rules of a DTO whose members a text can express. Documents each parameter too. */
-export function QueryParams(dto: DtoClass): ParameterDecorator {
+export function QueryParams(dto: DtoClass, rules: QueryRules = {}): ParameterDecorator {
   return (target, method, index) => {
     const descriptor = Object.getOwnPropertyDescriptor(target, method!)!;
     for (const field of fieldsOf(dto)) {
@@ -84,6 +97,6 @@ export function QueryParams(dto: DtoClass): ParameterDecorator {
       if (field.fromText === undefined) throw new Error(`${dto.name}.${field.property} cannot stand in a query`);
       ApiQuery({ name: field.names[0]!, required: !field.optional, ...field.document })(target, method!, descriptor);
     }
-    query(dto)(target, method, index);
+    query({ dto, rules })(target, method, index);
   };
 }

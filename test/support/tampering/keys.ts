@@ -66,6 +66,6 @@ const row = (name: string, sql: string): Tampering => ({
 export const KEYS: readonly Tampering[] = [
   ...BY_NOTES.flatMap(([name, noteOf]) => [announced(name, noteOf), signing(name, noteOf)]),
   row('the note of one altered', String.raw`note = replace(note, E'\n1\n', E'\n2\n')`),
-  row('the note of one spoilt', "note = replace(note, 'A', 'B')"),
+  row('the note of one spoilt', "note = translate(note, 'ABCDEFGH', 'BADCFEHG')"),
   row('the note of one gone', 'note = null'),
 ];

@@ -159,6 +159,15 @@ describe('which organizations there are', () => {
     }
   });
 
+  it('shows so also under a map that is still empty', async () => {
+    const made = new World();
+    await checkpoint(made.log, KEY);
+    made.call('org_a', 'agt_1', 1);
+    const { text, result } = await exported(exportSourceOf(made.log, KEY, FACTS), { organizations: ['org_platform', 'org_a'], all: true });
+    sound(result, 'valid_unanchored');
+    expect(await toldOf(text)).toEqual([]);
+  });
+
   it('whose checkpoints were taken away, and by whatever map: an older one had rightly no place of it', async () => {
     const { made, source } = await withYoungest();
     const then = (await source.map('org_c'))!;

@@ -96,7 +96,8 @@ describe('stops whose start a sweep has taken', () => {
   it('hold from the beginning of what is left to their end', async () => {
     const log = () => new ToldLog().organization(1, stop).sweep(50).grant(90);
     expect(await blocked(log(), 100).organization(200, lifted).replayed()).toEqual(YES);
-    expect(await log().begin(100).organization(200, lifted).replayed()).toEqual(no('the gate refuses it: A stop holds this agent: in force.'));
+    expect(await log().begin(100).organization(200, lifted).replayed())
+      .toEqual(no('the gate refuses it: A stop holds this agent: in force.'));
     expect(await log().organization(200, lifted).begin(300).replayed()).toEqual(YES);
   });
 
@@ -145,8 +146,8 @@ describe('definitions and grants that a sweep has taken', () => {
 describe('an agent that was in several organizations', () => {
   const AGENT = newId('agt');
 
-  /** Registered in B, then in A, where its risk rose, then back in B. @param gone of A's stay, from its beginning */
-  function arriving(gone: number) {
+  /** Registered in B, then in A, where its risk rose, then back in B, then in C. @param gone of A's stay, from its beginning */
+  function arriving(gone: number, seq: number) {
     const log: MemoryLog = { entries: [], heads: [], leaves: [] };
     const tell = (organizationId: string, event: AuditEvent) => {
       const seq = log.entries.length + 1;
@@ -160,15 +161,18 @@ describe('an agent that was in several organizations', () => {
     tell('org_a', { type: 'agent.updated', metadata: { riskLevel: 'high' } });
     tell('org_a', { type: 'agent.updated', metadata: { tags: ['young'] } } as AuditEvent);
     tell('org_a', { type: 'agent.transferred', metadata: { direction: 'out' } } as AuditEvent);
+    tell('org_b', { type: 'agent.transferred', metadata: { direction: 'in' } } as AuditEvent);
+    tell('org_b', { type: 'agent.transferred', metadata: { direction: 'out' } } as AuditEvent);
     const shared = new SharedFacts(() => true);
     for (const entry of log.entries) if (entry.organizationId !== 'org_a' || entry.seq > 2 + gone) shared.add(entry);
-    return shared.arrivingAt(AGENT, 7);
+    return shared.arrivingAt(AGENT, seq);
   }
 
   it.each([[0, true], [1, false], [2, false], [3, false], [4, false]])('%i entries of its stay are gone', (gone, isKnown) => {
-    const agent = arriving(gone);
-    expect(agent.isKnown).toBe(isKnown);
-    if (isKnown) expect(agent.riskLevel).toBe('high');
+    for (const agent of [arriving(gone, 7), arriving(gone, 9)]) {
+      expect(agent.isKnown).toBe(isKnown);
+      if (isKnown) expect(agent.riskLevel).toBe('high');
+    }
   });
 });
 

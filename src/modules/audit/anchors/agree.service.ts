@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { originOf, PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
 import { isRecovered } from '../../../domain/audit/given-up.js';
 import { publicHalf, signingKey, verifierKey } from '../../../domain/audit/note.js';
-import type { Anchor, Anchored, AnchoredNote } from '../../../platform/audit/anchor.js';
+import type { Anchor } from '../../../platform/audit/anchor.js';
 import { Hold } from '../../../platform/audit/hold.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
@@ -16,6 +16,7 @@ import { reading } from '../trees/reading.js';
 import { rewrittenTrees } from '../trees/sign-anew.js';
 import type { AnchorState } from './anchor-state.query.js';
 import { Anchors } from './anchors.js';
+import { askAnchors, type AskedAnchors } from './ask-anchors.js';
 import { watermarks } from './anchors.store.js';
 import { compare, contradictionText } from './comparison.js';
 import { ourTree } from './platform-tree.query.js';
@@ -113,17 +114,10 @@ export class AgreeService extends Anchors {
     return Math.min(...this.anchors.map(({ name }) => Math.min(known.get(name) ?? 0, this.told.get(name) ?? Infinity)));
   }
 
-  async newest(): Promise<({ readonly name: string } & AnchoredNote)[]> {
+  async newest(): Promise<AskedAnchors> {
     const instance = await instanceName(this.run);
-    const ours = await ourTree(this.run);
-    const found = await Promise.all(this.anchors.map(async (anchor) => {
-      const anchored = await anchor.newest(originOf(instance, PLATFORM_TREE), ours).catch((error: unknown) => {
-        this.logger.warn({ err: error, anchor: anchor.name }, 'an anchor cannot be asked');
-        return undefined;
-      });
-      return isNote(anchored) ? [{ name: anchor.name, ...anchored }] : [];
-    }));
-    return found.flat();
+    return askAnchors(this.anchors, originOf(instance, PLATFORM_TREE), await ourTree(this.run), (anchor, error) =>
+      this.logger.warn({ err: error, anchor: anchor.name }, 'an anchor cannot be asked'));
   }
 
   private async ask(instance: string, anchor: Anchor): Promise<void> {
@@ -144,8 +138,4 @@ export class AgreeService extends Anchors {
   }
 
   private readonly run: ReadStatement = (sql, parameters) => reading(this.reserve.run)(sql, parameters);
-}
-
-function isNote(anchored: Anchored | undefined): anchored is AnchoredNote {
-  return anchored?.root !== undefined && anchored.note !== undefined;
 }

@@ -1,5 +1,5 @@
-import type { ShownAnchor } from '../../../domain/audit/entry-source.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import type { AskedAnchors } from './ask-anchors.js';
 
 /** What stands outside of the database, for whoever rests on it. */
 export abstract class Anchors {
@@ -10,6 +10,6 @@ export abstract class Anchors {
   abstract agree(): Promise<void>;
   /** The size of the platform's tree that every configured anchor is known to have. */
   abstract anchoredSize(run: ReadStatement): Promise<number>;
-  /** The newest checkpoint of each anchor that can show one. */
-  abstract newest(): Promise<readonly ShownAnchor[]>;
+  /** The newest checkpoint of each anchor that can show one, and which could not. */
+  abstract newest(): Promise<AskedAnchors>;
 }

@@ -12,6 +12,7 @@ const SIGNATURE_LINE = /^— [^\s+]+ [A-Za-z0-9+/]+={0,2}$/;
  * keeps no notes to be read, and answers only to a checkpoint that it is shown; so it is asked by being given our newest one.
  */
 export class WitnessAnchor implements Anchor {
+  readonly answersOnlyWhenShown = true;
   private readonly url: string;
 
   constructor(

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import type { RunStatement } from '../../../platform/auth/credential-source.js';
 import { Janitor, sweepBy } from '../../../platform/database/janitor.service.js';
 import { SealedBox } from '../../../platform/secrets/sealed-box.js';
 import type { Verification } from '../verification.js';
@@ -13,6 +14,12 @@ const SKEW_MS = 5_000;
 /** What became of a verification that another replica runs: still running, its outcome, nothing, or something that no replica has told. */
 export type SharedState = { readonly running: true } | { readonly outcome: Verification } | 'gone' | 'doubtful';
 
+/** Whether the caller runs it; else when the one that runs was begun, or in how many seconds the caller may begin one. */
+export type Begun = 'ours' | { readonly begunAt: string } | { readonly inSeconds: number };
+
+/** Takes the caller's turn in the transaction that begins. @returns 0, or the seconds until the turn is the caller's */
+export type TakeTurn = (run: RunStatement) => Promise<number>;
+
 interface Told {
   readonly endedAt: number;
   readonly outcome: Verification;
@@ -23,8 +30,8 @@ interface Told {
  * suspicion, so it is sealed: whoever owns that cannot say that all is well.
  */
 export abstract class SharedVerifications {
-  /** @returns whether it is the caller's to run; else when the one that runs was begun */
-  abstract begin(scope: string, by: string): Promise<'ours' | { readonly begunAt: string }>;
+  /** To join one that runs takes no turn. Without a turn nothing is begun, and what was told last stays. */
+  abstract begin(scope: string, by: string, takeTurn: TakeTurn): Promise<Begun>;
   abstract tell(scope: string, by: string, entries: number): Promise<void>;
   /** @param outcome undefined where it could not be done */
   abstract end(scope: string, by: string, outcome: Verification | undefined): Promise<void>;
@@ -46,14 +53,36 @@ export class SharedVerificationsStore extends SharedVerifications {
     ));
   }
 
-  async begin(scope: string, by: string): Promise<'ours' | { readonly begunAt: string }> {
+  async begin(scope: string, by: string, takeTurn: TakeTurn): Promise<Begun> {
     for (;;) {
-      const ours = await this.dataSource.query<unknown[]>(BEGIN, [scope, by, SILENT_SECONDS]);
-      if (ours.length > 0) return 'ours';
+      const begun = await this.beginInTurn(scope, by, takeTurn);
+      if (begun !== undefined) return begun;
       const [row] = await this.dataSource.query<{ begunAt: string }[]>(
         'select begun_at::text as "begunAt" from audit_verifications where scope = $1 and ended_at is null', [scope],
       );
       if (row) return row;
+    }
+  }
+
+  /** Both or neither: whoever asks at the same time waits for the row, and then sees it run or sees it as it was. */
+  private async beginInTurn(scope: string, by: string, takeTurn: TakeTurn): Promise<'ours' | { inSeconds: number } | undefined> {
+    const runner = this.dataSource.createQueryRunner();
+    try {
+      await runner.startTransaction();
+      const run: RunStatement = (sql, parameters) => runner.query(sql, parameters) as ReturnType<RunStatement>;
+      const isOurs = (await run(BEGIN, [scope, by, SILENT_SECONDS])).length > 0;
+      const inSeconds = isOurs ? await takeTurn(run) : 0;
+      if (isOurs && inSeconds === 0) {
+        await runner.commitTransaction();
+        return 'ours';
+      }
+      await runner.rollbackTransaction();
+      return isOurs ? { inSeconds } : undefined;
+    } catch (error) {
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      throw error;
+    } finally {
+      await runner.release();
     }
   }
 

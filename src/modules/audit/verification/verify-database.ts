@@ -1,7 +1,8 @@
 import { verifierKey } from '../../../domain/audit/note.js';
 import type { LogJudge } from '../../../domain/audit/log-judge.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import type { LogSource, ShownAnchor } from '../../../domain/audit/entry-source.js';
+import type { LogSource } from '../../../domain/audit/entry-source.js';
+import type { AskedAnchors } from '../anchors/ask-anchors.js';
 import { sqlLogSource } from '../log-source.query.js';
 import type { ReadUpTo } from '../../../domain/audit/verify-parts.js';
 import { newerVerification, verification, wholeInstead, type Verification } from '../verification.js';
@@ -24,7 +25,7 @@ export interface DatabaseToVerify {
   /** Base64 of the Ed25519 seed of whoever verifies: what is kept as signing now must be its key, or lead back to it. */
   readonly seed?: string | undefined;
   /** Asks the anchors; done before the moment at which the log is read, since what they have the database must have had. */
-  readonly anchors?: () => Promise<readonly ShownAnchor[]>;
+  readonly anchors?: () => Promise<AskedAnchors>;
   /** Judges over the same moment. */
   readonly judges?: (run: ReadStatement, source: LogSource) => Promise<readonly LogJudge[]>;
   /** Threads beside the caller's, each with a connection; 0: the caller's alone. */
@@ -38,7 +39,7 @@ export async function verifyDatabase(what: DatabaseToVerify): Promise<Verificati
   const { databaseUrl, organizations, agentId, verifierKeys, threads, niceness = 0, onProgress } = what;
   const { remembered, since, remembers = false, seed } = what;
   const begun = performance.now();
-  const anchors = (await what.anchors?.()) ?? [];
+  const asked = await what.anchors?.();
   const connection = await snapshotConnection(databaseUrl);
   try {
     const runner = threads > 0
@@ -47,8 +48,8 @@ export async function verifyDatabase(what: DatabaseToVerify): Promise<Verificati
     try {
       const source = sqlLogSource(connection.run, organizations);
       const options = {
-        anchors,
         remembers,
+        ...(asked ? { anchors: asked.shown, anchorsNotCompared: asked.notCompared } : {}),
         ...(remembered ? { remembered } : {}),
         ...(verifierKeys ? { verifierKeys } : {}),
         ...(seed === undefined ? {} : { ownKey: verifierKey(await instanceName(connection.run), seed) }),

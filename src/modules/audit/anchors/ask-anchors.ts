@@ -1,0 +1,54 @@
+import type { ShownAnchor } from '../../../domain/audit/entry-source.js';
+import type { Anchor, Anchored, AnchoredNote, OurTree } from '../../../platform/audit/anchor.js';
+
+/**
+ * Why a database was not compared with an anchor: it could not be asked; it has nothing of this log; it answers only to a checkpoint that
+ * it is shown, and none was; it told a size alone, which is of another history.
+ */
+export const NOT_COMPARED = ['no_answer', 'nothing_kept', 'shown_nothing', 'other_history'] as const;
+
+export interface AnchorNotCompared {
+  readonly name: string;
+  /** No anchor is asked about an export. */
+  readonly because: (typeof NOT_COMPARED)[number] | 'export_read';
+}
+
+/** Every anchor that was to be asked stands in one of the two. */
+export interface AskedAnchors {
+  readonly shown: readonly ShownAnchor[];
+  readonly notCompared: readonly AnchorNotCompared[];
+}
+
+/**
+ * The newest checkpoint of each anchor.
+ *
+ * @param ours may be kept in passing by an anchor that is shown it; undefined where none is to be, or there is none
+ * @param onSilent is told of each that could not be asked
+ */
+export async function askAnchors(
+  anchors: readonly Anchor[], origin: string, ours: OurTree | undefined, onSilent: (anchor: Anchor, error: unknown) => void,
+): Promise<AskedAnchors> {
+  const answers = await Promise.all(anchors.map((anchor) => anchor.newest(origin, ours).then(
+    (anchored) => answerOf(anchor, anchored, ours !== undefined),
+    (error: unknown): AnchorNotCompared => {
+      onSilent(anchor, error);
+      return { name: anchor.name, because: 'no_answer' };
+    },
+  )));
+  return {
+    shown: answers.filter((one) => !('because' in one)) as ShownAnchor[],
+    notCompared: answers.filter((one) => 'because' in one),
+  };
+}
+
+function answerOf(
+  { name, answersOnlyWhenShown }: Anchor, anchored: Anchored | undefined, wasShown: boolean,
+): ShownAnchor | AnchorNotCompared {
+  if (answersOnlyWhenShown && !wasShown) return { name, because: 'shown_nothing' };
+  if (!anchored) return { name, because: 'nothing_kept' };
+  return isNote(anchored) ? { ...anchored, name } : { name, because: 'other_history' };
+}
+
+function isNote(anchored: Anchored): anchored is AnchoredNote {
+  return anchored.root !== undefined && anchored.note !== undefined;
+}
