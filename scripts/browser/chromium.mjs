@@ -60,7 +60,15 @@ export class Chromium {
   async close() {
     this.process.kill();
     if (this.process.exitCode === null) await new Promise((resolve) => this.process.once('close', resolve));
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    // Its helpers go a moment after it, and may write until then; `rmSync` tries again only for the folder itself.
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return rmSync(this.#folder, { recursive: true, force: true });
+      } catch (error) {
+        if (attempt === 50) throw error;
+        await pause(100);
+      }
+    }
   }
 }
 
