@@ -188,10 +188,14 @@ export const TREES: readonly Tampering[] = [
     ['entries', 'heads', 'trees', 'tree_leaves', 'tree_queue', 'subjects', 'checkpoints', 'map_nodes']),
 ];
 
-/** All rows of an organization in these tables are gone, which alone would say that anything was signed of it. */
+/**
+ * All rows of an organization in these tables are gone, which alone would say that anything was signed of it. Without its tree, each of its
+ * entries is one that was never appended: of a long chain these are the thousand that are named.
+ */
 function gone(what: string, tables: readonly string[]): Tampering {
+  const isTreeless = tables.includes('trees') && !tables.includes('entries');
   return {
-    name: `gone: ${what}`, kinds: ['checkpoint_invalid', 'tree_mismatch', 'chain_removed'],
+    name: `gone: ${what}`, kinds: ['checkpoint_invalid', 'tree_mismatch', 'chain_removed', ...(isTreeless ? ['inserted' as const] : [])],
     deed: async ({ run, organizationId, log }) => {
       for (const table of tables) await run(`delete from audit_${table} where organization_id = $1`, [organizationId]);
       return { at: [...log.chainsOf(organizationId).keys(), organizationId, 'platform'] };
