@@ -237,6 +237,10 @@ test('what retention of records has blanked is not compared, and what it does no
     .toEqual([expect.stringMatching(/has another input than its entries say/)]);
   expect(await lookedAt('executions', `update executions set output = '7' where ${blank}`))
     .toEqual([expect.stringMatching(/has another (input; another )?(context; another )?.*output than its entries say/)]);
+  for (const error of ['"x"', '{"code":"X","message":"","more":1}']) {
+    const found = await lookedAt('executions', `update executions set error = $1 where ${blank}`, [error]);
+    expect(found.join()).toMatch(/has another .*error/);
+  }
   expect((await lookedAt('executions', `update executions set settlement = jsonb_set(settlement::jsonb, '{note}', '"no"')::json
     where settlement is not null`)).join()).toMatch(/the settlement of execution exec_\w+ has another note than its entries say/);
   expect((await lookedAt('hitl_requests', `update hitl_requests set note = 'x' where status <> 'pending'`)).join())

@@ -52,7 +52,7 @@ const GAPS = `
   select * from (
     select e.organization_id as "organizationId", e.id,
       e.closed_at is not null and e.input = '{}' and e.context is null and e.output is null and e.action is null and e.edit is null
-        and coalesce(e.error ->> 'message', '') = '' as "isBlank",
+        and (e.error is null or e.error::text = json_build_object('code', e.error ->> 'code', 'message', '')::text) as "isBlank",
       ${['input', 'context', 'output', 'action', 'edit', 'error', 'reasons'].map(holds).join(' or ')} as "isErased",
       coalesce(e.report -> 'output' is null and e.report -> 'error' is null and e.report is not null, false) as "isReportBlank",
       ${holds('report')} as "isReportErased",
