@@ -92,6 +92,14 @@ describe('the committed vectors', () => {
   });
 });
 
+describe('what is no export', () => {
+  it.each([
+    ['nothing', ''], ['a table', 'id,event\naudit_1,auth.login\n'], ['packed bytes', '\u001f\u008b\n\u0001'], ['other JSON', '{"a":1}\n'],
+  ])('is not called tampered with: %s', async (_, text) => {
+    await expect(verify(linesOf([Buffer.from(text)]))).rejects.toThrow('no line of an export');
+  });
+});
+
 describe('keys and remembered checkpoints', () => {
   const { log } = world();
 
