@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ACCESS, reachOf, type AccessKey } from '../../src/domain/access/access.js';
 import { anonymous, as, asRoot, type Reply } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -9,9 +9,6 @@ import { storedState } from '../support/stored-state.js';
 import { ROOT_KEY } from '../support/test-run.js';
 
 const WRONG_KEY = `svc_root_${'0'.repeat(64)}`;
-
-// They walk every route.
-jest.setTimeout(240_000);
 
 let server: TestServer;
 let routes: Route[];
@@ -31,7 +28,7 @@ beforeAll(async () => {
   ]);
   (await asRoot(server).post(`/api/v1/agents/${deactivated.id}/deactivate`)).expect(200);
   (await asRoot(server).delete(`/api/v1/agents/${revoked.id}/tokens`)).expect(204);
-}, 60_000);
+});
 
 afterAll(async () => {
   closeRawConnections();
@@ -104,7 +101,7 @@ describe('the routes', () => {
       }
     }
     expect(wrong).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('an agent among others', () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   admin = await aPerson(server, 'admin');
   ({ organizationId } = admin);
   other = await anOrganization(server);
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const pathOf = (id: string) => `/api/v1/agents/${id}`;

@@ -12,7 +12,7 @@ let root: Client;
 beforeAll(async () => {
   server = await startServer();
   root = asRoot(server);
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const register = (body: unknown): Promise<Reply> => root.post('/api/v1/agents', body);

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { firstOrganization } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(60_000);
 
 let server: TestServer;
 let agent: BuiltAgent;

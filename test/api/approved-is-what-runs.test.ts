@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -10,8 +10,6 @@ import { startServer, type TestServer } from '../support/server.js';
 import { jcs } from '../../src/domain/audit/jcs.js';
 import { actionDigest } from '../../src/domain/hitl/digest.js';
 import type { JsonObject } from '../../src/domain/json.js';
-
-jest.setTimeout(60_000);
 
 // Somebody changes what is stored, or what the approval rested on, after a person has approved and before the action begins.
 

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Client, asRoot } from '../support/actors.js';
 import type { AuditEntry as Entry } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 const AUDIT = '/api/v1/audit';
 const EXECUTE = '/api/v1/execute';

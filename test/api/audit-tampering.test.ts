@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Verification } from '../../src/modules/audit/verification.js';
 import { verifyDatabase } from '../../src/modules/audit/verification/verify-database.js';
 import { asRoot } from '../support/actors.js';
@@ -11,8 +11,6 @@ import { withoutLeader } from '../support/leader.js';
 import { freePort } from '../support/server-process.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { CHECKOUT } from '../support/test-run.js';
-
-jest.setTimeout(60_000);
 
 let server: TestServer;
 let agent: BuiltAgent;
@@ -84,7 +82,7 @@ function tamperedAnd(look: () => Promise<Verification>, changes: (before: Verifi
 const covered = () => eventually(async () => {
   const { verdict } = await verified();
   if (verdict !== 'valid') throw new Error(`it is ${verdict}`);
-}, { within: 30_000 });
+});
 
 const where = () => `where id = '${victim.id}'`;
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/domain/ids.js';
 import { anonymous, as, asRoot, type Client } from '../support/actors.js';
 import { auditOf, type AuditEntry } from '../support/audit.js';
@@ -9,8 +9,6 @@ import { eventually } from '../support/eventually.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { hasAsked, isWaitingOn, tableHeld } from '../support/two-servers.js';
-
-jest.setTimeout(60_000);
 
 const EXECUTE = '/api/v1/execute';
 const ID = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}_[0-9a-z]{30,}$`)) as unknown;

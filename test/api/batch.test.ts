@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { asRoot, type Client } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
@@ -6,8 +6,6 @@ import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { executionBecomes, requestOf } from '../support/gate.js';
 import { anOrganization, aPerson, aStop, aTeam, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 const BATCH = '/api/v1/hitl/batch';
 

@@ -24,7 +24,7 @@ let root: Client;
 beforeAll(async () => {
   server = await startServer();
   root = asRoot(server);
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 let made = 0;
@@ -64,7 +64,7 @@ describe('the catalogue', () => {
     } finally {
       await fresh.stop();
     }
-  }, 30_000);
+  });
 
   test('agents may read it, but not where calls go', async () => {
     const name = freshName();

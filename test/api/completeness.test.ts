@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/domain/ids.js';
 import type { Verification } from '../../src/modules/audit/verification.js';
 import { asRoot } from '../support/actors.js';
@@ -6,8 +6,6 @@ import { aStory, type Story, toldInFull } from '../support/judged-story.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { verifiedLog } from '../support/verified-log.js';
-
-jest.setTimeout(180_000);
 
 let server: TestServer;
 let receiver: Receiver;

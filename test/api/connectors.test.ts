@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { asRoot, type Reply } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
@@ -7,8 +7,6 @@ import { defineCapability, executionOf } from '../support/gate.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { freePort } from '../support/server-process.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(60_000);
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 

@@ -12,7 +12,7 @@ beforeAll(async () => {
   server = await startServer();
   root = asRoot(server);
   agent = await anAgent(server).granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const ask = async () => (await agent.client.post('/api/v1/execute', { capability: 'email.send', input: { to: 'a' } })).expect(202)
@@ -141,7 +141,7 @@ describe('pages', () => {
       cursor = `&cursor=${next}`;
     }
     expect(walked).toEqual(whole.ids);
-  }, 30_000);
+  });
 
   test('a cursor holds its place while things are added in front', async () => {
     const first = (await root.get('/api/v1/agents?limit=2')).expect(200);

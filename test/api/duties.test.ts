@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { asAgent, asRoot, type Client, type Reply } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
@@ -7,8 +7,6 @@ import { executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } f
 import { anOrganization, aPerson, aTeam, closeAccount, type BuiltPerson, type PersonTerms, type Role } from '../support/people.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 const EXECUTE = '/api/v1/execute';
 const CAPABILITY = 'email.send';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { as, asRoot, type Client } from '../support/actors.js';
 import { type AskedRequest, type AskedTerms, approveBy, aRequest, digestOf } from '../support/asked.js';
@@ -8,8 +8,6 @@ import { anOrganization, aPerson, aTeam, firstOrganization, type BuiltPerson, ty
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { makeDue, sweptTo } from '../support/sweeps.js';
-
-jest.setTimeout(240_000);
 
 let server: TestServer;
 let other: TestServer;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { type AskedRequest, type AskedTerms, approveBy, aRequest, digestOf, rejectBy } from '../support/asked.js';
 import { auditOf, eventsOf } from '../support/audit.js';
@@ -6,8 +6,6 @@ import { defineCapability, executionOf, requestOf } from '../support/gate.js';
 import { anOrganization, aPerson, firstOrganization, type BuiltPerson, type PersonTerms, type Role } from '../support/people.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(240_000);
 
 let server: TestServer;
 let root: Client;

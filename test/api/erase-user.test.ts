@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { as, asRoot, type Client } from '../support/actors.js';
 import { anAgent } from '../support/builders.js';
 import { columnsWith, erased, erasuresOf, verification } from '../support/erasures.js';
 import { anOrganization, aPerson, firstOrganization, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { storedStateOf } from '../support/stored-state.js';
-
-jest.setTimeout(120_000);
 
 const LOG = ['audit_entries', 'erasures', 'users', 'personal_keys'];
 const from = (address: string) => ({ 'x-forwarded-for': address });

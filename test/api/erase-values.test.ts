@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { columnsWith, erased, erasuresOf, verification } from '../support/erasures.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { storedStateOf } from '../support/stored-state.js';
-
-jest.setTimeout(120_000);
 
 const LOG = ['audit_entries', 'erasures'];
 let server: TestServer;

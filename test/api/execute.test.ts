@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asAgent, asRoot, type Client } from '../support/actors.js';
 import { auditOf, eventsOf } from '../support/audit.js';
 import { anAgent } from '../support/builders.js';
 import { defineCapability, executionOf } from '../support/gate.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(60_000);
 
 const HARDCODED = ['phone.call', 'finance.transfer', 'finance.payment', 'system.shutdown', 'data.delete'];
 const EXECUTE = '/api/v1/execute';

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { auditOf, eventsOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { defineCapability, executionOf, type SeenExecution } from '../support/gate.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(60_000);
 
 const EXECUTE = '/api/v1/execute';
 const NOBODY = 'exec_00000000000000000000000000000000000000';

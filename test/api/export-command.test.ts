@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,8 +8,6 @@ import { allSigned, verifierKeyOf, verifyFile } from '../support/exports.js';
 import { aPerson, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { ROOT_KEY, TEST_ENVIRONMENT } from '../support/test-run.js';
-
-jest.setTimeout(120_000);
 
 let server: TestServer;
 let folder: string;

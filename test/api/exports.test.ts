@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { gunzipSync } from 'node:zlib';
 import { anonymous, asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -6,8 +6,6 @@ import { allSigned, download, verifierKeyOf, verifyBytes, type Downloaded } from
 import { anOrganization, aPerson, firstOrganization, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { ROOT_KEY } from '../support/test-run.js';
-
-jest.setTimeout(180_000);
 
 type Query = Readonly<Record<string, string | number>>;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { organizationChain } from '../../src/domain/audit/chain.js';
 import type { PreparedEntry } from '../../src/domain/audit/entry.js';
 import { signingKey, signNote } from '../../src/domain/audit/note.js';
@@ -25,8 +25,6 @@ import { Random } from '../support/tampering/random.js';
 import { ROOT_KEY, runFolder, TEST_ENVIRONMENT } from '../support/test-run.js';
 
 // Whoever owns the database, and has not the signing key, makes the log say that values were erased, and blanks them.
-
-jest.setTimeout(300_000);
 
 const PRESENT = TEST_ENVIRONMENT['AUDIT_SIGNING_KEY']!;
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { organizationChain } from '../../src/domain/audit/chain.js';
 import type { PreparedEntry } from '../../src/domain/audit/entry.js';
 import { signingKey, signNote } from '../../src/domain/audit/note.js';
@@ -24,8 +24,6 @@ import { ROOT_KEY, runFolder, TEST_ENVIRONMENT } from '../support/test-run.js';
 import { verifiedLog } from '../support/verified-log.js';
 
 // Whoever owns the database, and has not the signing key, makes the log say that old entries were swept; and the server goes on with it.
-
-jest.setTimeout(240_000);
 
 const PRESENT = TEST_ENVIRONMENT['AUDIT_SIGNING_KEY']!;
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
   server = await startServer();
   root = asRoot(server);
   agent = await anAgent(server).create();
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const grant = (body: object, to: BuiltAgent = agent): Promise<Reply> => root.post(`/api/v1/agents/${to.id}/capabilities`, body);

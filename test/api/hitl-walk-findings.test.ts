@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, test } from '@jest/globals';
 import { asRoot } from '../support/actors.js';
 import { anAgent } from '../support/builders.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(60_000);
 
 // What the proof `hitl-walk` found, each as small as it could be made.
 

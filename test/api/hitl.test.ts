@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { asRoot, type Client, type Reply } from '../support/actors.js';
 import { auditOf, eventsOf } from '../support/audit.js';
@@ -8,8 +8,6 @@ import { defineCapability, executionOf, requestOf } from '../support/gate.js';
 import { eventually } from '../support/eventually.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(60_000);
 
 const EXECUTE = '/api/v1/execute';
 const NOBODY = 'hitl_00000000000000000000000000000000000000';
@@ -353,7 +351,7 @@ describe('the end of the window', () => {
 
   test.each(['approve', 'reject', 'cancel'])('%s after it is 409 HITL_EXPIRED, swept or not', async (decision) => {
     const { id } = await asked({ hitlTimeoutSeconds: 1 });
-    await eventually(async () => expect((await requestOf(server, id)).status).toBe('timed_out'), { within: 10_000 });
+    await eventually(async () => expect((await requestOf(server, id)).status).toBe('timed_out'));
     const reply = (await decide(root, id, decision)).expect(409, 'HITL_EXPIRED');
     expect(reply.at('request')).toMatchObject({ id, status: 'timed_out', decidedBy: 'system' });
   });

@@ -16,7 +16,7 @@ beforeAll(async () => {
   server = await startServer({ env: { CORS_ORIGINS: `${PAGE},https://other.example:8443` } });
   root = asRoot(server);
   agent = await anAgent(server).create();
-}, 60_000);
+});
 afterAll(async () => {
   closeRawConnections();
   await server.stop();
@@ -116,5 +116,5 @@ describe('CORS', () => {
     } finally {
       await closed.stop();
     }
-  }, 30_000);
+  });
 });

@@ -14,7 +14,7 @@ beforeAll(async () => {
   server = await startServer();
   root = asRoot(server);
   agent = await anAgent(server).granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
-}, 60_000);
+});
 afterAll(async () => {
   closeRawConnections();
   await server.stop();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anonymous, as, asRoot, type Client } from '../support/actors.js';
 import { claimsOf, signToken } from '../support/agent-token.js';
 import { anAgent } from '../support/builders.js';
@@ -7,8 +7,6 @@ import { anOrganization, aPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { asInternal, asSession, aTenant, INTERNAL, INTERNAL_KEY } from '../support/signed-in.js';
 import { ROOT_KEY } from '../support/test-run.js';
-
-jest.setTimeout(120_000);
 
 const TENANTS = '/internal/v1/tenants';
 const VERIFY = '/internal/v1/auth/verify';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { anonymous, asRoot, type Client } from '../support/actors.js';
 import type { AuditEntry } from '../support/audit.js';
@@ -6,8 +6,6 @@ import { aVisitor, PASSWORD, type Visitor } from '../support/passwords.js';
 import { anOrganization, aPerson, type BuiltPerson, closeAccount, firstOrganization } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { asSession, aTenant, originOf } from '../support/signed-in.js';
-
-jest.setTimeout(120_000);
 
 const INVITATIONS = '/api/v1/users/invitations';
 

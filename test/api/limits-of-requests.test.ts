@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asAgent, asRoot, type Client } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import {
@@ -8,8 +8,6 @@ import {
 import { executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../support/gate.js';
 import { aTeam, firstOrganization } from '../support/people.js';
 import type { TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 let world: CountingWorld;
 let server: TestServer;

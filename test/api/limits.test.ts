@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asAgent, asRoot, type Client } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -9,8 +9,6 @@ import {
 import { requestOf } from '../support/gate.js';
 import type { Receiver } from '../support/receiver.js';
 import type { TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 let world: CountingWorld;
 let server: TestServer;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { as, asRoot } from '../support/actors.js';
 import { approveBy, aRequest } from '../support/asked.js';
 import { requestOf } from '../support/gate.js';
@@ -7,8 +7,6 @@ import { anOrganization, aPerson, type BuiltPerson } from '../support/people.js'
 import { linked } from '../support/provider-people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { asSession, aTenant } from '../support/signed-in.js';
-
-jest.setTimeout(120_000);
 
 // What the identity provider took away stays away, by whatever credential and whoever asks.
 

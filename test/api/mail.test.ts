@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot } from '../support/actors.js';
 import { eventually } from '../support/eventually.js';
 import { aVisitor } from '../support/passwords.js';
@@ -7,10 +7,8 @@ import { freePort } from '../support/server-process.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { startSmtp, type TestSmtp } from '../support/smtp-server.js';
 
-jest.setTimeout(180_000);
-
 const INVITATIONS = '/api/v1/users/invitations';
-const PATIENT = { within: 60_000, every: 100 };
+const PATIENT = { every: 100 };
 const LOGIN = { user: 'countersign', pass: 'a mail password' };
 const GONE = 'gone@example.test';
 

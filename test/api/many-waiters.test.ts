@@ -1,8 +1,6 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { manyWaiters } from '../support/many-waiters.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 const POOL = 5;
 const COUNT = 500;

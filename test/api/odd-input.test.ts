@@ -16,7 +16,7 @@ let root: Client;
 beforeAll(async () => {
   server = await startServer();
   root = asRoot(server);
-}, 60_000);
+});
 
 afterAll(async () => {
   closeRawConnections();
@@ -107,7 +107,7 @@ describe('members of nobody', () => {
     expect(writes.length).toBeGreaterThan(20);
     expect(wrong).toEqual([]);
     expect(await tablesWith(MARK)).toEqual([]);
-  }, 60_000);
+  });
 
   /** Something of each kind that nothing has been done to yet. */
   async function freshThings() {

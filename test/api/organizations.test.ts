@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/domain/ids.js';
 import { asRoot, type Client } from '../support/actors.js';
 import type { AuditEntry } from '../support/audit.js';
 import { anAgent } from '../support/builders.js';
 import { anOrganization, aPerson, firstOrganization } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(60_000);
 
 const ORGANIZATIONS = '/api/v1/organizations';
 const ABSENT = 'org_00000000000000000000000000absent0000';

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { anonymous, asRoot, type Client, type Reply } from '../support/actors.js';
 import { Authenticator, type Falsehood } from '../support/authenticator.js';
 import { aPerson, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { asSession, originOf } from '../support/signed-in.js';
-
-jest.setTimeout(120_000);
 
 let server: TestServer;
 let origin: string;

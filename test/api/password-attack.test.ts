@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { aPassword, aVisitor, PASSWORD, type Visitor } from '../support/passwords.js';
 import { aPerson, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { originOf } from '../support/signed-in.js';
-
-jest.setTimeout(180_000);
 
 const CAPABILITY = 'web.search';
 const HOME = '203.0.113.9';

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { anonymous } from '../support/actors.js';
 import { aPassword, aVisitor, PASSWORD } from '../support/passwords.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 /** Somebody who runs an organization of their own chose it, for an account with somebody else's address. */
 const SQUATTERS = 'nine herons over slate';

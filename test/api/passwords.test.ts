@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anonymous, asRoot } from '../support/actors.js';
 import { anAgent } from '../support/builders.js';
 import type { AuditEntry } from '../support/audit.js';
@@ -7,8 +7,6 @@ import { aPassword, aVisitor, PASSWORD, type Visitor } from '../support/password
 import { anOrganization, aPerson, type BuiltPerson, closeAccount } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { asSession } from '../support/signed-in.js';
-
-jest.setTimeout(120_000);
 
 const MINE = '/api/v1/auth/password';
 const NEW = 'seven lanterns under ice';

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anonymous, as, asRoot, type Client } from '../support/actors.js';
 import { anAgent } from '../support/builders.js';
 import { allSigned, download, verifierKeyOf, verifyBytes, type Downloaded } from '../support/exports.js';
 import { anOrganization, aPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { ROOT_KEY } from '../support/test-run.js';
-
-jest.setTimeout(180_000);
 
 let server: TestServer;
 let root: Client;

@@ -13,7 +13,7 @@ let root: Client;
 beforeAll(async () => {
   server = await startServer();
   root = asRoot(server);
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const define = (body: object): Promise<Reply> => root.post('/api/v1/capabilities',
@@ -66,7 +66,7 @@ describe('addresses that connectors may call in production', () => {
 
   beforeAll(async () => {
     production = await startServer({ env: { NODE_ENV: 'production', OUTBOUND_ALLOW: 'crm.internal,10.1.0.0/16' } });
-  }, 60_000);
+  });
   afterAll(() => production.stop());
 
   test.each([

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SealedBox } from '../../src/platform/secrets/sealed-box.js';
 import type { Browser, Page } from '../support/browser.js';
 import { Browser as AnyBrowser } from '../support/browser.js';
@@ -6,8 +6,6 @@ import type { Tampering } from '../support/oidc-provider.js';
 import { aBrowserOf, CALLBACK, LOGIN, sessionsOf, type SignInWorld, startSignIn, wayBack } from '../support/provider-login.js';
 import { originOf } from '../support/signed-in.js';
 import { TEST_ENVIRONMENT } from '../support/test-run.js';
-
-jest.setTimeout(120_000);
 
 let world: SignInWorld;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anonymous, asRoot } from '../support/actors.js';
 import { Browser } from '../support/browser.js';
 import { aPerson, firstOrganization } from '../support/people.js';
@@ -7,8 +7,6 @@ import {
 } from '../support/provider-login.js';
 import { startServer } from '../support/server.js';
 import { asSession, originOf } from '../support/signed-in.js';
-
-jest.setTimeout(90_000);
 
 let world: SignInWorld;
 beforeAll(async () => {

@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { as, type Client, asRoot } from '../support/actors.js';
 import { anAgent } from '../support/builders.js';
 import { type ClaimsOfUser, type ForgedToken, startProvider, type TestProvider } from '../support/oidc-provider.js';
 import { firstOrganization } from '../support/people.js';
 import { realTokens } from '../support/provider-people.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(180_000);
 
 let provider: TestProvider;
 let server: TestServer;

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { anOrganization, aPerson, aTeam, closeAccount, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 // Who is in which queue under all the rules is compared with these rules in test/contract/queue-rules.test.ts; here is what a
 // reviewer sees of it.

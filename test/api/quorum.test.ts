@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { type AskedRequest, type AskedTerms, approveBy, aRequest, rejectBy } from '../support/asked.js';
 import { auditOf, eventsOf } from '../support/audit.js';
 import { executionOf, requestOf } from '../support/gate.js';
 import { anOrganization, aPerson, aTeam, closeAccount, type BuiltPerson, type PersonTerms, type Role } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(240_000);
 
 let server: TestServer;
 let root: Client;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anonymous, as, asRoot, type Client, type Reply } from '../support/actors.js';
 import { anAgent } from '../support/builders.js';
 import { eventually } from '../support/eventually.js';
@@ -7,9 +7,6 @@ import { asSession } from '../support/signed-in.js';
 import { closeRawConnections, sendRaw } from '../support/raw-http.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { withoutDatabase } from '../support/without-database.js';
-
-// Hundreds of calls, on whatever machine.
-jest.setTimeout(60_000);
 
 const PRINCIPAL = 40;
 const ADDRESS = 30;
@@ -27,7 +24,7 @@ beforeAll(async () => {
   const env = { ...LIMITS, TRUSTED_PROXIES: '127.0.0.1' };
   one = await startServer({ env });
   two = await startServer({ replicaOf: one, env });
-}, 60_000);
+});
 
 afterAll(async () => {
   closeRawConnections();
@@ -253,7 +250,7 @@ describe('an attack', () => {
     } finally {
       await server.stop();
     }
-  }, 120_000);
+  });
 });
 
 describe('settings', () => {
@@ -268,7 +265,7 @@ describe('settings', () => {
     } finally {
       await server.stop();
     }
-  }, 60_000);
+  });
 });
 
 describe('the shared counts', () => {
@@ -293,12 +290,12 @@ describe('the shared counts', () => {
       });
       await eventually(
         async () => expect((await asRoot(server).get(CATALOGUE)).expect(200).headers.get('ratelimit')).toMatch(/^"principal"/),
-        { within: 20_000 },
+        { within: 60_000 },
       );
     } finally {
       await server.stop();
     }
-  }, 60_000);
+  });
 
   test('the row of whoever has not called for long is deleted', async () => {
     await one.sql(`insert into rate_quotas values ('${FORGOTTEN}', clock_timestamp() - interval '1 hour', 7)`);
@@ -308,5 +305,5 @@ describe('the shared counts', () => {
       within: 120_000,
     });
     expect((await one.sql('select 1 from rate_quotas')).length).toBeGreaterThan(0);
-  }, 150_000);
+  });
 });

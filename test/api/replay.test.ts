@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { AuditEvent } from '../../src/domain/audit/catalogue.js';
 import { agentChain } from '../../src/domain/audit/chain.js';
 import { definitionDigest } from '../../src/domain/gate/definition-digest.js';
@@ -11,8 +11,6 @@ import { aStory, decide, known, type Story } from '../support/judged-story.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { verifiedLog } from '../support/verified-log.js';
-
-jest.setTimeout(180_000);
 
 const DEFINITION = definitionDigest({});
 

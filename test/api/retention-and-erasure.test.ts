@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { rename } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { DirectoryArchive } from '../../src/modules/audit/sweeps/archive.directory.js';
 import { ArchivedDisclosures } from '../../src/modules/audit/sweeps/archived-disclosures.js';
 import { as, asRoot } from '../support/actors.js';
@@ -16,8 +16,6 @@ import {
 import { startServer, type TestServer } from '../support/server.js';
 import { ROOT_KEY } from '../support/test-run.js';
 import { transferred, welcomed } from '../support/transfers.js';
-
-jest.setTimeout(240_000);
 
 let server: TestServer;
 let archive: string;

@@ -1,13 +1,11 @@
 import { rm } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import {
   aged, archiveFolder, archivedLog, brokenArchives, liveLog, objectsIn, sweepCommand, swept, wholeLog,
 } from '../support/retention.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(180_000);
 
 let server: TestServer;
 let archive: string;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anonymous, as, asAgent, asRoot, type Reply } from '../support/actors.js';
 import { claimsOf } from '../support/agent-token.js';
 import { auditOf, eventsOf } from '../support/audit.js';
@@ -6,8 +6,6 @@ import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { anOrganization, aPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { storedState } from '../support/stored-state.js';
-
-jest.setTimeout(90_000);
 
 const ACTIVATE = '/api/v1/node/activate';
 const UNKNOWN = `svc_setup_${'0'.repeat(64)}`;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { EndedExecutionsStore } from '../../src/modules/executions/ended-executions.store.js';
 import { EndedRequestsStore } from '../../src/modules/hitl/ended-requests.store.js';
 import { EndedRecordKeepers } from '../../src/platform/audit/ended-records.js';
@@ -12,8 +12,6 @@ import { known, type Known } from '../support/judged-story.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { verifiedLog } from '../support/verified-log.js';
-
-jest.setTimeout(240_000);
 
 let server: TestServer;
 let receiver: Receiver;

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anonymous, asRoot } from '../support/actors.js';
 import { Browser, type Page } from '../support/browser.js';
 import { aPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { asSession, originOf } from '../support/signed-in.js';
-
-jest.setTimeout(120_000);
 
 const PASSWORD = 'lantern orbit gravel nine';
 let server: TestServer;

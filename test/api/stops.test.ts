@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client, type Reply } from '../support/actors.js';
 import { auditOf, type AuditEntry, eventsOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -7,8 +7,6 @@ import { anOrganization, aPerson, type BuiltPerson, firstOrganization } from '..
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { ABSENT_IDS } from '../support/routes.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(60_000);
 
 const STOPS = '/api/v1/stops';
 const EXECUTE = '/api/v1/execute';

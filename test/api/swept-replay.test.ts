@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentChain } from '../../src/domain/audit/chain.js';
 import { definitionDigest } from '../../src/domain/gate/definition-digest.js';
 import { newId } from '../../src/domain/ids.js';
@@ -14,8 +14,6 @@ import { transferred, welcomed } from '../support/transfers.js';
 import { verifiedLog } from '../support/verified-log.js';
 
 // Honest work after a sweep, of people and stops that are older than it: nobody is called wrong for it; forgeries still are.
-
-jest.setTimeout(240_000);
 
 let server: TestServer;
 let root: Client;

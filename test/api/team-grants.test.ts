@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asAgent, asRoot, type Client, type Reply } from '../support/actors.js';
 import type { AuditEntry } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { execute, moveToTeam, teamMates } from '../support/counts.js';
 import { anOrganization, aPerson, aTeam, firstOrganization } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(60_000);
 
 let server: TestServer;
 let replica: TestServer;

@@ -21,7 +21,7 @@ beforeAll(async () => {
   admin = await aPerson(server, 'admin');
   ada = await aPerson(server, 'member', { name: 'Ada', email: 'ada@example.test' });
   elsewhere = await aPerson(server, 'admin', { organizationId: await anOrganization(server) });
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const pathOf = (id: string, rest = '') => `/api/v1/teams/${id}${rest}`;
@@ -99,7 +99,7 @@ describe('a team', () => {
     expect(paged.list('teams')).toHaveLength(1);
     const next = (await root.get('/api/v1/teams', { query: { limit: 1, cursor: paged.text('nextCursor') } })).expect(200);
     expect(next.text('teams.0.id') < paged.text('teams.0.id')).toBe(true);
-  }, 30_000);
+  });
 });
 
 describe('members', () => {
@@ -136,7 +136,7 @@ describe('members', () => {
       { teamId: id, change: 'member_updated', userId: ada.id, role: 'lead' },
       { teamId: id, change: 'member_added', userId: admin.id, role: 'member' },
     ]);
-  }, 30_000);
+  });
 
   test('are facts that all agents of the organization share: each change raises its revision, a read does not', async () => {
     const revision = async () => {
@@ -158,7 +158,7 @@ describe('members', () => {
       (await root.get('/api/v1/teams')).expect(200);
       expect(await revision()).toBe(after);
     }
-  }, 30_000);
+  });
 
   test('leave', async () => {
     const id = await make();
@@ -181,7 +181,7 @@ describe('members', () => {
     const added = await Promise.all(Array.from({ length: 5 }, () => root.post(pathOf(other, '/members'), { userId: ada.id })));
     expect(added.map(({ status }) => status).sort()).toEqual([200, 200, 200, 200, 201]);
     expect(await read(other)).toMatchObject({ memberCount: 1 });
-  }, 30_000);
+  });
 
   test('are people of that organization with an open account; anybody else is nobody, in the same words', async () => {
     const id = await make();
@@ -196,7 +196,7 @@ describe('members', () => {
       (await root.post(pathOf(id, '/members'), body)).expect(400, 'VALIDATION_FAILED');
     }
     expect(await read(id)).toMatchObject({ memberCount: 0 });
-  }, 30_000);
+  });
 
   test('whose account is closed belong to nothing any more', async () => {
     const leaving = await aPerson(server, 'member');
@@ -228,7 +228,7 @@ describe('who may', () => {
     expect(await read(id)).toMatchObject({ name: 'a team', memberCount: 1 });
     const owner = await aPerson(server, 'owner');
     expect((await writes(owner.client, id)).map(({ status }) => status)).toEqual([201, 200, 200, 204, 204]);
-  }, 30_000);
+  });
 
   const writes = async (client: Client, id: string) => [
     await client.post('/api/v1/teams', { name: 'another' }), await client.patch(pathOf(id), { name: 'renamed' }),
@@ -249,7 +249,7 @@ describe('who may', () => {
     expect(foreign.body).toEqual({ teams: [], total: 0 });
     (await elsewhere.client.post('/api/v1/teams', { name: 'x', organizationId: admin.organizationId })).expect(404, 'NOT_FOUND');
     for (const absent of [ABSENT_TEAM, 'team_', 'x', ada.id]) (await root.get(pathOf(absent))).expect(404, 'NOT_FOUND');
-  }, 30_000);
+  });
 
   test('root makes one anywhere, the owner of a tenant in each of its organizations; members stay in theirs', async () => {
     const tenantId = newId('ten');
@@ -263,7 +263,7 @@ describe('who may', () => {
     expect((await owner.client.post('/api/v1/teams', { name: 'here' })).expect(201).text('team.organizationId')).toBe(home);
     expect((await owner.client.get('/api/v1/teams')).expect(200).number('total')).toBe(3);
     (await root.post('/api/v1/teams', { name: 'x', organizationId: 'org_none' })).expect(404, 'NOT_FOUND');
-  }, 30_000);
+  });
 });
 
 test('the log verifies after all of it', async () => {

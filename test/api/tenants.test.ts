@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import type { AuditEntry } from '../support/audit.js';
 import { anAgent } from '../support/builders.js';
 import { aPerson, anOrganization, aTeam } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { asInternal, aTenant, INTERNAL } from '../support/signed-in.js';
-
-jest.setTimeout(120_000);
 
 const TENANTS = '/internal/v1/tenants';
 const ABSENT = 'ten_00000000000000000000000000absent0000';

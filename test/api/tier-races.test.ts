@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot, type Reply } from '../support/actors.js';
 import { aPerson } from '../support/people.js';
 import { done } from '../support/races.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { asInternal, aTenant, INTERNAL } from '../support/signed-in.js';
-
-jest.setTimeout(180_000);
 
 // Limits are a tenant's, whichever of its organizations and whichever server is asked.
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent, type GrantTerms } from '../support/builders.js';
@@ -9,8 +9,6 @@ import { anOrganization, aPerson } from '../support/people.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { makeDue, sweptTo, withoutSweeper } from '../support/sweeps.js';
-
-jest.setTimeout(90_000);
 
 let server: TestServer;
 let root: Client;
@@ -92,7 +90,7 @@ describe('when the window ends', () => {
   test.each(EITHER_WAY)('%s', async (_name, capability, terms, row, action, becomes) => {
     const request = await asked(terms, capability);
     await makeDue(server, [request.id], row);
-    await eventually(async () => expect(await requestOf(server, request.id)).toMatchObject(becomes), { within: 20_000, every: 100 });
+    await eventually(async () => expect(await requestOf(server, request.id)).toMatchObject(becomes), { every: 100 });
     await expectEnded(request, action, becomes, 'system');
   });
 

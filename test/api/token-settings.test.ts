@@ -12,7 +12,7 @@ beforeAll(async () => {
   server = await startServer({
     env: { JWT_ISSUER: ISSUER, AGENT_JWT_TTL: '10m', AGENT_JWT_MAX: '20m', AGENT_SESSION_MAX: '1h', AGENT_REFRESH_WINDOW: '60' },
   });
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const now = () => Math.floor(Date.now() / 1000);

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { eventsOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -9,8 +9,6 @@ import { anOrganization, aPerson, firstOrganization } from '../support/people.js
 import { startServer, type TestServer } from '../support/server.js';
 import { CHECKOUT } from '../support/test-run.js';
 import { headOf, linksOf, transferred, welcomed } from '../support/transfers.js';
-
-jest.setTimeout(120_000);
 
 let server: TestServer;
 let root: Client;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { asAgent, asRoot, type Client } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { eventually } from '../support/eventually.js';
@@ -9,8 +9,6 @@ import { aDoor } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { headOf, linksOf, transferred, welcomed } from '../support/transfers.js';
-
-jest.setTimeout(120_000);
 
 const EXECUTE = '/api/v1/execute';
 
@@ -238,7 +236,7 @@ describe('what is under way', () => {
     });
     // The worker has taken the approval up and found that there is nothing to begin.
     await eventually(async () => expect(await server.sql(`select 1 from outbox where kind = 'execution.run'`)).toEqual([]),
-      { within: 20_000, every: 100 });
+      { every: 100 });
     expect(receiver.requests).toHaveLength(before);
     expect(await server.sql('select 1 from grant_uses where execution_id = $1', [execution])).toEqual([]);
     expect(await server.sql('select amount::float from grant_totals where grant_id = $1', [grant!.id])).toEqual([{ amount: 0 }]);
@@ -264,7 +262,7 @@ describe('what is under way', () => {
       const found = (await linksOf(server, `sys_${home}`)).find(({ event }) => event === 'execution.reported');
       expect(found).toMatchObject({ metadata: { executionId: execution, late: true } });
       return found!;
-    }, { within: 20_000, every: 100 });
+    }, { every: 100 });
     expect(late).toMatchObject({ organization_id: home, actor_id: 'system' });
     const here = (await linksOf(server, agent.id)).filter(({ organization_id }) => organization_id === home);
     expect(here.at(-1)?.event).toBe('agent.transferred');

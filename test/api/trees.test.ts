@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { openCheckpoint, originOf, PLATFORM_TREE } from '../../src/domain/audit/checkpoint.js';
 import { readVerifierKey } from '../../src/domain/audit/note.js';
@@ -14,8 +14,6 @@ import { eventually } from '../support/eventually.js';
 import { naiveRoot } from '../support/memory-tree.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { newestCheckpoints } from '../support/tree-world.js';
-
-jest.setTimeout(120_000);
 
 let server: TestServer;
 let agent: BuiltAgent;
@@ -41,7 +39,7 @@ async function signed(): Promise<void> {
       select (select count(*) from audit_entries) - (select sum(newest) from (
         select max(size) newest from audit_checkpoints where organization_id <> 'platform' group by organization_id) signed) as missing`);
     expect(row!.missing).toBe('0');
-  }, { within: 30_000 });
+  });
 }
 
 test('every entry comes into its tree, every head into the map, and all are signed', async () => {

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import type { AuditEntry } from '../support/audit.js';
 import { anAgent } from '../support/builders.js';
 import { anOrganization, aPerson, type BuiltPerson, type Role } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 const USERS = '/api/v1/users';
 const ABSENT = 'usr_00000000000000000000000000absent0000';

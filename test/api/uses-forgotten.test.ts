@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot } from '../support/actors.js';
 import { anAgent } from '../support/builders.js';
 import { callLimit as calls, type Ended } from '../support/counts.js';
 import { eventually } from '../support/eventually.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(150_000);
 
 let server: TestServer;
 

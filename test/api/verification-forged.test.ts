@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot } from '../support/actors.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(60_000);
 
 /** The part of the log that root asks about, as replicas name it to one another. */
 const SCOPE = createHash('sha256').update(JSON.stringify(['all', null])).digest('hex');

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asAgent, asRoot, type Reply } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { eventually } from '../support/eventually.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 /** Shorter than a waiter's own look while news come in, so what is seen in this time was told and not looked for. */
 const WAIT = 5;
@@ -35,7 +33,7 @@ const listening = (servers: number) =>
     const rows = await here.sql(`select 1 from pg_stat_activity where datname = current_database() and application_name = 'countersign wake'
       and query like 'listen%'`);
     expect(rows).toHaveLength(servers);
-  }, { within: 20_000 });
+  });
 
 /** Until the calls are held: a waiter has looked once. */
 const held = () => new Promise((resolve) => setTimeout(resolve, 500));

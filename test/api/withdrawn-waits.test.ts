@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { defineCapability, pauseOutbox } from '../support/gate.js';
 import { pause } from '../support/races.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 const CAPABILITY = 'withdrawn.push';
 /** Far less than a wait looks by itself. */

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from '../support/server.js';
 import { CHECKOUT, ROOT_KEY } from '../support/test-run.js';
 
 const MINUTE = 60_000;
-const PATIENCE = { within: 20_000 };
+const PATIENCE = { within: 60_000 };
 // Free, or nearly surely so: what is below 32768 is handed out to nobody, and browsers' forbidden ports are refused by fetch.
 const NOBODY = 'http://127.0.0.1:31999';
 const folders: string[] = [];

@@ -1,7 +1,5 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { lintFiles } from '../support/checkout-fixture.js';
-
-jest.setTimeout(60_000);
 
 describe('layers', () => {
   test('a domain file that imports the framework is named', async () => {

@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DataSource } from 'typeorm';
 import { IndexAudit20261123000300 } from '../../migrations/20261123000300-index-audit.js';
 import { dataSourceOptions, migrate } from '../../src/platform/database/data-source.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
-
-jest.setTimeout(60_000);
 
 let database: TestDatabase;
 let dataSource: DataSource;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ACCESS, reachOf, type AccessKey } from '../../src/domain/access/access.js';
 import { newId } from '../../src/domain/ids.js';
 import { anonymous, type Client, type Reply } from '../support/actors.js';
@@ -12,8 +12,6 @@ import { callRoute, changesSomething, isPublic, routesOf, type Route } from '../
 import { startServer, type TestServer } from '../support/server.js';
 import { INTERNAL, originOf, submits } from '../support/signed-in.js';
 import { storedState } from '../support/stored-state.js';
-
-jest.setTimeout(300_000);
 
 // Every route of the running server × every kind of caller, on objects that are really there. What is expected of each pair
 // comes from the access table alone; nothing here knows a route by name.

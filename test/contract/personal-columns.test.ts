@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { jcs } from '../../src/domain/audit/jcs.js';
 import { newId } from '../../src/domain/ids.js';
 import type { ColumnClass } from '../../src/platform/audit/personal-data.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { anEraser, type Eraser } from '../support/erasing.js';
-
-jest.setTimeout(120_000);
 
 /** Tables that no holder tells of: the audit log's own, which erases by its own rules, and that of the migrations. */
 const OF_THE_LOG = [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { highestLevelOf } from '../../src/domain/hitl/duties.js';
 import type { EscalationLevel } from '../../src/domain/hitl/transition.js';
@@ -14,8 +14,6 @@ import { asRoot } from '../support/actors.js';
 import { anAgent } from '../support/builders.js';
 import { buildWorld, worlds, type BuiltPersonRow, type BuiltWorld, type World } from '../support/queue-world.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(300_000);
 
 // Queues are read by SQL, decisions are judged by src/domain/hitl/duties.ts. Here every person of a house is judged for every
 // request, at every level, by the service that judges decisions; and what it says is what the queues show.

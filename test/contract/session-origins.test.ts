@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SealedBox } from '../../src/platform/secrets/sealed-box.js';
 import { anonymous, type Client, type Reply } from '../support/actors.js';
 import { goodBody } from '../support/bad-bodies.js';
@@ -10,8 +10,6 @@ import { startServer, type TestServer } from '../support/server.js';
 import { asSession, originOf, submits } from '../support/signed-in.js';
 import { storedState } from '../support/stored-state.js';
 import { TEST_ENVIRONMENT } from '../support/test-run.js';
-
-jest.setTimeout(120_000);
 
 // Whatever a page of another site can make a browser send along with somebody's cookie × every route that changes something.
 // Which those are the running server says itself.

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SIGN_IN } from '../../src/platform/config/config.schema.js';
@@ -6,8 +6,6 @@ import { startServer, type TestServer } from '../support/server.js';
 import { asShown, storyIn, tell, type ToldStory } from '../support/shell-story.js';
 import { INTERNAL } from '../support/signed-in.js';
 import { CHECKOUT } from '../support/test-run.js';
-
-jest.setTimeout(60_000);
 
 const GUIDE = readFileSync(join(CHECKOUT, 'docs/sign-in.md'), 'utf8');
 const EXAMPLE = readFileSync(join(CHECKOUT, '.env.example'), 'utf8');

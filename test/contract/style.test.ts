@@ -53,12 +53,12 @@ describe('style', () => {
       '7 local/explained-disable',
       '9 max-len',
     ]);
-  }, 60_000);
+  });
 
   test('module mocks and skipped tests are named', async () => {
     const broken = await rulesBroken(
       ['declare const jest: any, it: any;', `jest.mock('./x.js');`, `it.skip('later', () => undefined);`].join('\n'),
     );
     expect(broken).toEqual(expect.arrayContaining(['2 no-restricted-properties', '3 no-restricted-properties']));
-  }, 60_000);
+  });
 });

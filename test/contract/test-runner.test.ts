@@ -42,7 +42,7 @@ test('the closing line counts a failed test and a file that cannot be loaded, an
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});
 
 test('every file that is said to take long is there', () => {
   const text = readFileSync(join(CHECKOUT, 'scripts/test/longest-first.mjs'), 'utf8');

@@ -23,7 +23,7 @@ test('each server has a database of its own', async () => {
   (await asRoot(one).get(`/api/v1/agents/${agent.id}`)).expect(200);
   (await asRoot(other).get(`/api/v1/agents/${agent.id}`)).expect(404, 'NOT_FOUND');
   expect((await auditOf(one, agent.id)).map(({ event }) => event)).toContain('agent.registered');
-}, 60_000);
+});
 
 test('a killed server comes back on its database and its address', async () => {
   const server = await started();
@@ -35,25 +35,49 @@ test('a killed server comes back on its database and its address', async () => {
   expect(server.url).toBe(url);
   expect(server.pid).not.toBe(pid);
   (await asRoot(server).get(`/api/v1/agents/${agent.id}`)).expect(200);
-}, 60_000);
+});
 
 test('two replicas share a database', async () => {
   const first = await started();
   const second = await started({ replicaOf: first });
   const agent = await anAgent(first).create();
   (await asRoot(second).get(`/api/v1/agents/${agent.id}`)).expect(200);
-}, 60_000);
+});
+
+test('a process that has run a server runs the next one, which has its own address, database and output', async () => {
+  const first = await startServer();
+  const agent = await anAgent(first).create();
+  const { pid, url } = first;
+  expect(first.output()).toContain(url);
+  await first.stop();
+  await expect(anonymous(first).get('/health')).rejects.toThrow('fetch failed');
+  const next = await started();
+  expect(next.pid).toBe(pid);
+  (await asRoot(next).get(`/api/v1/agents/${agent.id}`)).expect(404, 'NOT_FOUND');
+  expect(next.output()).toContain(next.url);
+  expect(next.output()).not.toContain(url);
+});
+
+test('a process of its own has run no other server, and exits', async () => {
+  const before = await startServer();
+  const { pid } = before;
+  await before.stop();
+  const own = await startServer({ ownProcess: true });
+  expect(own.pid).not.toBe(pid);
+  await own.stop();
+  expect(() => process.kill(own.pid, 0)).toThrow('ESRCH');
+});
 
 test('a server that goes away by itself fails the test with its own last words', async () => {
   const server = await startServer();
   process.kill(server.pid, 'SIGKILL');
   await expect(until(() => anonymous(server).get('/health'))).rejects.toThrow('the server ended by SIGKILL');
   await expect(server.stop()).rejects.toThrow('the server ended by SIGKILL');
-}, 60_000);
+});
 
 test('a server that cannot start says why', async () => {
   await expect(startServer({ env: { JWT_SECRET: 'short' } })).rejects.toThrow('JWT_SECRET');
-}, 60_000);
+});
 
 // The kernel may take a moment to end a process; a call that still got through proves nothing.
 async function until(call: () => Promise<unknown>): Promise<never> {

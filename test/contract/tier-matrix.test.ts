@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { reachOf, type AccessKey } from '../../src/domain/access/access.js';
 import type { Tier } from '../../src/domain/access/tiers.js';
 import { asRoot, type Client, type Reply } from '../support/actors.js';
@@ -11,8 +11,6 @@ import { callRoute, isPublic, routesOf, type Route } from '../support/routes.js'
 import { startServer, type TestServer } from '../support/server.js';
 import { asInternal, asSession, aTenant, INTERNAL } from '../support/signed-in.js';
 import { storedStateOf } from '../support/stored-state.js';
-
-jest.setTimeout(240_000);
 
 // What each tier includes, at every route: under each subscription, where nothing is there yet, at the limit, and over it after a
 // downgrade. Nothing is taken away, and nothing new comes over the limit.

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { createHash, generateKeyPairSync, sign, verify as nodeVerify, type KeyObject } from 'node:crypto';
 import { execFile } from 'node:child_process';
@@ -9,8 +9,6 @@ import { promisify } from 'node:util';
 import { jcs, parseCanonical, sha256, sha512, verifyEd25519 } from '../../verifier/verify.mjs';
 import { jcs as serviceJcs } from '../../src/domain/audit/jcs.js';
 import { writeLongExport } from '../support/long-export.js';
-
-jest.setTimeout(180_000);
 
 const MODULE = new URL('../../verifier/verify.mjs', import.meta.url);
 const text = readFileSync(MODULE, 'utf8');

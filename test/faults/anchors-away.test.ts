@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { anonymous, asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { aPerson } from '../support/people.js';
@@ -6,9 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { startWitness, type Witness } from '../support/witness.js';
 
-jest.setTimeout(120_000);
-
-const PATIENT = { within: 60_000, every: 100 };
+const PATIENT = { every: 100 };
 const HARDCODED = 'finance.transfer';
 
 let witness: Witness;

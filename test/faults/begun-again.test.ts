@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { auditOf, type AuditEntry } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -8,8 +8,6 @@ import { defineCapability, executionBecomes, executionOf, requestOf } from '../s
 import { aDoor } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 // An approved action whose receiver honours its key is called again after a crash; each beginning has a number, and only the newest
 // one closes the execution.
@@ -109,7 +107,7 @@ test('three times at most: then nobody can tell, and people are told', async () 
   const request = await approved();
   for (let beginning = 2; beginning <= 3; beginning++) {
     await crash();
-    await eventually(() => expect(receiver.requests).toHaveLength(beginning), { within: 20_000 });
+    await eventually(() => expect(receiver.requests).toHaveLength(beginning));
   }
   await crash();
   const execution = await executionBecomes(server, request.execution, 'indeterminate', 20_000);
@@ -187,13 +185,13 @@ describe('a server that was out of reach for the length of its lease, and answer
     receiver.script({ after: first.opened, body: { n: 1 } }, { after: second.opened, body: { n: 2 } });
     const request = await approved();
     await leaseEnds();
-    await eventually(() => expect(receiver.requests).toHaveLength(2), { within: 20_000 });
+    await eventually(() => expect(receiver.requests).toHaveLength(2));
     first.open();
     const late = await eventually(async () => {
       const entries = await executionEntries(request);
       expect(entries.map(({ event }) => event)).toEqual(['execution.started', 'execution.retried', 'execution.reported']);
       return entries[2]!;
-    }, { within: 20_000 });
+    });
     expect(late.metadata).toMatchObject({ executionId: request.execution, late: true, outcome: 'success', output: { n: 1 } });
     expect(await executionOf(server, request.execution)).toMatchObject({ status: 'running' });
     second.open();
@@ -210,7 +208,7 @@ describe('a server that was out of reach for the length of its lease, and answer
     const closed = await executionBecomes(server, request.execution, 'executed', 20_000);
     first.open();
     await eventually(async () => expect((await executionEntries(request)).map(({ event }) => event))
-      .toEqual(['execution.started', 'execution.retried', 'execution.completed', 'execution.reported']), { within: 20_000 });
+      .toEqual(['execution.started', 'execution.retried', 'execution.completed', 'execution.reported']));
     expect(await executionOf(server, request.execution)).toEqual(closed);
     await verifies();
   });

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { thinOut } from '../../src/modules/audit/trees/checkpoint.store.js';
 import type { TestDatabase } from '../support/database.js';
 import { quietDatabase } from '../support/tree-world.js';
-
-jest.setTimeout(60_000);
 
 let database: TestDatabase;
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { anAgent } from '../support/builders.js';
 import { known } from '../support/judged-story.js';
 import { anOrganization } from '../support/people.js';
@@ -7,11 +7,9 @@ import { startServer, type TestServer } from '../support/server.js';
 import { CHECKOUT } from '../support/test-run.js';
 import { verifiedLog } from '../support/verified-log.js';
 
-jest.setTimeout(180_000);
-
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ ownProcess: true });
 });
 afterAll(() => server.stop());
 

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent } from '../support/builders.js';
@@ -8,8 +8,6 @@ import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf
 import { aDoor, made, pause } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { back, startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(240_000);
 
 const EXECUTE = '/api/v1/execute';
 
@@ -75,7 +73,7 @@ test('killed again and again under load: every key has one execution, every star
   const workers = Array.from({ length: 12 }, (_, n) => worker(n));
   const goesOn = async () => {
     const before = answered.size;
-    await eventually(() => expect(answered.size).toBeGreaterThan(before + 15), { within: 60_000, every: 10 });
+    await eventually(() => expect(answered.size).toBeGreaterThan(before + 15), { every: 10 });
   };
   for (let kill = 0; kill < 4; kill++) {
     await goesOn();
@@ -88,7 +86,7 @@ test('killed again and again under load: every key has one execution, every star
   await Promise.all(workers);
   await leaseEnds();
   await eventually(async () => expect(await server.sql(`select 1 from executions where status = 'running'`)).toEqual([]),
-    { within: 20_000 });
+    { within: 60_000 });
 
   expect(answered.size).toBeGreaterThan(50);
   const [twice] = await server.sql(`select input, count(*) from executions group by input having count(*) > 1`);

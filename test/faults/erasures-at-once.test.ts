@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { organizationChain } from '../../src/domain/audit/chain.js';
 import { asService } from '../../src/platform/auth/call-context.js';
 import { CredentialSources } from '../../src/platform/auth/credential-source.js';
@@ -16,8 +16,6 @@ import { aDoor } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { aged, archiveFolder, inArchives, swept, verifiedArchives } from '../support/retention.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(300_000);
 
 const MANY = 1_600;
 const AT_ONCE = 400;

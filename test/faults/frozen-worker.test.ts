@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -9,8 +9,6 @@ import { pause } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { twoServers, type TwoServers } from '../support/two-servers.js';
 import type { TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 // One server has claimed what was approved and is frozen; another takes over. When the first goes on, it does nothing twice.
 
@@ -76,7 +74,7 @@ const callsOf = ({ execution }: Asked): number =>
   receiver.requests.filter(({ headers }) => headers['idempotency-key'] === execution).length;
 
 const outboxIsEmpty = () => eventually(async () =>
-  expect(await other.sql(`select 1 from outbox where kind = 'execution.run'`)).toEqual([]), { within: 30_000 });
+  expect(await other.sql(`select 1 from outbox where kind = 'execution.run'`)).toEqual([]));
 
 test.each([
   ['with its claim', 'take_hold_v1', 'write_out_v2'],
@@ -115,7 +113,7 @@ test.each([
     await other.sql(`update executions set lease_until = clock_timestamp() - interval '1 second' where status = 'running'`);
     await executionBecomes(other, request.execution, status, 30_000);
   });
-  await eventually(async () => expect(await executionEvents(request)).toEqual(events), { within: 30_000 });
+  await eventually(async () => expect(await executionEvents(request)).toEqual(events));
   expect(callsOf(request)).toBe(calls);
   expect(await requestOf(other, request.id)).toMatchObject({ status: 'approved', execution: { status } });
   const late = (await auditOf(other, request.agent.id)).find(({ event }) => event === 'execution.reported');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,8 +10,6 @@ import { proxyTo, type DatabaseProxy } from '../support/database-proxy.js';
 import { aPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { ROOT_KEY } from '../support/test-run.js';
-
-jest.setTimeout(90_000);
 
 const KEY = /svc_root_[0-9a-f]{64}/;
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent } from '../support/builders.js';
@@ -6,8 +6,6 @@ import { defineCapability, requestOf } from '../support/gate.js';
 import { pause } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { twoServers, type TwoServers } from '../support/two-servers.js';
-
-jest.setTimeout(120_000);
 
 const WINDOW_MS = 1_500;
 

@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { leaders, withoutLeader } from '../support/leader.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(120_000);
 
 let one: TestServer;
 let other: TestServer;
@@ -24,7 +22,7 @@ function leads(isIt: (pid: number) => boolean = () => true): Promise<number> {
     const found = await leaders(one.database);
     expect(found.filter(isIt)).toHaveLength(1);
     return found[0]!;
-  }, { within: 20_000 });
+  });
 }
 
 /** Which connections each process keeps for leading: `one` first. */
@@ -35,7 +33,7 @@ async function connections(): Promise<number[]> {
 }
 
 test('one of two leads; when it dies the other does, and when the connection is cut somebody does again', async () => {
-  await eventually(async () => expect(await connections()).toHaveLength(2), { within: 20_000 });
+  await eventually(async () => expect(await connections()).toHaveLength(2));
   const [first, second] = await connections();
   expect(await leads()).toBe(first);
   await one.kill();
@@ -57,7 +55,7 @@ test('whoever ends gently hands the lead on', async () => {
 test('nobody leads while a test holds the lead', async () => {
   await leads();
   const during = await withoutLeader(one.database, async () => {
-    await eventually(async () => expect(await connections()).toHaveLength(2), { within: 20_000 });
+    await eventually(async () => expect(await connections()).toHaveLength(2));
     const [held] = await leaders(one.database);
     expect(await connections()).not.toContain(held);
     return held;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { ROOT_KEY } from '../support/test-run.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { countersign } from '../support/command-line.js';
@@ -11,8 +11,6 @@ import { withoutLeader } from '../support/leader.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../support/people.js';
 import { rewriteHistory } from '../support/rewritten-log.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(180_000);
 
 // What somebody takes away who owns the database and not the signing key: an organization, or all that was signed of it.
 

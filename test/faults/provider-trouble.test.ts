@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { as, type Reply } from '../support/actors.js';
 import { eventually } from '../support/eventually.js';
 import { startProvider, type TestProvider } from '../support/oidc-provider.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(240_000);
 
 const DISCOVERY = '/.well-known/openid-configuration';
 const KEYS = '/jwks';

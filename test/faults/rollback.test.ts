@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { giveUp, signRecovery } from '../../src/domain/audit/given-up.js';
 import { signingKey } from '../../src/domain/audit/note.js';
 import { anonymous, as, asAgent, asRoot } from '../support/actors.js';
@@ -17,9 +17,7 @@ import { aPerson } from '../support/people.js';
 import { asSession, type BuiltSession } from '../support/signed-in.js';
 import { TEST_ENVIRONMENT } from '../support/test-run.js';
 
-jest.setTimeout(180_000);
-
-const PATIENT = { within: 60_000, every: 100 };
+const PATIENT = { every: 100 };
 const SERVED = /^\/health|^\/api\/v1\/audit\/(keys|checkpoints)$/;
 
 let server: TestServer;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { anonymous, asRoot, type Client } from '../support/actors.js';
 import { whileCaught } from '../support/caught.js';
 import { openEvents } from '../support/event-stream.js';
@@ -8,10 +8,8 @@ import { startServer, type TestServer } from '../support/server.js';
 import { aSessionMaker, entriesOfSessions, type SessionMaker } from '../support/sessions.js';
 import { asSession } from '../support/signed-in.js';
 
-jest.setTimeout(120_000);
-
 const ME = '/api/v1/auth/me';
-const PATIENT = { within: 60_000, every: 100 };
+const PATIENT = { every: 100 };
 
 let one: TestServer;
 let two: TestServer;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client, type Reply } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { teamMates } from '../support/counts.js';
@@ -10,8 +10,6 @@ import { pause } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import type { TestServer } from '../support/server.js';
 import { begunOn, isWaitingOn, twoServers, type TwoServers } from '../support/two-servers.js';
-
-jest.setTimeout(120_000);
 
 // One server has a call or an approval under way when another one changes what all agents of the organization share. After the
 // answer to the change nothing begins, and nobody decides, by what was before.

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent } from '../support/builders.js';
@@ -8,8 +8,6 @@ import { pause } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-jest.setTimeout(120_000);
-
 const EXECUTE = '/api/v1/execute';
 const DRAINED_WITHIN_MS = 25_000;
 
@@ -18,7 +16,7 @@ let root: Client;
 let receiver: Receiver;
 
 beforeEach(async () => {
-  [server, receiver] = await Promise.all([startServer(), startReceiver()]);
+  [server, receiver] = await Promise.all([startServer({ ownProcess: true }), startReceiver()]);
   root = asRoot(server);
   const connector = { type: 'http', method: 'POST', url: receiver.url, body: '{input}', timeoutSeconds: 120 };
   await defineCapability(server, 'crm.push', { connector });

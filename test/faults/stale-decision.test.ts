@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot, type Client, type Reply } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -6,8 +6,6 @@ import { type DatabaseProxy, proxyTo } from '../support/database-proxy.js';
 import { defineCapability } from '../support/gate.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(60_000);
 
 // A call is decided on one server; before its commit arrives, another server takes away what the decision rested on.
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { anonymous, asRoot, type Client } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
@@ -8,8 +8,6 @@ import { anOrganization } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { makeDue, manyDue, sweptTo, withoutSweeper } from '../support/sweeps.js';
 import { integrityOf } from '../support/verified-log.js';
-
-jest.setTimeout(180_000);
 
 let server: TestServer;
 let root: Client;
@@ -92,7 +90,7 @@ describe('many at once', () => {
     const killed: number[] = [];
     for (let ended = 0; killed.length < 3 && ended < 1_500; killed.push(ended)) {
       const before = ended;
-      await eventually(async () => expect(ended = await countOf('timed_out')).toBeGreaterThan(before), { within: 60_000, every: 10 });
+      await eventually(async () => expect(ended = await countOf('timed_out')).toBeGreaterThan(before), { every: 10 });
       await server.kill();
       await server.restart();
     }
@@ -202,15 +200,15 @@ test('calls that use up the pool keep neither the sweeper nor readiness from wor
     }));
     try {
       // A call that needs no lock at all finds no connection.
-      await eventually(async () => (await root.get('/api/v1/agents')).expect(503, 'UNAVAILABLE'), { within: 20_000 });
+      await eventually(async () => (await root.get('/api/v1/agents')).expect(503, 'UNAVAILABLE'));
       await makeDue(server, [request]);
       await eventually(async () => {
         const [row] = await server.sql<{ status: string }>('select status from hitl_requests where id = $1', [request]);
         expect(row!.status).toBe('timed_out');
-      }, { within: 20_000 });
+      });
       const readiness = await Promise.all(Array.from({ length: 30 }, () => anonymous(server).get('/health/ready')));
       for (const reply of readiness) expect(reply.expect(200).text('status')).toBe('ready');
-      await eventually(async () => (await root.get('/api/v1/agents')).expect(503, 'UNAVAILABLE'), { within: 20_000 });
+      await eventually(async () => (await root.get('/api/v1/agents')).expect(503, 'UNAVAILABLE'));
     } finally {
       isOver = true;
       await flood;

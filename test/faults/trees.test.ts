@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { openCheckpoint, originOf, PLATFORM_TREE } from '../../src/domain/audit/checkpoint.js';
 import { readVerifierKey, signingKey } from '../../src/domain/audit/note.js';
@@ -16,8 +16,6 @@ import type { TestDatabase } from '../support/database.js';
 import {
   drained, enqueue, leavesFor, looseLead, newestCheckpoints, quietDatabase, treeIn, type Leaf, type LooseLead,
 } from '../support/tree-world.js';
-
-jest.setTimeout(240_000);
 
 let database: TestDatabase;
 

@@ -91,7 +91,7 @@ async function round(
   else {
     await eventually(async () => {
       if ((await server.sql(there)).length === 0) throw new Error(`nothing is in ${phase}`);
-    }, { within: 60_000, every: 1 });
+    }, { every: 1 });
     await kills();
   }
   const running = (await erasures(server)).filter(({ state }) => state === 'running');

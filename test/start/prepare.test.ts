@@ -122,5 +122,5 @@ describe('prepare', () => {
     expect(stderr).not.toContain('failed');
     expect(stdout).toMatch(/^\d/);
     expect(Number(stdout)).toBeLessThan(100);
-  }, 120_000);
+  });
 });

@@ -43,7 +43,7 @@ export async function verification(server: TestServer): Promise<Verdict> {
     await server.sql('delete from audit_verification_turns');
     const reply = await asRoot(server).get('/api/v1/audit/verify');
     return reply.expect(200).body as Verdict;
-  }, { within: 20_000, every: 200 });
+  }, { every: 200 });
 }
 
 /** Of the database's text and JSON columns, those that hold this text somewhere, as `table.column`. */

@@ -75,7 +75,7 @@ export function openEvents(server: Pick<TestServer, 'url'>, credential: string, 
           const about = ids ? events.filter(({ data }) => ids.includes(data.id)) : events;
           if (about.length < count) throw new Error(`${about.length} of ${count} events have come: ${JSON.stringify(about)}`);
           return about;
-        }, { within: 30_000 }),
+        }),
         pause: () => void response.pause(), resume: () => void response.resume(), close: () => void sent.destroy(),
       });
     });

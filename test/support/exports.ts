@@ -38,7 +38,7 @@ export function allSigned(server: TestServer): Promise<void> {
        where t.size > 0`,
     );
     if (row!.behind > 0 || row!.queued > 0) throw new Error(`not signed yet: ${JSON.stringify(row)}`);
-  }, { within: 60_000, every: 100 });
+  }, { every: 100 });
 }
 
 export interface Verified extends Result {

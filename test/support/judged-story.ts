@@ -137,7 +137,7 @@ async function timedOut(server: TestServer, { ask, admin }: Story): Promise<void
   const becomes = (id: string, status: string) => eventually(async () => {
     const request = await requestOf(server, id);
     if (request.status !== status) throw new Error(`it is ${request.status}`);
-  }, { within: 30_000 });
+  });
   await becomes(byTime.requestId, 'approved');
   await becomes(escalated.requestId, 'escalated');
   await becomes(noted.requestId, 'timed_out');

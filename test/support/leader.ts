@@ -28,7 +28,7 @@ export async function withoutLeader<Result>(database: TestDatabase, work: () => 
     await eventually(async () => {
       const rows = await database.sql(HOLDERS, [LEADER_LOCK]);
       if (!rows.some(({ pid }) => pid === client.processID)) throw new Error('not in line yet');
-    }, { within: 20_000 });
+    });
     await database.sql(
       `select pg_terminate_backend(held.pid) from (${HOLDERS} and l.granted and l.pid <> $2) held`,
       [LEADER_LOCK, client.processID],

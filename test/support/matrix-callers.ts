@@ -111,7 +111,7 @@ export async function callersBySession({ server, elsewhere }: MatrixWorld): Prom
     const { client, id } = await asSession(server, person, terms);
     if (close) await closeAccount(server, person);
     // That its time is over is written down a moment later, which would be a change where none may be.
-    else await eventually(async () => expect(await isOpen(id)).toBe(false), { within: 60_000, every: 100 });
+    else await eventually(async () => expect(await isOpen(id)).toBe(false), { every: 100 });
     return { ...nobody(name, client), browser: { onPage: true, signsIn: async () => client } };
   };
   return Promise.all([

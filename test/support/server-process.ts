@@ -4,15 +4,13 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { END_OF_OUTPUT, endedInHost, inherited, NODE_ARGUMENTS, startInHost } from './server-host.js';
 import { CHECKOUT, TEST_ENVIRONMENT, runFolder, type Environment } from './test-run.js';
 
 const READY_WITHIN_MS = 60_000;
 const STOPPED_WITHIN_MS = 15_000;
 const NEWS_WITHIN_MS = 250;
 const OUTPUT_KEPT = 64_000;
-/** Stack traces that name the sources: for whoever looks for something. Node reads 1,500 maps for them, an eighth of what a start costs. */
-const STACKS = process.env.COUNTERSIGN_TEST_VERBOSE ? ['--enable-source-maps'] : [];
-
 /** One run of the built server as a child process, from start to exit. */
 export interface ServerProcess {
   readonly url: string;
@@ -27,19 +25,19 @@ export interface ServerProcess {
   end(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** Starts `dist/src/main.js`, as `npm start` does, and waits until it says that it is ready. */
-export async function startServerProcess(env: Environment, port: number): Promise<ServerProcess> {
+/**
+ * Starts a server as `npm start` does, and waits until it says that it is ready. Under Jest the process may have run another test's
+ * server before, and will run another's after it, unless this one is to have its own.
+ */
+export async function startServerProcess(env: Environment, port: number, { ownProcess = false } = {}): Promise<ServerProcess> {
   const servers = join(runFolder(), 'servers');
   mkdirSync(servers, { recursive: true });
   const readyFile = join(servers, `${randomBytes(6).toString('hex')}.ready.json`);
-  const child = spawn(process.execPath, [...STACKS, '--require', './test/support/load-at-once.cjs', 'dist/src/main.js'], {
-    cwd: CHECKOUT,
-    env: { ...inherited(), ...TEST_ENVIRONMENT, PORT: String(port), COUNTERSIGN_READY_FILE: readyFile, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const started = watch(child);
+  const settings = { ...inherited(), ...TEST_ENVIRONMENT, PORT: String(port), COUNTERSIGN_READY_FILE: readyFile, ...env };
+  const child = (ownProcess ? undefined : startInHost(settings)) ?? startMain(settings);
   const pidFile = join(servers, `${child.pid ?? 'none'}.pid`);
   writeFileSync(pidFile, '');
+  const started = watch(child);
   void started.gone.then(() => rmSync(pidFile, { force: true }));
 
   const url = await readiness(started, readyFile);
@@ -60,6 +58,10 @@ export async function startServerProcess(env: Environment, port: number): Promis
   };
 }
 
+function startMain(env: NodeJS.ProcessEnv): ChildProcess {
+  return spawn(process.execPath, [...NODE_ARGUMENTS, 'dist/src/main.js'], { cwd: CHECKOUT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
 /** A port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const probe = createServer();
@@ -74,20 +76,14 @@ function watch(child: ChildProcess) {
   let output = '';
   let exit: string | undefined;
   let asked = false;
+  const streams = [child.stdout, child.stderr];
   const keep = (chunk: Buffer) => {
-    output = (output + chunk.toString('utf8')).slice(-OUTPUT_KEPT);
+    output = (output + chunk.toString('utf8').replaceAll(END_OF_OUTPUT, '')).slice(-OUTPUT_KEPT);
   };
-  child.stdout?.on('data', keep);
-  child.stderr?.on('data', keep);
-  const gone = new Promise<void>((resolve) => {
-    child.once('error', (error) => {
-      exit = `the server could not be started: ${error.message}`;
-      resolve();
-    });
-    child.once('close', (code, signal) => {
-      exit ??= `the server ended by ${signal ?? `exit code ${code}`}`;
-      resolve();
-    });
+  for (const stream of streams) stream?.on('data', keep);
+  const gone = Promise.race([goneProcess(child), endedInHost(child)]).then((how) => {
+    exit = how;
+    for (const stream of streams) stream?.off('data', keep);
   });
   const end = async (signal: NodeJS.Signals) => {
     asked = true;
@@ -103,6 +99,17 @@ function watch(child: ChildProcess) {
     throw new Error(`the server did not end within ${STOPPED_WITHIN_MS} ms of ${signal}\n${output}`);
   };
   return { gone, end, output: () => output, exit: () => exit, asked: () => asked };
+}
+
+async function goneProcess(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    let failure: string | undefined;
+    child.once('error', (error) => {
+      failure = `the server could not be started: ${error.message}`;
+      if (child.pid === undefined) resolve(failure);
+    });
+    child.once('close', (code, signal) => resolve(failure ?? `the server ended by ${signal ?? `exit code ${code}`}`));
+  });
 }
 
 async function readiness(started: ReturnType<typeof watch>, readyFile: string): Promise<string> {
@@ -129,10 +136,4 @@ function readUrl(readyFile: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-// Only what a process needs to run: neither Jest's options nor the settings of whoever runs the tests reach the server.
-function inherited(): NodeJS.ProcessEnv {
-  const { PATH, HOME, TMPDIR, LANG } = process.env;
-  return { PATH, HOME, TMPDIR, LANG };
 }

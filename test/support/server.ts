@@ -10,6 +10,8 @@ export interface ServerOptions {
   readonly replicaOf?: Pick<TestServer, 'database'>;
   /** `empty` lets the server migrate and make its first run by itself; the template has both behind it. */
   readonly database?: 'template' | 'empty';
+  /** Runs in no process that has run other servers: for who sets Node up, measures the process or waits for its exit. */
+  readonly ownProcess?: boolean;
 }
 
 export interface TestServer {
@@ -35,8 +37,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const database = options.replicaOf?.database ?? (await createTestDatabase(options.database));
   const env = { AUDIT_ANCHORS: database.anchors, DATABASE_URL: database.url, ...options.env };
   try {
-    const { process, port } = await startOnFreePort(env);
-    return supervise(process, port, database, env, options.replicaOf === undefined);
+    const { process, port } = await startOnFreePort(env, options);
+    return supervise(process, port, database, env, options);
   } catch (error) {
     if (!options.replicaOf) await database.drop();
     throw error;
@@ -44,13 +46,17 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
 }
 
 // Between finding a free port and listening on it, another test's server may take it.
-async function startOnFreePort(env: Environment, attempts = 3): Promise<{ process: ServerProcess; port: number }> {
+async function startOnFreePort(
+  env: Environment,
+  options: ServerOptions,
+  attempts = 3,
+): Promise<{ process: ServerProcess; port: number }> {
   const port = await freePort();
   try {
-    return { process: await startServerProcess(env, port), port };
+    return { process: await startServerProcess(env, port, options), port };
   } catch (error) {
     if (attempts > 1 && error instanceof Error && /already in use/i.test(error.message)) {
-      return startOnFreePort(env, attempts - 1);
+      return startOnFreePort(env, options, attempts - 1);
     }
     throw error;
   }
@@ -61,7 +67,7 @@ function supervise(
   port: number,
   database: TestDatabase,
   env: Environment,
-  ownsDatabase: boolean,
+  options: ServerOptions,
 ): TestServer {
   let current = first;
   const assertAlive = async () => {
@@ -84,14 +90,14 @@ function supervise(
       try {
         await current.end('SIGTERM');
       } finally {
-        if (ownsDatabase) await database.drop();
+        if (options.replicaOf === undefined) await database.drop();
       }
       if (crash !== undefined) throw new Error(crash);
     },
     kill: (signal = 'SIGKILL') => current.end(signal),
     restart: async (change = {}) => {
       await current.end('SIGTERM');
-      current = await startServerProcess({ ...env, ...change }, port);
+      current = await startServerProcess({ ...env, ...change }, port, options);
     },
   };
 }

@@ -33,7 +33,7 @@ export function sweptTo(server: TestServer, id: string, status: string): Promise
     const request = await requestOf(server, id);
     expect(request.status).toBe(status);
     return request;
-  }, { within: 20_000, every: 100 });
+  }, { every: 100 });
 }
 
 /**

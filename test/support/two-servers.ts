@@ -40,7 +40,7 @@ export async function isWaitingOn(server: TestServer, query: string): Promise<vo
     const rows = await server.sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
       and query like $1`, [`%${query}%`]);
     expect(rows.length).toBeGreaterThan(0);
-  }, { within: 20_000 });
+  });
 }
 
 /** Resolves once a connection has asked this last. */
@@ -49,7 +49,7 @@ export async function hasAsked(server: TestServer, query: string): Promise<void>
     const rows = await server.sql(
       'select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and query like $1', [`%${query}%`]);
     expect(rows.length).toBeGreaterThan(0);
-  }, { within: 20_000 });
+  });
 }
 
 /** Keeps everybody from reading a table, until it is released. */

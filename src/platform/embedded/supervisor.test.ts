@@ -57,7 +57,7 @@ afterEach(async () => {
     if (existsSync(pointer)) rmSync(readFileSync(pointer, 'utf8').trim(), { recursive: true });
     rmSync(folder, { recursive: true, force: true });
   }
-}, 60_000);
+});
 
 describe('the embedded database', () => {
   it('is made once, keeps its data and lets only its owner in', async () => {
@@ -83,7 +83,7 @@ describe('the embedded database', () => {
       expect([file, statSync(join(dataDir, 'secrets', file)).mode & 0o777]).toEqual([file, 0o600]);
     }
     expect(statSync(join(dataDir, 'secrets')).mode & 0o777).toBe(0o700);
-  }, 60_000);
+  });
 
   it('is reached by a Unix socket, with the password as ever, and leaves none behind that a killed one left', async () => {
     const dataDir = freshFolder();
@@ -99,20 +99,20 @@ describe('the embedded database', () => {
     const { port } = new URL(second.url);
     const sockets = readdirSync(cluster).filter((name) => name.startsWith('.s.'));
     expect(sockets.sort()).toEqual([`.s.PGSQL.${port}`, `.s.PGSQL.${port}.lock`]);
-  }, 60_000);
+  });
 
   it('does without a socket where its path would be too long', async () => {
     const database = await start(join(freshFolder(), 'd'.repeat(120)));
     const [address] = await ask(database.url, 'SELECT host(inet_client_addr())');
     // Below a folder that is closed to the database's user the files are elsewhere, under a short name.
     expect(address).toBe((await clusterOf(database)).length > 100 ? '127.0.0.1' : null);
-  }, 60_000);
+  });
 
   it('has one owner at a time', async () => {
     const dataDir = freshFolder();
     await start(dataDir);
     expect(await refusal(start(dataDir))).toMatch(`is in use by the server with process id ${process.pid}`);
-  }, 60_000);
+  });
 
   it('ends what a killed process left behind, and goes on with its data', async () => {
     const dataDir = freshFolder();
@@ -135,7 +135,7 @@ describe('the embedded database', () => {
     expect(await ask(next.url, 'SELECT n FROM kept')).toEqual([8]);
     expect(lines.join()).toContain(`ending the database server ${orphan.pid}`);
     expect(orphan.exitCode).toBe(0);
-  }, 60_000);
+  });
 
   it('is not confused by a stale pid file whose number is another process now', async () => {
     const dataDir = freshFolder();
@@ -148,7 +148,7 @@ describe('the embedded database', () => {
     expect(next.firstStart).toBe(false);
     expect(bystander.exitCode ?? bystander.signalCode).toBeNull();
     bystander.kill();
-  }, 60_000);
+  });
 
   it('says when the database is lost, and recovers at the next start', async () => {
     const dataDir = freshFolder();
@@ -157,7 +157,7 @@ describe('the embedded database', () => {
     await first.lost;
     await stop(first);
     expect((await start(dataDir)).firstStart).toBe(false);
-  }, 60_000);
+  });
 
   it('refuses the files of another major version, and leaves them alone', async () => {
     const dataDir = freshFolder();
@@ -169,7 +169,7 @@ describe('the embedded database', () => {
     expect(await refusal(start(dataDir))).toMatch(/of PostgreSQL 12, the server brings 18/);
     writeFileSync(join(cluster, 'PG_VERSION'), version);
     expect((await start(dataDir)).firstStart).toBe(false);
-  }, 60_000);
+  });
 
   it('does not make a new password for data that it cannot open', async () => {
     const dataDir = freshFolder();
@@ -178,13 +178,13 @@ describe('the embedded database', () => {
     await stop(await start(dataDir));
     rmSync(join(dataDir, 'secrets', 'database-superuser-password'));
     expect(await refusal(start(dataDir))).toMatch(/password of the database .* is missing/);
-  }, 60_000);
+  });
 
   it('begins anew after an interrupted first start', async () => {
     const dataDir = freshFolder();
     await expect(start(dataDir, { beforeStart: () => { throw new Error('power cut'); } })).rejects.toThrow('power cut');
     expect((await start(dataDir)).firstStart).toBe(true);
-  }, 60_000);
+  });
 
   it('finds a place for the database user when the folder is closed to others', async () => {
     const home = freshFolder(0o700);
@@ -201,7 +201,7 @@ describe('the embedded database', () => {
     expect(second.firstStart).toBe(false);
     expect(await clusterOf(second)).toBe(cluster);
     folders.unshift(dataDir);
-  }, 60_000);
+  });
 
   it('refuses programs that are none', async () => {
     const message = await refusal(start(freshFolder(), { binDir: '/nonexistent' }));

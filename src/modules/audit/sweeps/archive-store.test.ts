@@ -3,14 +3,12 @@ import { mkdtemp, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { line, lineText } from '../../../domain/audit/export-lines.js';
 import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import { FailingArchive, MemoryArchive } from '../../../../test/support/memory-archive.js';
 import { DirectoryArchive } from './archive.directory.js';
 import { ArchivedDisclosures, type ArchivedEntry } from './archived-disclosures.js';
-
-jest.setTimeout(60_000);
 
 let folder: string;
 beforeEach(async () => {
