@@ -1,4 +1,4 @@
-import { MAX_BREAKS } from '../domain/audit/breaks.js';
+import { Breaks } from '../domain/audit/breaks.js';
 import type { Verification } from '../modules/audit/verification.js';
 import { loadConfig } from '../platform/config/config.js';
 
@@ -20,12 +20,15 @@ export async function withArchives(found: Verification, databaseUrl: string, env
   const { archives: checked, entries, breaks } = await verifyArchivesOf(databaseUrl, archiveOf({ auditArchive }));
   const told = breaks.map(({ organizationId, sweepId, detail, ...one }) =>
     ({ ...one, detail: `in the archive ${organizationId}/${sweepId}, ${detail}` }));
+  const all = new Breaks();
+  all.add(found.breaks, found.breaksFound);
+  all.add(told);
   const members: ArchivesMember = { archives: { checked, entries, breaks: breaks.length } };
   return {
     ...found,
     ...(breaks.length === 0 ? {} : { valid: false, verdict: 'tampered' as const }),
-    breaks: [...found.breaks, ...told].slice(0, MAX_BREAKS),
-    breaksFound: found.breaksFound + breaks.length,
+    breaks: all.listed,
+    breaksFound: all.found,
     durationMs: found.durationMs + Math.round(performance.now() - begun),
     members: { ...found.members, ...members },
   };

@@ -35,6 +35,29 @@ export interface Break {
   readonly detail: string;
 }
 
+/** How many there are, and `MAX_BREAKS` of them: the first, where what a tree or a gap shows goes before what one entry shows. */
+export class Breaks {
+  readonly listed: Break[] = [];
+  found = 0;
+
+  /** @param found how many there are, where `some` are not all */
+  add(some: Iterable<Break>, found?: number): void {
+    let count = 0;
+    for (const one of some) {
+      count++;
+      if (this.listed.length >= MAX_BREAKS && !this.makeRoomFor(one)) continue;
+      this.listed.push(one);
+    }
+    this.found += found ?? count;
+  }
+
+  private makeRoomFor({ entryId }: Break): boolean {
+    const last = entryId === null ? this.listed.findLastIndex((listed) => listed.entryId !== null) : -1;
+    if (last >= 0) this.listed.splice(last, 1);
+    return last >= 0;
+  }
+}
+
 export function breakAt(entry: Pick<StoredEntry, 'chain' | 'seq' | 'id'>, kind: BreakKind, what: string): Break {
   return {
     chain: entry.chain,

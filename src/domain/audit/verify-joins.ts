@@ -1,4 +1,4 @@
-import { MAX_BREAKS, type Break, type BreakKind } from './breaks.js';
+import type { Break, BreakKind } from './breaks.js';
 import type { JsonObject } from '../json.js';
 import type { EntryRange, SharedChain, ShownSeam } from './entry-source.js';
 import { readPayload } from './payload.js';
@@ -46,21 +46,6 @@ export function* usedAgain(shared: readonly SharedChain[], transfers: readonly T
     if (begun.length < 2 || cut.has(chain)) continue;
     const detail = `chain ${chain} begins in ${begun.length} organizations, ${begun.join(', ')}: the id of an agent was used again`;
     yield { chain, position: 1, entryId: null, kind: 'inserted', detail };
-  }
-}
-
-/** The first `MAX_BREAKS` of all, and how many there are. */
-export class Breaks {
-  readonly listed: Break[] = [];
-  found = 0;
-
-  add(some: Iterable<Break>, found?: number): void {
-    let count = 0;
-    for (const one of some) {
-      count++;
-      if (this.listed.length < MAX_BREAKS) this.listed.push(one);
-    }
-    this.found += found ?? count;
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MAX_BREAKS, type Break, type BreakKind } from './breaks.js';
+import { type Break, type BreakKind, Breaks } from './breaks.js';
 import { openCheckpoint, originOf, PLATFORM_TREE, type Checkpoint } from './checkpoint.js';
 import { manifestText, readLine, type ExportLine, type LineOf } from './export-lines.js';
 import { Succession, type NextKey } from './next-key.js';
@@ -57,8 +57,7 @@ class LinesCheck implements SectionFrame {
   private readonly orders: (Pick<SignedCheckpoint, 'origin' | 'size' | 'note'> & { readonly order: Order })[] = [];
   private announced: string | undefined;
   private succession: Succession | undefined;
-  private readonly breaks: Break[] = [];
-  private breaksFound = 0;
+  private readonly breaks = new Breaks();
   private lines = 0;
   private chains = 0;
   private rank = -1;
@@ -83,8 +82,7 @@ class LinesCheck implements SectionFrame {
   }
 
   add(chain: string, position: number, entryId: string | null, kind: BreakKind, detail: string): void {
-    this.breaksFound++;
-    if (this.breaks.length < MAX_BREAKS) this.breaks.push({ chain, position, entryId, kind, detail });
+    this.breaks.add([{ chain, position, entryId, kind, detail }]);
   }
 
   inFile(kind: BreakKind, what: string): void {
@@ -92,7 +90,7 @@ class LinesCheck implements SectionFrame {
   }
 
   get found(): number {
-    return this.breaksFound;
+    return this.breaks.found;
   }
 
   get what(): LineOf<'export'> | undefined {
@@ -280,12 +278,12 @@ class LinesCheck implements SectionFrame {
     this.matchTransfers(header);
     if (header.all) for (const one of againstFileMap(this.checkpoints, this.mapped)) this.give(one);
     for (const tree of [PLATFORM_TREE, ...this.missing(header)]) this.judgeRecalled(tree, this.recalled(tree), undefined);
-    if (this.breaksFound === 0 && this.unproven.length > 0) {
+    if (this.breaks.found === 0 && this.unproven.length > 0) {
       throw new Error(`the file does not show that the history goes on from the remembered checkpoint (${this.unproven.join(', ')})`);
     }
     const newest = this.checkpoints.get(PLATFORM_TREE);
     const madeAt = this.mapped?.timestamp ?? header.madeAt;
-    const { chains, entries, breaks, breaksFound, uncovered } = this;
+    const { chains, entries, breaks: { listed: breaks, found: breaksFound }, uncovered } = this;
     return {
       chains, entries, breaks, breaksFound, uncovered, instance: header.instance, members: {},
       notes: [...this.checkpoints.values()].map(({ note }) => note),

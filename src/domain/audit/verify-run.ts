@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '../json.js';
-import { inTree } from './breaks.js';
+import { type Breaks, inTree } from './breaks.js';
 import { organizationChain, PLATFORM_ORGANIZATION } from './chain.js';
 import { PLATFORM_TREE } from './checkpoint.js';
 import type { EntryRange, LogHeader, LogSource, ShownAnchor, ShownSeam } from './entry-source.js';
@@ -9,7 +9,7 @@ import { hashText, EMPTY_ROOT } from './tree/rfc6962.js';
 import { verifyEntries, type EntriesFound } from './verify-entries.js';
 import { announcedIn, againstOwnKey, againstSuccession } from './verify-keys.js';
 import { againstErasures } from './verify-erasures.js';
-import { type Breaks, isIn, metadataOf, toEnd, unmatched, wholeOf } from './verify-joins.js';
+import { isIn, metadataOf, toEnd, unmatched, wholeOf } from './verify-joins.js';
 import {
   againstStood, partsOf, rememberedBy, usedSince, type Parts, type ReadUpTo, type StoodFound,
 } from './verify-parts.js';

@@ -1,10 +1,9 @@
 import type { JsonObject } from '../json.js';
-import type { Break } from './breaks.js';
+import { type Break, Breaks } from './breaks.js';
 import type { StoredCheckpoint } from './checkpoint.js';
 import type { LogHeader, LogSource } from './entry-source.js';
 import type { Judgement, LogJudge } from './log-judge.js';
 import type { StoredEntry } from './stored-entry.js';
-import { Breaks } from './verify-joins.js';
 import { isOfThis, type Part, type ReadUpTo } from './verify-parts.js';
 import { Run, type Read, type RunOptions } from './verify-run.js';
 
