@@ -184,6 +184,7 @@ describe('whoever was away for too long', () => {
   test('an id from before the oldest kept event: load the list anew, and go on from there', async () => {
     const begin = (await follow(here)).lastId();
     const ids = [await ask(), await ask(), await ask()];
+    await settled();
     const [first, second, third] = await storedAfter(begin);
     await here.sql(`update hitl_events set at = at - interval '25 hours' where request_id = any ($1)`, [ids.slice(0, 2)]);
     // The janitor has been here: all but the last of those that are over are gone.
