@@ -74,6 +74,14 @@ export const NAMED_BY_PLATFORM = {
   organizations: 'the unit of work raises the revision of the facts that all agents of an organization share',
 };
 
+/** Functions of the database past which nothing writes to the log, whatever their version, and the folder that calls them. */
+export const CALLED_FROM = {
+  append_entries: 'src/platform/database/',
+  erase_disclosures: 'src/modules/privacy/',
+  sweep_entries: 'src/modules/audit/sweeps/',
+  sweep_subjects: 'src/modules/audit/sweeps/',
+};
+
 /** Every module that `name` may import, by following its arrows; without `name` itself. */
 export function modulesBelow(name, graph = MODULE_GRAPH) {
   const below = new Set();

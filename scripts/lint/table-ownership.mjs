@@ -1,6 +1,6 @@
 // A table has one owner, which alone writes it; SQL of a module names only tables of the platform, its own, and those below.
 import ts from 'typescript';
-import { MODULE_GRAPH, NAMED_BY_PLATFORM, TABLES_WITHOUT_ENTITY, modulesBelow } from './module-graph.mjs';
+import { CALLED_FROM, MODULE_GRAPH, NAMED_BY_PLATFORM, TABLES_WITHOUT_ENTITY, modulesBelow } from './module-graph.mjs';
 import { decoratorsOf, finding, importsOf, isTest, moduleOf, walk } from './sources.mjs';
 import { looksLikeSql, tablesNamed } from './sql-text.mjs';
 
@@ -30,9 +30,33 @@ export function checkTableOwnership(sources, { graph = MODULE_GRAPH, withoutEnti
   return sources.flatMap((source) => {
     if (source.path.startsWith('migrations/')) return unownedTables(source, owners);
     const module = moduleOf(source.path);
-    if (isTest(source.path) || (module === undefined && !source.path.startsWith('src/platform/'))) return [];
-    return [...checkSql(source, module ?? 'platform', owners, graph), ...checkEntityWrites(source, module)];
+    if (isTest(source.path)) return [];
+    return [...checkCalls(source), ...checkWrites(source, module, owners, graph)];
   });
+}
+
+function checkWrites(source, module, owners, graph) {
+  if (module === undefined && !source.path.startsWith('src/platform/')) return [];
+  return [...checkSql(source, module ?? 'platform', owners, graph), ...checkEntityWrites(source, module)];
+}
+
+/** Whoever calls these writes the log's tables without naming them. */
+function checkCalls(source) {
+  const findings = [];
+  if (!source.path.startsWith('src/')) return findings;
+  walk(source.tree, (node) => {
+    if (!isText(node)) return;
+    for (const [, name] of node.getText(source.tree).matchAll(/\b([a-z_]+)_v(?:\d+"?\s*\(|\$\{)/gi)) {
+      const folder = CALLED_FROM[name.toLowerCase()];
+      if (folder === undefined || source.path.startsWith(folder)) continue;
+      findings.push(finding(source, node, 'table-ownership', `${name} is called in ${folder} alone`));
+    }
+  });
+  return findings;
+}
+
+function isText(node) {
+  return ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateExpression(node);
 }
 
 function checkSql(source, self, owners, graph) {
@@ -62,7 +86,7 @@ function* sqlTexts(source) {
   const found = [];
   const constants = constantTexts(source);
   walk(source.tree, (node) => {
-    if (!ts.isStringLiteral(node) && !ts.isNoSubstitutionTemplateLiteral(node) && !ts.isTemplateExpression(node)) return;
+    if (!isText(node)) return;
     const sql = textOf(node, constants);
     const parent = node.parent;
     const handed =

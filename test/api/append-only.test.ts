@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { eventually } from '../support/eventually.js';
 import { firstOrganization } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -9,14 +10,27 @@ let agent: BuiltAgent;
 let home: string;
 
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '1' } });
   agent = await anAgent(server).granted('web.search').create();
   for (let i = 0; i < 3; i++) {
     (await agent.client.post('/api/v1/execute', { capability: 'web.search', input: { q: `steel ${i}` } })).expect(200);
   }
   home = await firstOrganization(server);
+  await oneOfEach();
 });
 afterAll(() => server.stop());
+
+/** A tree, and a row of each table of what is signed; the sweep is done, the erasure's entry stands. */
+async function oneOfEach(): Promise<void> {
+  await eventually(async () => {
+    const [signed] = await server.sql<{ all: number }>('select count(distinct organization_id)::integer as all from audit_checkpoints');
+    expect(signed!.all).toBeGreaterThan(1);
+  });
+  const [entry] = await entries();
+  await server.sql(`insert into audit_erasure_notes (organization_id, entry_id, note) values ('${home}', '${entry!.id}', 'a note')`);
+  await server.sql(`insert into audit_sweeps (organization_id, id, state, before, cuts, checkpoint, made_at)
+    values ('${home}', 'swp_done', 'done', now(), '[]', '{"size":1}', now())`);
+}
 
 const refusal = { code: 'CS002' };
 
@@ -46,8 +60,43 @@ describe('the log cannot be rewritten', () => {
     `truncate audit_tree_queue`,
     ...['audit_tree_leaves', 'audit_tree_tiles', 'audit_platform_leaves'].flatMap((table) =>
       [`update ${table} set tile = 0`, `delete from ${table}`, `truncate ${table}`]),
+    // Heads and trees go forward, with what they are the head of.
+    'update audit_heads set seq = seq + 1',
+    'update audit_heads set seq = seq - 1 where seq > 0',
+    `update audit_heads set hash = repeat('a', 64) where seq > 0`,
+    `update audit_heads set seq = seq - 1, hash = repeat('a', 64) where seq > 0`,
+    `update audit_heads set chain = chain || 'x'`,
+    `update audit_heads set organization_id = 'org_another'`,
+    'update audit_trees set size = size + 1',
+    'update audit_trees set size = size - 1',
+    `update audit_trees set root = 'another'`,
+    `update audit_trees set tail_hashes = '{}'`,
+    `update audit_trees set organization_id = organization_id || 'x', size = size + 1, root = 'another'`,
+    // Of what is signed, the rows stay what they are of.
+    'update audit_checkpoints set size = size + 100000',
+    `update audit_checkpoints set organization_id = organization_id || 'x'`,
+    ...['key_id', 'verifier_key', 'note'].map((column) => `update audit_signing_keys set ${column} = 'another'`),
+    'update audit_signing_keys set from_size = from_size + 1',
+    `update audit_erasure_notes set entry_id = entry_id || 'x'`,
+    `update audit_erasure_notes set organization_id = 'org_another'`,
+    'delete from audit_erasure_notes',
+    ...['organization_id', 'id', 'skeleton', 'disclosures', 'entry_id'].map((column) => `update audit_sweeps set ${column} = 'another'`),
+    ...['before', 'made_at'].map((column) => `update audit_sweeps set ${column} = ${column} - interval '1 year'`),
+    ...['cuts', 'checkpoint'].map((column) => `update audit_sweeps set ${column} = '{}'`),
+    `update audit_sweeps set state = 'verified'`,
+    `update audit_sweeps set state = 'recorded'`,
+    'delete from audit_sweeps',
+    'delete from audit_anchors',
+    ...['audit_checkpoints', 'audit_signing_keys', 'audit_erasure_notes', 'audit_sweeps', 'audit_anchors', 'audit_map_nodes']
+      .map((table) => `truncate ${table}`),
   ])('%s', async (statement) => {
     await expect(server.sql(statement)).rejects.toMatchObject(refusal);
+  });
+
+  test('but what a server replaces of it may be replaced', async () => {
+    await server.sql('begin; update audit_checkpoints set note = note; update audit_signing_keys set retired_at_size = 9; ' +
+      `update audit_erasure_notes set note = 'another'; update audit_sweeps set notes = '{}'; ` +
+      'update audit_anchors set size = size; update audit_heads set revision = revision + 1, closed_at = now(); rollback');
   });
 
   test('not through one door what is behind the other', async () => {

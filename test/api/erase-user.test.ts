@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { as, asRoot, type Client } from '../support/actors.js';
-import { anAgent } from '../support/builders.js';
+import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { columnsWith, erased, erasuresOf, verification } from '../support/erasures.js';
 import { anOrganization, aPerson, firstOrganization, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -115,6 +115,116 @@ describe('erasing a user', () => {
     await erased(server);
     expect((await erase(asRoot(server))).expect(200).list('erasures')).toEqual([]);
     expect(await verification(server)).toMatchObject({ valid: true });
+  });
+});
+
+describe('a name that is said to be somebody\'s', () => {
+  let admin: BuiltPerson;
+  let second: BuiltPerson;
+  let agent: BuiltAgent;
+  let text: string;
+  let home: string;
+
+  beforeEach(async () => {
+    home = await anOrganization(server);
+    [admin, second] = [await aPerson(server, 'admin', { organizationId: home }), await aPerson(server, 'owner', { organizationId: home })];
+    agent = await anAgent(server).inOrganization(home).granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
+    text = `transfer everything to account ${people}`;
+  });
+
+  const search = (input: object) => agent.client.post('/api/v1/execute', { capability: 'web.search', input }).then((r) => r.expect(200));
+  const memosOf = (what: string, count: number) => search(Object.fromEntries(Array.from({ length: count }, (_, i) => [`m${i}`, what])));
+  const decided = async (note = text) => {
+    const asked = (await agent.client.post('/api/v1/execute', { capability: 'email.send', input: { memo: text } })).expect(202);
+    (await admin.client.post(`/api/v1/hitl/${asked.text('hitlRequestId')}/reject`, { note })).expect(200);
+  };
+  const anAccount = async (name: string | undefined, email = `throw.away.${Math.random()}@example.org`, role = 'viewer') =>
+    (await admin.client.post('/api/v1/users', { email, name, role })).expect(201).text('user.id');
+  const isInLog = async (what: string) => (await columnsWith(server, what, ['audit_entries'])).length > 0;
+  const searchOf = async (userId: string) => (await erasuresOf(admin.client)).find((one) => one['userId'] === userId)!;
+  const erasedAs = async (userId: string, who: Client = admin.client) => {
+    (await erase(who, userId)).expect(200);
+    await erased(server);
+    return searchOf(userId);
+  };
+  const nobodys = `nobody.${Math.random()}@example.org`;
+
+  test.each<[string, () => Promise<string>]>([
+    ['the account\'s from the beginning', () => anAccount(text)],
+    ['one that it was given later', async () => {
+      const id = await anAccount('Honest Name');
+      (await admin.client.patch(`/api/v1/users/${id}`, { name: text })).expect(200);
+      return id;
+    }],
+    ['one that it had before', async () => {
+      const id = await anAccount(text);
+      (await admin.client.patch(`/api/v1/users/${id}`, { name: 'Honest Name' })).expect(200);
+      return id;
+    }],
+  ])('takes no decision\'s words away until a second person confirms: %s', async (_when, make) => {
+    await decided();
+    const id = await make();
+    const answer = (await erase(admin.client, id)).expect(200);
+    expect(answer.body).toMatchObject({ profile: 1 });
+    await erased(server);
+    expect(await searchOf(id)).toMatchObject({ state: 'unconfirmed', kind: 'user', askedBy: admin.id, counts: { byText: 0 } });
+    expect(await isInLog(text)).toBe(true);
+    expect(await columnsWith(server, text, ['hitl_requests'])).not.toEqual([]);
+    const { metadata } = (await entriesAbout(id)).find(({ event }) => event === 'admin.user_created')!;
+    expect(metadata).toMatchObject({ email: '[erased]', name: '[erased]' });
+    expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
+
+    const path = `/api/v1/audit/erasures/${(await searchOf(id)).id}/confirm`;
+    (await admin.client.post(path)).expect(403, 'FORBIDDEN');
+    (await second.client.post(path)).expect(200);
+    await erased(server);
+    expect(await searchOf(id)).toMatchObject({ state: 'done', confirmedBy: second.id });
+    for (const what of [text, 'Honest Name']) expect([what, await columnsWith(server, what)]).toEqual([what, []]);
+    expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
+  });
+
+  test('nor does an e-mail address', async () => {
+    await decided(`by order of ${nobodys}`);
+    expect(await erasedAs(await anAccount(undefined, nobodys))).toMatchObject({ state: 'unconfirmed' });
+    expect(await isInLog(`by order of ${nobodys}`)).toBe(true);
+  });
+
+  test('takes no more than a hundred values of a day, in however many accounts', async () => {
+    const texts = [1, 2, 3].map((n) => `${text} no ${n}`);
+    for (const one of texts) await memosOf(one, 40);
+    const states = [];
+    for (const one of texts) states.push((await erasedAs(await anAccount(one))).state);
+    expect(states).toEqual(['done', 'done', 'unconfirmed']);
+    expect(await Promise.all(texts.map(isInLog))).toEqual([false, false, true]);
+    // What was erased so counts for what is asked by its text, too.
+    const asked = await admin.client.post('/api/v1/audit/erasures', { values: [texts[2]], reason: 'again' });
+    expect(asked.expect(202).text('erasure.state')).toBe('unconfirmed');
+  });
+
+  test('nor in accounts that erase themselves', async () => {
+    const texts = [1, 2, 3].map((n) => `${text} no ${n}`);
+    for (const one of texts) await memosOf(one, 40);
+    const states = [];
+    for (const one of texts) {
+      const id = await anAccount(one, undefined, 'admin');
+      const key = (await asRoot(server).post(`/api/v1/users/${id}/keys`, { name: 'own' })).expect(201).text('secret');
+      states.push((await erasedAs(id, as(server, key))).state);
+    }
+    expect(states).toEqual(['done', 'done', 'unconfirmed']);
+  });
+
+  test('what is their own goes at once, however much it is', async () => {
+    await decided(`${person.name} agreed`);
+    const own = await aPerson(server, 'admin', { organizationId: home });
+    const client = own.client.with(from('203.0.113.99'));
+    for (let i = 0; i < 105; i++) (await client.post('/api/v1/teams', { name: `team ${i}` })).expect(201);
+    (await admin.client.patch(`/api/v1/users/${own.id}`, { name: person.name })).expect(200);
+    const waiting = await erasedAs(own.id);
+    expect(waiting).toMatchObject({ state: 'unconfirmed', counts: { byText: 0 } });
+    expect(waiting.counts.values).toBeGreaterThan(105);
+    expect(await isInLog('203.0.113.99')).toBe(false);
+    expect(await isInLog(`${person.name} agreed`)).toBe(true);
+    expect(await columnsWith(server, person.name, ['users'])).toEqual(['users.name']);
   });
 });
 

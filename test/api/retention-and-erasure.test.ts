@@ -106,6 +106,27 @@ describe('sweep, then erase', () => {
     await allVerifies();
   });
 
+  test('of a user: their own values go at once, and what a swept decision says waits for a second person', async () => {
+    const email = `own.${customer.slice(-8)}@example.org`;
+    const made = await admin.client.post('/api/v1/users', { email, name: customer, role: 'viewer' });
+    const asked = (await agent.client.post('/api/v1/execute', { capability: 'email.send', input: { to: 'x' } })).expect(202);
+    (await admin.client.post(`/api/v1/hitl/${asked.text('hitlRequestId')}/reject`, { note: `${customer} said no` })).expect(200);
+    await sweep();
+    const texts = [email, `${customer} said no`];
+    expect(await inArchives(archive, texts)).toEqual(texts.toSorted());
+    (await admin.client.delete(`/api/v1/users/${made.expect(201).text('user.id')}/data`)).expect(200);
+    await erased(server);
+    const [waiting] = await erasuresOf(admin.client);
+    expect(waiting).toMatchObject({ kind: 'user', state: 'unconfirmed', counts: { byText: 0 } });
+    expect(await inArchives(archive, texts)).toEqual([`${customer} said no`]);
+    await allVerifies();
+    (await second.client.post(`/api/v1/audit/erasures/${waiting!.id}/confirm`)).expect(200);
+    await erased(server);
+    expect(await erasuresOf(admin.client)).toMatchObject([{ state: 'done', confirmedBy: second.id }]);
+    expect(await inArchives(archive, texts)).toEqual([]);
+    await allVerifies();
+  });
+
   test('of a user: also what only the swept entries know was theirs', async () => {
     const [email, before, name, address] =
       [`r.${customer.slice(-8)}@example.org`, `before.${customer.slice(-8)}@example.org`, `Rosa ${customer}`, '203.0.113.91'];

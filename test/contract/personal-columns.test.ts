@@ -2,28 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { jcs } from '../../src/domain/audit/jcs.js';
 import { newId } from '../../src/domain/ids.js';
 import type { ColumnClass } from '../../src/platform/audit/personal-data.js';
+import { type Column, columnsOf, wronglySaid } from '../support/columns.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { anEraser, type Eraser } from '../support/erasing.js';
-
-/** Tables that no holder tells of: the audit log's own, which erases by its own rules, and that of the migrations. */
-const OF_THE_LOG = [
-  'audit_heads', 'audit_entries', 'audit_subjects', 'audit_tree_queue', 'audit_trees', 'audit_tree_leaves', 'audit_tree_tiles',
-  'audit_platform_leaves', 'audit_map_nodes', 'audit_checkpoints', 'audit_signing_keys', 'audit_anchors', 'audit_sweeps',
-  'audit_erasure_notes', 'audit_verifications', 'audit_verification_turns', 'migrations',
-];
+import { LOG_COLUMNS } from '../support/log-columns.js';
 
 const NAME = 'Wilhelmine Abendroth';
 const EMAIL = 'w.abendroth@example.org';
 const ADDRESS = '203.0.113.77';
 const FOUND = new RegExp([NAME, EMAIL, ADDRESS].map((text) => text.replaceAll('.', String.raw`\.`)).join('|'), 'i');
-
-interface Column {
-  readonly table: string;
-  readonly name: string;
-  readonly type: string;
-  readonly needed: boolean;
-  readonly inKey: boolean;
-}
 
 let database: TestDatabase;
 let eraser: Eraser;
@@ -33,14 +20,7 @@ const userId = newId('usr');
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  columns = await database.sql<Column & { name: string }>(
-    `select c.table_name as table, c.column_name as name, case when c.data_type = 'ARRAY' then c.udt_name else c.data_type end as type,
-       c.is_nullable = 'NO' and c.column_default is null and c.is_identity = 'NO' as needed,
-       exists (select from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)
-               where i.indisprimary and i.indrelid = format('%I', c.table_name)::regclass and a.attname = c.column_name) as "inKey"
-     from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
-     where c.table_schema = 'public' and t.table_type = 'BASE TABLE' order by c.table_name, c.ordinal_position`,
-  );
+  columns = await columnsOf(database);
   eraser = await anEraser(database);
 });
 afterAll(async () => {
@@ -48,23 +28,76 @@ afterAll(async () => {
   await database.drop();
 });
 
-const TEXTS = ['text', 'character varying', 'character', '_text', '_varchar', 'json', 'jsonb', 'bytea'];
-const canHoldText = ({ type }: Column) => TEXTS.includes(type);
-const classified = () => eraser.holders.flatMap(({ tables }) =>
-  Object.entries(tables).flatMap(([table, named]) => Object.entries(named).map(([name, of]) => ({ table, name, of }))));
+const said = () => [LOG_COLUMNS, ...eraser.holders.map(({ tables }) => tables)];
 
 describe('what every column may hold of people is said', () => {
-  test('of each that can hold text, by exactly one holder', () => {
-    const said = classified().map(({ table, name }) => `${table}.${name}`);
-    const there = columns.filter((column) => canHoldText(column) && !OF_THE_LOG.includes(column.table))
-      .map(({ table, name }) => `${table}.${name}`);
-    expect(said.toSorted()).toEqual(there.toSorted());
+  test('of each that can hold text, once', () => {
+    expect(wronglySaid(columns, said())).toEqual({ unsaid: [], twice: [], absent: [] });
   });
 
-  test('the list of the log names only tables that there are, and none of a holder', () => {
-    const tables = new Set(columns.map(({ table }) => table));
-    expect(OF_THE_LOG.filter((table) => !tables.has(table))).toEqual([]);
-    expect(classified().filter(({ table }) => OF_THE_LOG.includes(table))).toEqual([]);
+  test('of no table by a holder and by the log', () => {
+    const byHolders = eraser.holders.flatMap(({ tables }) => Object.keys(tables));
+    expect(Object.keys(LOG_COLUMNS).filter((table) => byHolders.includes(table))).toEqual([]);
+  });
+
+  describe('and a column that comes is named', () => {
+    let altered: TestDatabase;
+    beforeAll(async () => {
+      altered = await createTestDatabase();
+    });
+    afterAll(() => altered.drop());
+
+    // Each with what it is found by.
+    test.each<[string, readonly string[]]>([
+      ['alter table audit_entries add column comment jsonb', ['audit_entries.comment']],
+      ['alter table audit_heads add column remark text', ['audit_heads.remark']],
+      ['alter table audit_sweeps add column made_by_name text', ['audit_sweeps.made_by_name']],
+      ['alter table migrations add column by varchar(20)', ['migrations.by']],
+      ['alter table executions add column more jsonb[]', ['executions.more']],
+      ['alter table executions add column others json[]', ['executions.others']],
+      ['alter table executions add column from_address inet', ['executions.from_address']],
+      ['alter table executions add column network cidr', ['executions.network']],
+      ['alter table executions add column doc xml', ['executions.doc']],
+      ['alter table executions add column path jsonpath', ['executions.path']],
+      ['alter table executions add column found tsvector', ['executions.found']],
+      ['alter table executions add column raw bytea', ['executions.raw']],
+      ['alter table executions add column short char(4)', ['executions.short']],
+      ['alter table executions add column word name', ['executions.word']],
+      ['alter table executions add column span int4range', ['executions.span']],
+      ['create domain nickname as text; alter table users add column nick nickname', ['users.nick']],
+      ['create domain nicknames as nickname[]; alter table users add column nicks nicknames', ['users.nicks']],
+      ['create type place as (street text, no integer); alter table users add column home place', ['users.home']],
+      ['create schema extra; create table extra.people (id uuid, name text)', ['extra.people.name']],
+      ['create view names as select id, name from users', ['names.id', 'names.name']],
+      ['create materialized view kept_names as select name, created_at from users', ['kept_names.name']],
+      ['create table parted (at date, note text) partition by range (at)', ['parted.note']],
+      ['create table part partition of parted default', ['part.note']],
+      ['create table more_users (hobby text) inherits (tenants)', ['more_users.hobby']],
+    ])('%s', async (statement, names) => {
+      await altered.sql(statement);
+      expect(wronglySaid(await columnsOf(altered), said()).unsaid).toEqual(expect.arrayContaining([...names]));
+    });
+
+    test('of a table of elsewhere', async () => {
+      await altered.asSuperuser(
+        'create foreign data wrapper nothing', 'create server away foreign data wrapper nothing',
+        'create foreign table far (note text) server away',
+      );
+      expect(wronglySaid(await columnsOf(altered), said()).unsaid).toContain('far.note');
+    });
+
+    test('but for what can hold no text', async () => {
+      const before = wronglySaid(await columnsOf(altered), said()).unsaid;
+      await altered.sql(`create type colour as enum ('red', 'green'); create domain amount as numeric check (value > 0);
+        create table numbers (a bigint, b boolean, c timestamptz, d uuid, e colour, f amount, g colour[], h amount[], i xid8, j float8[])`);
+      expect(wronglySaid(await columnsOf(altered), said()).unsaid).toEqual(before);
+    });
+
+    test('what is said of a column that is gone, or twice, is named too', async () => {
+      await altered.sql('alter table users drop column avatar_url cascade');
+      const twice = [...said(), { teams: { name: 'free' } }] as const;
+      expect(wronglySaid(await columnsOf(altered), twice)).toMatchObject({ absent: ['users.avatar_url'], twice: ['teams.name'] });
+    });
   });
 });
 
@@ -115,7 +148,7 @@ const CANONICAL = ['input', 'context', 'output', 'requested_input', 'body'];
 function writtenAs(type: string, table: string, name: string): unknown {
   const members = { [EMAIL]: 1, to: [{ name: NAME.toUpperCase() }], from: `call from ${ADDRESS}`, amount: 5 };
   if (type === 'json' || type === 'jsonb') return members;
-  if (type === '_text') return [NAME, 'kept', `<${EMAIL}>`];
+  if (type === 'text[]') return [NAME, 'kept', `<${EMAIL}>`];
   if (table === 'users') return name.startsWith('email') ? EMAIL : NAME;
   return CANONICAL.includes(name) ? jcs(members) : `${NAME} <${EMAIL}> at ${ADDRESS}`;
 }

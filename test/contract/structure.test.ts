@@ -129,6 +129,27 @@ describe('table ownership', () => {
     expect(outcome.findings).toEqual(['src/modules/agents/b.query.ts table-ownership']);
   });
 
+  test('functions that write the log are called in one folder, in whatever spelling and version', async () => {
+    const calls = [
+      'select append_entries_v1($1)', 'select APPEND_ENTRIES_V2 ($1)', 'select public."append_entries_v1"($1)',
+      'select append_entries_v${n}($1)',
+    ];
+    const outcome = await structure({
+      ...Object.fromEntries(calls.map((call, n) => [`src/modules/hitl/append-${n}.store.ts`, sql(call)])),
+      'src/cli/append.ts': 'export const APPEND = `select append_entries_v1(${P})`;\n',
+      'src/platform/http/append.ts': `export const APPEND = 'perform append_entries_v1(null)';\n`,
+      'src/modules/audit/erase.store.ts': sql('select erase_disclosures_v1($1)'),
+      'src/modules/privacy/sweep.store.ts': sql('select sweep_entries_v1($1), sweep_subjects_v1($2)'),
+      'src/platform/database/append.ts': `export const APPEND = 'select append_entries_v1($1)';\n`,
+      'src/modules/privacy/erasing.store.ts': sql('select erase_disclosures_v1($1)'),
+      'src/modules/audit/sweeps/sweeping.store.ts': sql('select sweep_entries_v1($1), sweep_subjects_v1($2)'),
+    });
+    expect(outcome.findings.toSorted()).toEqual([
+      'src/cli/append.ts', 'src/modules/audit/erase.store.ts', ...calls.map((_, n) => `src/modules/hitl/append-${n}.store.ts`),
+      'src/modules/privacy/sweep.store.ts', 'src/modules/privacy/sweep.store.ts', 'src/platform/http/append.ts',
+    ].map((path) => `${path} table-ownership`));
+  });
+
   test('an entity gives its table to the folder it stands in', async () => {
     const outcome = await structure({
       'src/modules/teams/team.entity.ts': `@Entity('team_things')\nexport class TeamThing {}\n`,

@@ -96,9 +96,12 @@ async function agentsWroteOfThem(server: TestServer, they: Client, owner: Client
 /** All of it is erased: the user, and then what was written of them by name, in the organization's log and in the platform's. */
 export async function theyAreErased(server: TestServer, userId: string): Promise<void> {
   const root = asRoot(server);
-  (await root.delete(`/api/v1/users/${userId}/data`)).expect(200);
-  await erased(server);
   const second = await aPerson(server, 'admin');
+  const search = (await root.delete(`/api/v1/users/${userId}/data`)).expect(200).text('erasures.0.id');
+  await erased(server);
+  // Others' decisions name them.
+  (await second.client.post(`/api/v1/audit/erasures/${search}/confirm`)).expect(200);
+  await erased(server);
   const values = [name, email, before, address];
   for (const organizationId of [await firstOrganization(server), 'org_platform']) {
     const asked = await root.post('/api/v1/audit/erasures', { values, reason: `${name} asked for it`, organizationId });

@@ -10,6 +10,7 @@ export interface SeenErasure {
   readonly confirmedBy?: string;
   readonly counts: {
     readonly values: number;
+    readonly byText: number;
     readonly entries: number;
     readonly unreadable: number;
     readonly rows: Readonly<Record<string, number>>;

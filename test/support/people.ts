@@ -121,7 +121,7 @@ export async function anErasure(server: TestServer, organizationId: string): Pro
   await server.sql(
     `insert into erasures (organization_id, id, kind, state, asked_by, place, counts, asked_at)
      values ($1, $2, 'values', 'unconfirmed', 'system', '{"phase":"log","round":1}', $3, clock_timestamp())`,
-    [organizationId, id, JSON.stringify({ values: 0, entries: 0, unreadable: 0, rows: {}, left: {} })],
+    [organizationId, id, JSON.stringify({ values: 0, byText: 0, entries: 0, unreadable: 0, rows: {}, left: {} })],
   );
   return id;
 }

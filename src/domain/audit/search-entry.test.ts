@@ -27,6 +27,14 @@ describe('what an erasure finds in an entry', () => {
     expect(blankingOf({ ...entry, disclosures: found.after }, textFinder(['ada@example.org']))).toBeUndefined();
   });
 
+  it.each<[string, readonly string[], readonly string[], number]>([
+    ['a text elsewhere', [], ['Ada Byron', 'ada@example.org'], 2],
+    ['a text at the user\'s own pointer too', ['/metadata/name'], ['Ada Byron', 'ada@example.org'], 1],
+    ['the user\'s own alone', ['/origin/address', '/metadata/name'], [], 0],
+  ])('tells what is met by text and not the user\'s own: %s', (_what, pointers, texts, byText) => {
+    expect(blankingOf(anEntry({ pointers }).entry, textFinder(texts))!.byText).toBe(byText);
+  });
+
   it('is nothing where nothing matches, and in what lists erased values', () => {
     expect(blankingOf(anEntry().entry, textFinder(['Grace Hopper']))).toBeUndefined();
     expect(blankingOf(anEntry({ event: 'gdpr.erasure_executed' }).entry, textFinder(['Ada Byron']))).toBeUndefined();

@@ -20,6 +20,8 @@ export interface Blanking {
   readonly after: string;
   /** Pairs of entry hash and digest, which the erasure's own entry has to list. */
   readonly pairs: readonly (readonly [string, string])[];
+  /** How many values, and names of members, a text was met in that are not at the user's pointers: these may be somebody else's. */
+  readonly byText: number;
   /** Whether somebody decided something with this entry. */
   readonly isDecision: boolean;
 }
@@ -42,11 +44,14 @@ export function blankingOf(entry: SearchedEntry, holds: (text: string) => boolea
   const { id, event, hash, disclosures, pointers } = entry;
   if (event === NEVER_ERASED) return undefined;
   const { digests, erasedKeys } = findIn(disclosures, holds);
-  const all = new Set([...digests, ...subjectsDigests(disclosures, pointers)]);
+  const own = new Set(subjectsDigests(disclosures, pointers));
+  const all = new Set([...digests, ...own]);
   if (all.size === 0 && erasedKeys.length === 0) return undefined;
   return {
     id, before: disclosures, after: eraseIn(disclosures, all, new Set(erasedKeys)),
-    pairs: [...all].map((d) => [hash, d] as const), isDecision: DECISIONS.has(event),
+    pairs: [...all].map((d) => [hash, d] as const),
+    byText: [...new Set([...digests, ...erasedKeys])].filter((d) => !own.has(d)).length,
+    isDecision: DECISIONS.has(event),
   };
 }
 

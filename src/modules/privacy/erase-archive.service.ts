@@ -8,7 +8,7 @@ import { UnitOfWork } from '../../platform/database/unit-of-work.js';
 import type { ArchivedEntry } from '../audit/sweeps/archived-disclosures.js';
 import { type ArchivedSweeps, ErasableArchives, type OpenArchives } from '../audit/sweeps/erasable-archives.js';
 import { addRows, type Erasure, type ErasureKey, type ErasurePlace, type Stepped } from './erasure.js';
-import { ALONE, ErasureLedger, type Found, under } from './erasure-ledger.service.js';
+import { ALONE, ErasureLedger, type Found, foundIn, together, under } from './erasure-ledger.service.js';
 import { ErasureTexts } from './erasure-texts.js';
 import { atPhase, blankedOne, legible, LookFor, VALUES_AT_ONCE } from './look-for.service.js';
 
@@ -74,8 +74,9 @@ export class EraseArchive {
     if (texts) return this.learn(erasure, texts);
     const counted: Record<string, number> = 'archivesGone' in erasure.counts.rows ? {} : { archivesGone: open.gone };
     if (found.entries === 0) return counted;
-    if (await this.work.run(under(erasure), async (tx) =>
-      this.ledger.waits(tx, await this.ledger.running(tx, erasure, erasure.place), found))) return 'end';
+    const waiting = await this.work.run(under(erasure), async (tx) =>
+      this.ledger.waits(tx, await this.ledger.running(tx, erasure, erasure.place), found));
+    if (waiting) return waiting;
     await this.list(erasure, open, blanking);
     const entries = await open.rewrite((entry) => blanking(entry)?.after ?? entry.text);
     return { archived: entries, ...counted };
@@ -84,23 +85,22 @@ export class EraseArchive {
   private async survey(erasure: Erasure, open: OpenArchives, blanking: (entry: ArchivedEntry) => Blanking | undefined): Promise<Survey> {
     const known = this.texts.open(erasure.id, erasure.texts);
     const told = new Set<string>();
-    let [values, entries, hasDecision] = [0, 0, false];
+    let found: Found = { values: 0, byText: 0, entries: 0, hasDecision: false };
     for await (const entry of open.entries()) {
       for (const text of legible(() => textsAt(entry.text, this.pointers(erasure, entry))) ?? []) told.add(text);
       const one = blanking(entry);
-      values += one?.pairs.length ?? 0;
-      entries += one ? 1 : 0;
-      hasDecision ||= one?.isDecision ?? false;
+      if (one) found = together(found, foundIn([one]));
     }
     const texts = searchedTexts([...known, ...told]);
-    return { values, entries, hasDecision, ...(texts.length > known.length ? { texts } : {}) };
+    return { ...found, ...(texts.length > known.length ? { texts } : {}) };
   }
 
   /** What the archive tells of a user may stand in the log as well: that is searched again, and the archive after it. */
   private learn(erasure: Erasure, texts: readonly string[]): Promise<Stepped> {
     return this.work.run<Stepped>(under(erasure), async (tx) => {
       const now = await this.ledger.running(tx, erasure, erasure.place);
-      await this.ledger.learn(tx, now, { phase: 'log', round: now.place.round }, this.texts.seal(erasure.id, texts));
+      const { round, ownOnly } = now.place;
+      await this.ledger.learn(tx, now, { phase: 'log', round, ...(ownOnly ? { ownOnly } : {}) }, this.texts.seal(erasure.id, texts));
       return 'more';
     });
   }

@@ -29,8 +29,8 @@ export class EraseRows {
     });
   }
 
-  private target({ organizationId, userId, id, texts }: Erasure): ErasureTarget {
-    return { organizationId, ...(userId === null ? {} : { userId }), texts: this.texts.open(id, texts) };
+  private target({ organizationId, userId, id, texts, place }: Erasure): ErasureTarget {
+    return { organizationId, ...(userId === null ? {} : { userId }), texts: place.ownOnly ? [] : this.texts.open(id, texts) };
   }
 }
 

@@ -17,7 +17,8 @@ const PATIENCE_MS = 1_500;
 
 /**
  * The end of what is known of a user. Profile, keys, sessions and the link to the identity provider go in the first transaction, with
- * the orders to delete the account there and to search for the rest; the search reaches as far as whoever asks for it: an admin's the
+ * the orders to delete the account there and to search for the rest. Of what is met by their texts alone, more than one person may
+ * erase waits for another one. The search reaches as far as whoever asks for it: an admin's the
  * organization, an owner's the tenant, root's the platform's own chain too.
  */
 @Injectable()

@@ -28,6 +28,9 @@ export class Overtaken extends Error {}
 export interface Found {
   readonly values: number;
   readonly entries: number;
+  /** What was met by a text, and is not the erased user's own. */
+  readonly byText: number;
+  /** Whether some of that is of a decision. */
   readonly hasDecision: boolean;
 }
 
@@ -98,24 +101,38 @@ export class ErasureLedger {
   }
 
   /**
-   * Whether more has come up than one person alone may erase: then it waits for another one. What they have erased alone within a day
-   * counts together: many small erasures are a large one. Under the head of the organization's chain.
+   * Whether more was met by texts than one person alone may erase: then it waits for another one; a user's goes on with what is their
+   * own before. What one person has erased alone within a day counts together: many small erasures are a large one. And whoever may
+   * erase a user may have named them before, so that their name says nothing of whose the texts are. Under the head of the
+   * organization's chain.
+   *
+   * @returns what came of the step, where it has to wait
    */
-  async waits(tx: Tx, erasure: Erasure, found: Omit<Found, 'entries'>): Promise<boolean> {
-    const { kind, confirmedBy, organizationId, counts } = erasure;
-    if (kind === 'user' || confirmedBy !== null || organizationId === PLATFORM_ORGANIZATION) return false;
-    const values = counts.values + found.values + (await this.store.erasedAlone(tx, erasure));
-    if (values <= VALUES_WITHOUT_CONFIRMATION && !found.hasDecision) return false;
+  async waits(tx: Tx, erasure: Erasure, found: Pick<Found, 'byText' | 'hasDecision'>): Promise<Stepped | undefined> {
+    const { kind, confirmedBy, organizationId, counts, place } = erasure;
+    if (confirmedBy !== null || organizationId === PLATFORM_ORGANIZATION || found.byText === 0) return undefined;
+    const met = counts.byText + found.byText + (await this.store.erasedAlone(tx, erasure));
+    if (met <= VALUES_WITHOUT_CONFIRMATION && !found.hasDecision) return undefined;
+    if (kind === 'user') {
+      await this.move(tx, erasure, { ...place, ownOnly: true }, counts);
+      return 'more';
+    }
     await this.store.setState(tx, erasure, 'unconfirmed');
-    return true;
+    return 'end';
   }
 
-  /** The end; unless rows had to be left as they are: then they are looked at again later. */
+  /** The end; unless rows had to be left as they are, which are looked at again later, or somebody has to confirm the rest. */
   async end(tx: Tx, erasure: Erasure): Promise<Stepped> {
     const { organizationId, id, userId, counts, place } = erasure;
     if (Object.keys(counts.left).length > 0) {
       await this.move(tx, erasure, atPhase(place, 'rows'), counts);
       return 'later';
+    }
+    if (place.ownOnly) {
+      await this.move(tx, erasure, { phase: 'subjects', round: 1 }, counts);
+      await this.store.cover(tx, erasure, 'nothing');
+      await this.store.setState(tx, erasure, 'unconfirmed');
+      return 'end';
     }
     await this.store.end(tx, erasure);
     // Who asks the log whether it was done finds it said, also where nothing stood in it.
@@ -131,11 +148,22 @@ export function foundIn(blankings: readonly Blanking[]): Found {
   return {
     values: blankings.reduce((sum, { pairs }) => sum + pairs.length, 0),
     entries: blankings.length,
-    hasDecision: blankings.some(({ isDecision }) => isDecision),
+    byText: blankings.reduce((sum, { byText }) => sum + byText, 0),
+    hasDecision: blankings.some(({ isDecision, byText }) => isDecision && byText > 0),
+  };
+}
+
+/** Both, where no entry is in the one and in the other. */
+export function together(some: Found, more: Found): Found {
+  return {
+    values: some.values + more.values,
+    entries: some.entries + more.entries,
+    byText: some.byText + more.byText,
+    hasDecision: some.hasDecision || more.hasDecision,
   };
 }
 
 function plus(counts: ErasureCounts, blankings: readonly Blanking[]): ErasureCounts {
-  const { values, entries } = foundIn(blankings);
-  return { ...counts, values: counts.values + values, entries: counts.entries + entries };
+  const { values, byText, entries } = foundIn(blankings);
+  return { ...counts, values: counts.values + values, byText: counts.byText + byText, entries: counts.entries + entries };
 }

@@ -67,7 +67,8 @@ export class ErasureSteps {
   private async blank(key: ErasureKey, look: Look): Promise<Stepped> {
     return this.work.run(under(key), async (tx) => {
       const erasure = await this.ledger.running(tx, key, look.from);
-      if (await this.ledger.waits(tx, erasure, foundIn(look.blankings))) return 'end';
+      const waiting = await this.ledger.waits(tx, erasure, foundIn(look.blankings));
+      if (waiting) return waiting;
       await this.ledger.pass(tx, erasure, look);
       await this.ledger.blank(tx, erasure, look.blankings);
       return 'more';
@@ -86,8 +87,12 @@ export class ErasureSteps {
       }
       if (!(await this.looking.isInNews(tx, erasure))) return this.ledger.end(tx, erasure);
       const round = erasure.place.round + 1;
-      const next: ErasurePlace =
-        round >= LAST_ROUND ? { phase: 'log', round, last: true } : { phase: erasure.kind === 'user' ? 'subjects' : 'log', round };
+      const { ownOnly } = erasure.place;
+      const next: ErasurePlace = {
+        round,
+        ...(round >= LAST_ROUND ? { phase: 'log', last: true } : { phase: erasure.kind === 'user' ? 'subjects' : 'log' }),
+        ...(ownOnly ? { ownOnly } : {}),
+      };
       await this.ledger.move(tx, erasure, next, erasure.counts);
       if (next.phase === 'log') await this.ledger.store.aim(tx, erasure);
       return 'more';

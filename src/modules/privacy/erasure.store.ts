@@ -79,11 +79,14 @@ export class ErasureStore {
     return moved.length > 0;
   }
 
-  /** Committed values that the same person has erased in an organization within a day, by other orders that nobody confirmed. */
+  /**
+   * Committed values that the same person has had erased by texts in an organization within a day, by other orders that nobody
+   * confirmed. Who erases themselves cannot be asked any more: that counts as everybody's.
+   */
   async erasedAlone(tx: Tx, { organizationId, id, askedBy }: Pick<Erasure, 'organizationId' | 'id' | 'askedBy'>): Promise<number> {
     const [row] = await tx.query<{ values: string }>(
-      `select coalesce(sum((counts ->> 'values')::bigint), 0) as values from erasures
-       where organization_id = $1 and id <> $2 and asked_by = $3 and kind = 'values' and confirmed_by is null
+      `select coalesce(sum((counts ->> 'byText')::bigint), 0) as values from erasures
+       where organization_id = $1 and id <> $2 and (asked_by = $3 or asked_by = user_id) and confirmed_by is null
          and asked_at > clock_timestamp() - interval '1 day'`,
       [organizationId, id, askedBy],
     );

@@ -16,6 +16,10 @@ export interface ErasurePlace {
   readonly after?: string;
   /** How many of the organization's archives this round has gone through. */
   readonly archives?: number;
+  /**
+   * More was met by the user's texts than one person alone may erase: only what is the user's own goes until somebody confirms the rest.
+   */
+  readonly ownOnly?: true;
   /** This round's positions were taken under the locks of all chains: it ends without looking again. */
   readonly last?: true;
 }
@@ -23,6 +27,8 @@ export interface ErasurePlace {
 export interface ErasureCounts {
   /** Committed values that were blanked. */
   readonly values: number;
+  /** Of these, those that a text was met in, and that are not the erased user's own: what one person alone may erase so much of. */
+  readonly byText: number;
   /** Entries that lost a value. */
   readonly entries: number;
   /** Entries whose disclosures could not be read, which verification names. */
@@ -33,7 +39,7 @@ export interface ErasureCounts {
   readonly left: Readonly<Record<string, number>>;
 }
 
-export const NOTHING_YET: ErasureCounts = { values: 0, entries: 0, unreadable: 0, rows: {}, left: {} };
+export const NOTHING_YET: ErasureCounts = { values: 0, byText: 0, entries: 0, unreadable: 0, rows: {}, left: {} };
 
 export interface ErasureKey {
   readonly organizationId: string;
@@ -66,7 +72,7 @@ export interface ChainRange {
   readonly high: number;
 }
 
-/** Over so many committed values in a day, or where one is of a decision, a second person confirms. */
+/** Over so many committed values met by texts in a day, or where one is of a decision, a second person confirms. */
 export const VALUES_WITHOUT_CONFIRMATION = 100;
 
 /** Adds what a call has counted; kinds that begin with `left` are rows that it had to leave as they are. */

@@ -9,6 +9,8 @@ const STATES = ['unconfirmed', 'running', 'done', 'declined'];
 
 export class ErasureCountsReply {
   @ApiProperty({ type: 'integer', description: 'Committed values of the log that are blank now.' }) values!: number;
+  @ApiProperty({ type: 'integer', description: 'Of these, those that a text was met in, and that are not the erased user\'s own.' })
+  byText!: number;
   @ApiProperty({ type: 'integer', description: 'Entries that lost a value.' }) entries!: number;
   @ApiProperty({ type: 'integer', description: 'Entries that could not be read; verification names them.' }) unreadable!: number;
   @ApiProperty({ type: 'object', additionalProperties: { type: 'integer' }, description: 'Rows elsewhere, by what they are.' })

@@ -43,7 +43,7 @@ export class LookFor {
     const entries = await this.log.ofUser(tx, organizationId, userId, after, ENTRIES_AT_ONCE);
     const told = entries.flatMap(({ disclosures, pointers }) => legible(() => textsAt(disclosures, pointers)) ?? []);
     const texts = searchedTexts([...known, ...told]);
-    const { blankings, unreadable, last } = await blanked(entries, textFinder(texts));
+    const { blankings, unreadable, last } = await blanked(entries, place.ownOnly ? () => false : textFinder(texts));
     const entry = last === entries.length - 1 || entries.length === 0 ? end : entries[last]!.id;
     const learned = texts.length > known.length ? { texts: this.texts.seal(erasure.id, texts) } : {};
     return { from: place, place: { ...place, entry }, blankings, unreadable, ...learned };
@@ -72,7 +72,9 @@ export class LookFor {
     }
   }
 
+  /** By its texts; none where those wait for somebody to confirm them. */
   finder(erasure: Erasure): (text: string) => boolean {
+    if (erasure.place.ownOnly) return () => false;
     return textFinder(this.texts.open(erasure.id, erasure.texts));
   }
 
@@ -89,8 +91,10 @@ export class LookFor {
 }
 
 /** The place at the beginning of another phase. */
-export function atPhase({ round, last, archives }: ErasurePlace, phase: ErasurePlace['phase']): ErasurePlace {
-  return { phase, round, ...(archives === undefined ? {} : { archives }), ...(last ? { last } : {}) };
+export function atPhase({ round, last, archives, ownOnly }: ErasurePlace, phase: ErasurePlace['phase']): ErasurePlace {
+  return {
+    phase, round, ...(archives === undefined ? {} : { archives }), ...(ownOnly ? { ownOnly } : {}), ...(last ? { last } : {}),
+  };
 }
 
 /** How long others wait while entries are looked at, each of which may take tens of milliseconds. */

@@ -17,8 +17,9 @@ export class UserDataController {
     summary: "Erase a person's data",
     description:
       'For good. Profile, keys and sessions at once, on every server; what the log and other tables hold of them is searched for, also ' +
-      'behind the answer, whose counts are those so far. It reaches as far as you do: the platform\'s own log is searched when root ' +
-      'asks. Repeating it answers zeros.',
+      'behind the answer, whose counts are those so far. What only their name or an address of theirs is met in waits for a second ' +
+      'administrator where it is of a decision, or over 100 values (`unconfirmed`, `POST /audit/erasures/:id/confirm`). It reaches ' +
+      'as far as you do: the platform\'s own log is searched when root asks. Repeating it answers zeros.',
   })
   @Access('privacy.erase')
   @Replies(200, ErasedUserReply, 'CONFLICT')
