@@ -23,9 +23,9 @@ export const appendStudy: Study = {
   onlyWhenNamed: true,
   run: async ({ stage, options, progress }) => {
     progress.begin(`writing ${whole(options.entries)} entries`, 1);
-    const { organizationId, agents } = await fillLog(stage, options.entries, (share) => progress.to(share));
+    const { organizations: [own] } = await fillLog(stage, options, (share) => progress.to(share));
     await stage.database.query('create table bench_entries (like audit_entries) with (toast_tuple_target = 4080)');
-    const setting: AppendSetting = { databaseUrl: stage.databaseUrl, organizationId, agents, batch: BATCH };
+    const setting: AppendSetting = { databaseUrl: stage.databaseUrl, organizationId: own!.id, agents: own!.agents, batch: BATCH };
     const workers = await Promise.all(Array.from({ length: PROCESSES }, () => startWorker(setting)));
     try {
       const rounds: Round[] = [];

@@ -2,9 +2,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId } from '../src/domain/ids.js';
-import { type AuditFilter, selectionOf } from '../src/modules/audit/entry-selection.js';
-import { countStatement, IN_ORDER, pageStatement, type Statement } from '../src/modules/audit/entry-walks.query.js';
+import { type AuditFilter, type Selection, selectionOf } from '../src/modules/audit/entry-selection.js';
+import { IN_ORDER } from '../src/modules/audit/entry-walks.query.js';
+import { pageOfEntries, type Wanted } from '../src/modules/audit/page-of-entries.query.js';
 import { capabilityOf, type FilledLog, fillLog, RARE_CAPABILITY } from './fill-log.js';
+import type { Options } from './options.js';
 import { cell, table, whole } from './report.js';
 import type { Study, StudyContext } from './study.js';
 
@@ -31,9 +33,9 @@ export const auditQueryStudy: Study = {
   onlyWhenNamed: true,
   run: async (context) => {
     const { stage, options, progress } = context;
-    const count = options.entries;
-    progress.begin(`writing ${whole(count)} entries`, 1);
-    const log = await fillLog(stage, count, (share) => progress.to(share));
+    const { entries: count, organizations } = options;
+    progress.begin(`writing ${whole(count)} entries of ${whole(organizations)} organizations`, 1);
+    const log = await fillLog(stage, options, (share) => progress.to(share));
     const all = questionsOf(log);
     progress.begin('asking', all.length);
     const timed: Timed[] = [];
@@ -42,21 +44,22 @@ export const auditQueryStudy: Study = {
       progress.step(`${question.map(({ label }) => label).join(' × ')}`);
     }
     if (options.plans !== undefined) await savePlans(context, all, options.plans);
-    return { text: textOf(count, timed), values: { figure: 'audit query', entries: count, timed } };
+    return { text: textOf(options, timed), values: { figure: 'audit query', entries: count, organizations, timed } };
   },
 };
 
 function questionsOf(log: FilledLog): Asked[][] {
-  const { agents, hot, busyUser, users, begin, end, organizationId } = log;
+  const { organizations, hot, busyUser, users, begin, end } = log;
+  const [own, last] = [organizations[0]!, organizations.at(-1)!];
   const at = (share: number) => new Date(begin + (end - begin) * share).toISOString();
   const values: Record<string, Record<string, string>> = {
     event: { common: 'execution.started', middle: 'hitl.approved', rare: 'hitl.escalated', none: 'llm.request' },
-    agentId: { hot, ordinary: agents[7]!, none: newId('agt') },
+    agentId: { hot, ordinary: last.agents[1]!, none: newId('agt') },
     userId: { busy: busyUser, ordinary: users[7]!, root: 'root', none: newId('usr') },
     capability: { common: capabilityOf(0), 'not of the hot agent': capabilityOf(1), rare: RARE_CAPABILITY, none: 'bench.none' },
     outcome: { success: 'success', executed: 'executed', failure: 'failure', blocked: 'blocked' },
-    organizationId: { own: organizationId, none: newId('org') },
-    from: { early: at(0.01), late: at(0.999), never: at(2) },
+    organizationId: { own: own.id, ...(last === own ? {} : { ordinary: last.id }), none: newId('org') },
+    from: { early: at(0.01), middle: at(0.97), late: at(0.999), never: at(2) },
     to: { late: at(0.99), early: at(0.001), never: at(-1) },
   };
   const single = Object.entries(values).flatMap(([filter, given]) =>
@@ -91,7 +94,9 @@ async function time({ stage: { governed } }: StudyContext, question: readonly As
 /** What PostgreSQL does for each, page and count, with the buffers that it reads: one file a pair of filters. */
 async function savePlans({ stage: { database } }: StudyContext, questions: readonly Asked[][], folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  const { rows } = await database.query<{ id: string }>('select distinct organization_id as id from audit_heads');
+  const { rows } = await database.query<{ id: string; chain: string }>('select organization_id as id, chain from audit_heads');
+  const everywhere = ({ chain }: Selection) =>
+    [...new Set(rows.filter((row) => chain === undefined || row.chain === chain).map(({ id }) => id))];
   const files = new Map<string, string>();
   for (const question of questions) {
     const given = Object.fromEntries(question.map(({ filter, value }) => [filter, value]));
@@ -101,27 +106,30 @@ async function savePlans({ stage: { database } }: StudyContext, questions: reado
     const name = question.map((one) => one.filter).join('-') || 'none';
     const asked = question.map(({ label }) => label).join(', ');
     let text = `${files.get(name) ?? ''}== ${asked}\n`;
-    if (selection === undefined) text += 'answered without reading: no entry can fit\n\n';
-    else {
-      const organizations = organizationId === undefined ? rows.map(({ id }) => id) : [organizationId];
-      text += await planOf(database, pageStatement(selection, organizations, { after: null, limit: PAGE + 1, offset: 0 }));
-      text += await planOf(database, countStatement(selection, organizations, COUNTED));
-    }
+    const isEverywhere = organizationId === undefined;
+    const organizations = !isEverywhere ? [organizationId] : selection === undefined ? [] : everywhere(selection);
+    if (selection === undefined || organizations.length === 0) text += 'answered without reading: no entry can fit\n\n';
+    else text += `${(await plansOf(database, { selection, organizations, isEverywhere })).join('\n\n')}\n\n`;
     files.set(name, text);
   }
   for (const [name, text] of files) writeFileSync(join(folder, `${name}.txt`), text);
 }
 
-async function planOf(database: StudyContext['stage']['database'], { sql, parameters }: Statement): Promise<string> {
+async function plansOf(database: StudyContext['stage']['database'], wanted: Wanted): Promise<string[]> {
+  const plans: string[] = [];
   await database.query(`begin; ${IN_ORDER}`);
-  const { rows } = await database.query<Record<'QUERY PLAN', string>>(`explain (analyze, buffers) ${sql}`, parameters);
+  await pageOfEntries(async (sql, parameters) => {
+    const { rows } = await database.query<Record<'QUERY PLAN', string>>(`explain (analyze, buffers) ${sql}`, parameters);
+    plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
+    return (await database.query<Record<string, unknown>>(sql, parameters)).rows;
+  }, wanted, { limit: PAGE, offset: 0 }, COUNTED);
   await database.query('commit');
-  return `${rows.map((row) => row['QUERY PLAN']).join('\n')}\n\n`;
+  return plans;
 }
 
 const quantile = (sorted: readonly number[], share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!;
 
-function textOf(count: number, timed: readonly Timed[]): string {
+function textOf({ entries, organizations }: Options, timed: readonly Timed[]): string {
   const names = [...new Set(timed.map(({ filters }) => filters))];
   const rows = names.map((name) => {
     const asked = timed.filter(({ filters }) => filters === name);
@@ -134,9 +142,11 @@ function textOf(count: number, timed: readonly Timed[]): string {
     ];
   });
   const every = timed.flatMap(({ milliseconds }) => milliseconds).sort((a, b) => a - b);
+  const of = `${whole(organizations)} ${organizations === 1 ? 'organization' : 'organizations'}`;
   return [
     '',
-    `  A page of ${PAGE} with its total, beside ${whole(count)} entries: p95 ${cell(quantile(every, 0.95))} ms over all that was asked`,
+    `  A page of ${PAGE} with its total, beside ${whole(entries)} entries of ${of}: ` +
+      `p95 ${cell(quantile(every, 0.95))} ms over all that was asked`,
     '',
     ...table(['filters', 'asked', 'p50 ms', 'p95 ms', 'slowest p95', 'which', 'total'], rows, false),
     '',

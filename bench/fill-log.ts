@@ -12,16 +12,24 @@ const DAY_MS = 86_400_000;
 
 /** What the log is made of, for those who ask for it. */
 export interface FilledLog {
-  readonly organizationId: string;
-  readonly agents: readonly string[];
+  /** The first has the hot agent and those that call; the others are as large as each other. */
+  readonly organizations: readonly Organization[];
   /** Made a quarter of all entries, and none with a capability of an odd number. */
   readonly hot: string;
+  /** Of people, who act in every organization. */
   readonly users: readonly string[];
   /** Made a twentieth of all entries, none of them of the hot agent. */
   readonly busyUser: string;
   readonly begin: number;
   readonly end: number;
 }
+
+interface Organization {
+  readonly id: string;
+  readonly agents: readonly string[];
+}
+
+const AGENTS_OF_OTHERS = 2;
 
 export const capabilityOf = (nth: number): string => `bench.capability${nth}`;
 export const CAPABILITIES = 24;
@@ -30,23 +38,31 @@ export const RARE_CAPABILITY = 'bench.rare';
 
 const filled = new WeakMap<Stage, Promise<FilledLog>>();
 
-/** The log of this stage, written once: whoever asks first says how long it is. */
-export function fillLog(stage: Stage, count: number, progress: (share: number) => void): Promise<FilledLog> {
-  const log = filled.get(stage) ?? writeLog(stage, count, progress);
+export interface Size {
+  readonly entries: number;
+  readonly organizations: number;
+}
+
+/** The log of this stage, written once: whoever asks first says how large it is. */
+export function fillLog(stage: Stage, size: Size, progress: (share: number) => void): Promise<FilledLog> {
+  const log = filled.get(stage) ?? writeLog(stage, size, progress);
   filled.set(stage, log);
   return log;
 }
 
 /** Entries over 30 days up to now: skewed in agents, events, capabilities and people, and each in the order of time. */
-async function writeLog({ database }: Stage, count: number, progress: (share: number) => void): Promise<FilledLog> {
+async function writeLog(
+  { database }: Stage, { entries: count, organizations: many }: Size, progress: (share: number) => void,
+): Promise<FilledLog> {
   const { rows } = await database.query<{ id: string; organization: string }>(
     `select id, organization_id as organization from agents where name like 'agent-%' order by id`,
   );
-  const organizationId = rows[0]!.organization;
   const agents = rows.map(({ id }) => id);
+  const others = await openOrganizations(database, many - 1);
+  const organizations = [{ id: rows[0]!.organization, agents }, ...others];
   const users = Array.from({ length: 50 }, () => newId('usr'));
   const end = Date.now() - 60_000;
-  const log: FilledLog = { organizationId, agents, hot: agents[0]!, users, busyUser: users[0]!, begin: end - DAYS * DAY_MS, end };
+  const log: FilledLog = { organizations, hot: agents[0]!, users, busyUser: users[0]!, begin: end - DAYS * DAY_MS, end };
   const random = randomFrom(20_261_123);
   await database.query('set statement_timeout = 0');
   for (let done = 0; done < count; done += BATCH) {
@@ -59,6 +75,17 @@ async function writeLog({ database }: Stage, count: number, progress: (share: nu
     await database.query(`vacuum (analyze) ${name}`);
   }
   return log;
+}
+
+/** The log alone knows them. */
+async function openOrganizations(database: Stage['database'], many: number): Promise<Organization[]> {
+  const opened = Array.from({ length: many }, () => (
+    { id: newId('org'), agents: Array.from({ length: AGENTS_OF_OTHERS }, () => newId('agt')) }));
+  const chains = opened.flatMap(({ id, agents }) => [organizationChain(id), ...agents.map((agent) => agentChain(id, agent))]);
+  await database.query('insert into audit_heads (organization_id, chain) select * from unnest($1::text[], $2::text[])', [
+    chains.map(({ organizationId }) => organizationId), chains.map(({ chain }) => chain),
+  ]);
+  return opened;
 }
 
 async function append({ database }: Pick<Stage, 'database'>, entries: readonly PreparedEntry[]): Promise<void> {
@@ -89,20 +116,22 @@ function entryAt(log: FilledLog, time: number, random: Random): PreparedEntry {
   const at = Math.floor(time);
   const stamp = (actorId: string) => ({ id: newId('audit', at), actorId, timestamp: new Date(at), origin: ORIGIN });
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+  const { organizations, hot } = log;
+  const organization = organizations.length === 1 ? organizations[0]! : pick(organizations);
   if (random() < 0.02) {
-    const chain = organizationChain(log.organizationId);
-    return prepareEntry({ chain, type: 'admin.team_changed', metadata: { teamId: 'team_x', change: 'updated' } }, stamp(pick(log.users)));
+    const chain = organizationChain(organization.id);
+    const metadata = { teamId: 'team_x', change: 'updated' } as const;
+    return prepareEntry({ chain, type: 'admin.team_changed', metadata }, stamp(pick(log.users)));
   }
   const isHot = random() < 0.25;
-  const agentId = isHot ? log.hot : pick(log.agents.slice(1));
+  const agentId = isHot ? hot : pick(organization.agents.filter((id) => id !== hot));
   const nth = Math.floor(random() ** 2 * CAPABILITIES);
   const capability = random() < 0.0001 ? RARE_CAPABILITY : capabilityOf(isHot ? nth - (nth % 2) : nth);
   const { event, by } = eventOf(random(), isHot);
   const user = random() < 0.5 ? log.busyUser : pick(log.users);
   const actor = by === 'agent' ? agentId : isHot ? pick(log.users.slice(1)) : by === 'root' ? 'root' : user;
-  return prepareEntry(
-    { ...event, capability, chain: agentChain(log.organizationId, agentId), agentId } as RecordedEvent, stamp(actor),
-  );
+  const chain = agentChain(isHot ? organizations[0]!.id : organization.id, agentId);
+  return prepareEntry({ ...event, capability, chain, agentId } as RecordedEvent, stamp(actor));
 }
 
 export const ORIGIN = { requestId: 'req_0123456789abcdef', via: 'rest', address: '203.0.113.7' } as const;

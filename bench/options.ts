@@ -15,6 +15,8 @@ export interface Options {
   readonly json?: string;
   /** How many entries the studies of the log write beside which they measure. */
   readonly entries: number;
+  /** Over how many organizations these entries are spread. */
+  readonly organizations: number;
   /** Folder for the plans of what the audit query asks the database. */
   readonly plans?: string;
   readonly dataDir?: string;
@@ -35,6 +37,7 @@ export const USAGE = `npm run bench -- [options]
   --only a,b         only these figures: receipt, connector, hot, pending, approve, sweep, million, append, audit-query,
                      integrate, verify (the last five, of which all but integrate take some 10 minutes, only where they are named)
   --entries N        entries beside which append and audit-query measure, and that verify reads (2000000; 100000 with --quick)
+  --organizations N  over how many organizations append and audit-query spread them (1)
   --plans DIR        write the plans of what audit-query asks the database to DIR
   --load TOOL        wrk or autocannon; default: wrk where it is installed
   --data-dir DIR     folder for PostgreSQL's files; default: a temporary one on a real disk
@@ -50,7 +53,8 @@ export function parseOptions(argv: readonly string[]): Options | 'help' {
     args: [...argv],
     options: {
       quick: { type: 'boolean' }, help: { type: 'boolean', short: 'h' }, pairs: text, seconds: text, connections: text,
-      agents: text, pool: text, only: text, load: text, 'data-dir': text, json: text, profile: text, entries: text, plans: text,
+      agents: text, pool: text, only: text, load: text, 'data-dir': text, json: text, profile: text, entries: text,
+      organizations: text, plans: text,
       set: { type: 'string', multiple: true },
     },
   });
@@ -66,6 +70,7 @@ export function parseOptions(argv: readonly string[]): Options | 'help' {
     agents: whole('agents', values.agents, 1_000),
     poolSize: whole('pool', values.pool, 10),
     entries: whole('entries', values.entries, quick ? 100_000 : 2_000_000),
+    organizations: whole('organizations', values.organizations, 1),
     ...(values.plans === undefined ? {} : { plans: values.plans }),
     only: values.only?.split(',') ?? [],
     load,

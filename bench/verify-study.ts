@@ -20,7 +20,7 @@ export const verifyStudy: Study = {
   onlyWhenNamed: true,
   run: async ({ stage, options, progress }) => {
     progress.begin(`writing ${whole(options.entries)} entries`, 1);
-    await fillLog(stage, options.entries, (share) => progress.to(share));
+    await fillLog(stage, { entries: options.entries, organizations: 1 }, (share) => progress.to(share));
     progress.begin('growing the trees', 1);
     await integrated(stage);
     const rounds: Round[] = [];

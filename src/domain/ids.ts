@@ -20,18 +20,21 @@ let used = pool.length;
 const characters = Buffer.alloc(TIME_CHARACTERS + RANDOM_CHARACTERS);
 
 const TICKS_PER_MILLISECOND = 256;
+/** So far ids go on ahead of a clock that stands, or was set back. A larger step is a time that is asked for. */
+const AHEAD_MS = 1_000;
 let lastTick = 0;
 
-/** Rises with each id, so that those made within one millisecond sort as they were made. */
+/** Rises with each id, so that they sort as they were made: those of one millisecond too, however many there are. */
 function nextTick(now: number): number {
   const tick = now * TICKS_PER_MILLISECOND;
-  lastTick = lastTick >= tick && lastTick < tick + TICKS_PER_MILLISECOND - 1 ? lastTick + 1 : tick;
+  const isAhead = lastTick >= tick && lastTick < tick + AHEAD_MS * TICKS_PER_MILLISECOND;
+  lastTick = isAhead ? lastTick + 1 : tick;
   return lastTick;
 }
 
 /**
- * Makes an identifier: prefix, 50 bits of time (milliseconds, and a count within each) and 130 random bits in Crockford's
- * base32, so that ids made later sort later and none can be guessed. Opaque to everyone else.
+ * Makes an identifier: prefix, 50 bits of time (milliseconds, and a count that goes on into the next ones) and 130 random bits in
+ * Crockford's base32, so that ids made later sort later and none can be guessed. Opaque to everyone else.
  */
 export function newId(prefix: IdPrefix, now: number = Date.now()): string {
   if (used === pool.length) {

@@ -11,7 +11,7 @@ const EXECUTE = '/api/v1/execute';
 const DEEP = 480;
 
 type Filters = Readonly<Record<string, string>>;
-type AuditEntry = Entry & { readonly organizationId: string; readonly seq: number };
+type AuditEntry = Entry & { readonly organizationId: string; readonly chain: string; readonly seq: number };
 
 let server: TestServer;
 let root: Client;
@@ -137,6 +137,17 @@ test('pages are in one order, by cursor as by offset, and an agent\'s in that of
   for (const filters of narrowed) {
     const seqs = (await all({ agentId: agents[0]!.id, ...filters }, 2)).map(({ seq }) => seq);
     expect(seqs).toEqual([...seqs].sort((a, b) => b - a));
+  }
+});
+
+test('where one server writes, a list of everything has the entries of a chain in its order too', async () => {
+  const burst = await anAgent(server).granted('web.search').create();
+  const calls = Array.from({ length: 120 }, (_, i) => burst.client.post(EXECUTE, { capability: 'web.search', input: { i } }));
+  for (const answer of await Promise.all(calls)) answer.expect(200);
+  const listed = await all({}, 500);
+  for (const chain of new Set(listed.map((entry) => entry.chain))) {
+    const seqs = listed.filter((entry) => entry.chain === chain).map(({ seq }) => seq);
+    expect({ chain, seqs }).toEqual({ chain, seqs: [...seqs].sort((a, b) => b - a) });
   }
 });
 

@@ -6,9 +6,10 @@ import type { RunStatement } from '../../platform/auth/credential-source.js';
 import type { Scope } from '../../platform/auth/scope.js';
 import { inOneGo } from '../../platform/database/in-one-go.js';
 import { pageFrom, type Page, type PageRequest } from '../../platform/http/pagination.js';
-import { type AuditFilter, type Selection, selectionOf } from './entry-selection.js';
-import { countStatement, IN_ORDER, keyOf, pageStatement } from './entry-walks.query.js';
+import { type AuditFilter, selectionOf } from './entry-selection.js';
+import { IN_ORDER, keyOf } from './entry-walks.query.js';
 import { ENTRY_COLUMNS, numbered, type EntryRow } from './entry-rows.js';
+import { pageOfEntries } from './page-of-entries.query.js';
 
 /** Beyond this many matches counting costs more than the number is worth. */
 const COUNTED = 10_000;
@@ -36,29 +37,31 @@ export class AuditQuery {
 
   /**
    * Newest first. An agent's entries come in the order of its chain, all others by id, which sorts by the time at which it
-   * was made. Each organization is read by an index of its own, so that a page of everything costs a page of each, not a
+   * was made. Each organization is read by an index of its own, so that a page of everything costs a page of the newest, not a
    * sort of the log.
    */
   async list(scope: Scope, filter: AuditFilter, page: PageRequest, onlyOf?: string): Promise<AuditPage> {
-    const organizations = await this.organizations(scope, filter.organizationId);
     const selection = selectionOf(filter, scope.agentId, onlyOf);
+    const organizations = selection === undefined ? [] : await this.organizations(scope, filter.organizationId, selection.chain);
     if (selection === undefined || organizations.length === 0) return { rows: [], total: 0, totalIsExact: true };
-    const [rows, counted] = await this.inOrder((run) =>
-      [this.page(run, selection, organizations, page), this.count(run, selection, organizations)]);
+    const isEverywhere = scope.organizations === 'all' && filter.organizationId === undefined;
+    const wanted = { selection, organizations, isEverywhere };
+    const [rows, counted] = await this.inOrder((run) => pageOfEntries(run, wanted, page, COUNTED + 1));
     const total = Math.min(counted, COUNTED);
     const keyOfEntry = (entry: StoredEntry) => [keyOf(selection) === 'seq' ? String(entry.seq) : entry.id];
     return { ...pageFrom(rows, total, page.limit, keyOfEntry), totalIsExact: counted <= COUNTED };
   }
 
-  /** Page and total of one moment, sent in one go. */
-  private async inOrder<Rows, Count>(ask: (run: RunStatement) => [Promise<Rows>, Promise<Count>]): Promise<[Rows, Count]> {
+  /** Page and total of one moment, sent in one go where no statement hangs on the answer of another. */
+  private async inOrder<Answer>(ask: (run: RunStatement) => Promise<Answer>): Promise<Answer> {
     const runner = this.dataSource.createQueryRunner();
     await runner.connect();
     try {
       const run: RunStatement = (sql, parameters) => runner.query(sql, [...parameters]) as ReturnType<RunStatement>;
       const begun = runner.query(`start transaction isolation level repeatable read, read only; ${IN_ORDER}`);
-      const [, rows, count] = await inOneGo([begun, ...ask(run), runner.query('commit')]);
-      return [rows, count];
+      const [, answer] = await inOneGo([begun, ask(run)]);
+      await runner.query('commit');
+      return answer;
     } catch (error) {
       await runner.query('rollback').catch(() => undefined);
       throw error;
@@ -67,48 +70,23 @@ export class AuditQuery {
     }
   }
 
-  private async page(
-    run: RunStatement, selection: Selection, organizations: readonly string[], page: PageRequest,
-  ): Promise<StoredEntry[]> {
-    const key = keyOf(selection);
-    const [cursor] = page.after ?? [];
-    const after = key === 'seq' ? sequence(cursor) : (cursor ?? null);
-    const keys = pageStatement(selection, organizations, { after, limit: page.limit + 1, offset: page.offset });
-    const chain = selection.chain === undefined ? '' : `e.chain = $${keys.parameters.push(selection.chain)} and `;
-    const rows = (await run(
-      `select ${ENTRY_COLUMNS} from (${keys.sql}) page cross join lateral (
-         select * from audit_entries e where e.organization_id = page.organization_id and ${chain}e.${key} = page.key limit 1) e
-       order by page.key desc`,
-      keys.parameters,
-    )) as unknown as EntryRow[];
-    return rows.map(numbered);
-  }
-
-  private async count(run: RunStatement, selection: Selection, organizations: readonly string[]): Promise<number> {
-    const { sql, parameters } = countStatement(selection, organizations, COUNTED + 1);
-    const [row] = await run(sql, parameters);
-    return Number(row!['total']);
-  }
-
-  /** The organizations of a scope by name; "all" by stepping from one to the next through the heads' key. */
-  private async organizations({ organizations }: Scope, only?: string): Promise<string[]> {
+  /** The organizations of a scope by name: of "all", those that a chain has been in, or each by stepping through the heads' key. */
+  private async organizations({ organizations }: Scope, only?: string, chain?: string): Promise<string[]> {
     if (organizations !== 'all') return organizations.filter((one) => only === undefined || one === only);
     if (only !== undefined) return [only];
-    const rows = await this.dataSource.query<{ id: string }[]>(
-      `with recursive found as (
-         (select h.organization_id from audit_heads h order by h.organization_id limit 1)
-         union all
-         select (select h.organization_id from audit_heads h where h.organization_id > found.organization_id
-                 order by h.organization_id limit 1)
-         from found where found.organization_id is not null)
-       select found.organization_id as id from found where found.organization_id is not null`,
-    );
+    const [sql, parameters] = chain === undefined ? [EVERY_ORGANIZATION, []] : [ORGANIZATIONS_OF_CHAIN, [chain]];
+    const rows = await this.dataSource.query<{ id: string }[]>(sql, parameters);
     return rows.map(({ id }) => id);
   }
 }
 
-/** A cursor of ours over a chain holds a position; anything else points behind its beginning. */
-function sequence(text: string | undefined): string | null {
-  if (text === undefined) return null;
-  return /^\d{1,15}$/.test(text) ? text : '0';
-}
+const ORGANIZATIONS_OF_CHAIN = 'select h.organization_id as id from audit_heads h where h.chain = $1';
+
+const EVERY_ORGANIZATION = `
+  with recursive found as (
+    (select h.organization_id from audit_heads h order by h.organization_id limit 1)
+    union all
+    select (select h.organization_id from audit_heads h where h.organization_id > found.organization_id
+            order by h.organization_id limit 1)
+    from found where found.organization_id is not null)
+  select found.organization_id as id from found where found.organization_id is not null`;

@@ -36,33 +36,43 @@ export interface Extent {
 interface Index {
   readonly table: 'audit_entries' | 'audit_subjects';
   readonly key: 'seq' | 'id' | 'entry_id';
+  /** Without the organization where that is a key of its own behind the hash: such an index goes across organizations. */
   readonly hashed: readonly string[];
 }
 
+/** Where stretches come from: SQL of rows `organization_id`, `event` (null where the index knows none) and `key`, the newest there. */
+export type Newest = (walk: Walk) => string;
+
 /** The keys of one page, newest first: columns `organization_id` and `key`, which is `keyOf` the selection. */
-export function pageStatement(selection: Selection, organizations: readonly string[], { after, limit, offset }: Extent): Statement {
-  const walk = new Walk(selection);
-  const { key } = walk.index;
-  const begin = walk.parameter(after);
-  const type = key === 'seq' ? 'bigint' : 'text';
-  const behind = `(${begin}::${type} is null or e.${key} < ${begin}::${type})`;
-  const most = limit + offset;
-  const columns = `select ${walk.distinct}e.organization_id, e.${key} as key`;
-  const each = (conditions: string) =>
-    `${columns} ${walk.from} where ${conditions} and ${behind} order by e.${key} desc limit ${most}`;
+export function pageStatement(selection: Selection, organizations: readonly string[], extent: Extent): Statement {
+  const walk = new Walk(selection, extent.after);
   const stretches = organizations.length * walk.events.length;
-  const found = most > DEEP && stretches > 1 && stretches <= MERGED ? walk.merged(organizations, each) : walk.sorted(organizations, each);
-  const sql = `select found.* from (${found}) found order by found.key desc limit ${limit} offset ${offset}`;
-  return { sql, parameters: walk.parameters };
+  if (stretches > 1 && !(extent.limit + extent.offset > DEEP && stretches <= MERGED)) {
+    return newestFirst(walk, extent, (each) => each.newest(organizations));
+  }
+  const found = walk.merged(organizations, (conditions) => walk.newestKeys(conditions, extent.limit + extent.offset));
+  return { sql: cut(found, extent), parameters: walk.parameters };
 }
+
+/** So many entries stand in at most as many stretches: those whose newest are newest. No other is read for more than its newest. */
+export function newestFirst(walk: Walk, extent: Extent, newest: Newest): Statement {
+  const most = extent.limit + extent.offset;
+  const found = `select stretch.* from (select newest.* from (${newest(walk)}) newest order by newest.key desc limit ${most}) newest
+    cross join lateral (${walk.newestKeys(walk.stretch('newest.organization_id', 'newest.event'), most)}) stretch`;
+  return { sql: cut(found, extent), parameters: walk.parameters };
+}
+
+const cut = (found: string, { limit, offset }: Extent) =>
+  `select found.* from (${found}) found order by found.key desc limit ${limit} offset ${offset}`;
 
 /** How many there are, counted up to a number: column `total`. */
 export function countStatement(selection: Selection, organizations: readonly string[], most: number): Statement {
   const walk = new Walk(selection);
-  const found = walk.sorted(organizations, (conditions) =>
-    `select ${walk.distinct}e.${walk.index.key} as key ${walk.from} where ${conditions} order by 1 desc limit ${most}`);
-  const sql = `select count(*)::integer as total from (select from (${found}) found limit ${most}) counted`;
-  return { sql, parameters: walk.parameters };
+  return totalOf(walk.everything(organizations, most), walk);
+}
+
+export function totalOf(found: string, { parameters }: Walk): Statement {
+  return { sql: `select count(*)::integer as total from (${found}) counted`, parameters };
 }
 
 /** By what the selection's entries are in order: within a chain by position, else by id, which sorts by the time it was made at. */
@@ -76,42 +86,44 @@ export function keyOf({ chain }: Selection): 'seq' | 'id' {
  */
 function indexOf({ chain, user, events, capability }: Selection): Index {
   if (user !== undefined) {
-    const hashed = chain !== undefined ? ['chain'] : capability !== undefined ? ['capability'] : events !== undefined ? ['event'] : [];
-    return {
-      table: 'audit_subjects', key: chain === undefined ? 'entry_id' : 'seq',
-      hashed: hashed.length === 0 ? [] : ['organization_id', 'user_id', ...hashed],
-    };
+    const table = 'audit_subjects';
+    if (chain !== undefined) return { table, key: 'seq', hashed: ['organization_id', 'user_id', 'chain'] };
+    if (capability !== undefined) return { table, key: 'entry_id', hashed: ['organization_id', 'user_id', 'capability'] };
+    return { table, key: 'entry_id', hashed: events === undefined ? [] : ['user_id', 'event'] };
   }
-  const ofCapability = chain === undefined ? ['capability', 'event'] : ['capability'];
-  const kind = capability !== undefined ? ofCapability : events !== undefined ? ['event'] : [];
-  if (kind.length === 0) return { table: 'audit_entries', key: chain === undefined ? 'id' : 'seq', hashed: [] };
-  return chain === undefined
-    ? { table: 'audit_entries', key: 'id', hashed: ['organization_id', ...kind] }
-    : { table: 'audit_entries', key: 'seq', hashed: ['organization_id', 'agent_id', ...kind] };
+  const table = 'audit_entries';
+  if (chain === undefined) {
+    return { table, key: 'id', hashed: capability !== undefined ? ['capability', 'event'] : events !== undefined ? ['event'] : [] };
+  }
+  const kind = capability !== undefined ? ['capability'] : events !== undefined ? ['event'] : [];
+  return { table, key: 'seq', hashed: kind.length === 0 ? [] : ['organization_id', 'agent_id', ...kind] };
 }
 
 /** Puts together the SQL of one statement over the stretches of an index: one for each organization and, where it has them, event. */
-class Walk {
+export class Walk {
   readonly parameters: unknown[] = [];
   readonly index: Index;
-  readonly from: string;
-  /** A subject may be one of its entry by several members. */
-  readonly distinct: string;
   /** Of the stretches; one that is undefined where the index knows no events. */
   readonly events: readonly (string | undefined)[];
+  private readonly isSubject: boolean;
   private readonly fixed: Record<string, string> = {};
-  private readonly conditions: string[] = [];
+  /** What is compared besides. */
+  readonly conditions: string[] = [];
+  /** Parts of the index outside of which nothing is wanted, beside those by time. */
+  private readonly bounds: string[] = [];
 
-  constructor(private readonly selection: Selection) {
+  /**
+   * @param after the key behind which a page begins
+   * @param down the key with which it ends at the latest
+   */
+  constructor(readonly selection: Selection, readonly after: string | null = null, down?: string) {
     this.index = indexOf(selection);
-    const isSubject = this.index.table === 'audit_subjects';
-    this.from = isSubject ? 'from audit_subjects e' : 'from audit_entries e';
-    this.distinct = isSubject ? 'distinct ' : '';
+    this.isSubject = this.index.table === 'audit_subjects';
     const byEvent = this.index.hashed.includes('event');
     this.events = byEvent ? selection.events! : [undefined];
     const { chain, capability, user, events, byAgent, reader, from, to } = selection;
     if (chain !== undefined) this.fixed['chain'] = this.text(chain);
-    if (chain !== undefined && !isSubject) this.fixed['agent_id'] = this.fixed['chain']!;
+    if (chain !== undefined && !this.isSubject) this.fixed['agent_id'] = this.fixed['chain']!;
     if (capability !== undefined) this.fixed['capability'] = this.text(capability);
     if (user !== undefined) this.fixed['user_id'] = this.text(user);
     if (events !== undefined && !byEvent) this.conditions.push(`e.event = any (${this.parameter(events)}::text[])`);
@@ -120,19 +132,53 @@ class Walk {
     if (to !== undefined) this.conditions.push(`e."timestamp" <= ${this.text(to)}`);
     if (reader !== undefined) {
       this.conditions.push(`exists (select from audit_subjects s where s.organization_id = e.organization_id
-        and s.user_id = ${this.text(reader)} and s.entry_id = e.${isSubject ? 'entry_id' : 'id'})`);
+        and s.user_id = ${this.text(reader)} and s.entry_id = e.${this.isSubject ? 'entry_id' : 'id'})`);
     }
+    const { key } = this.index;
+    const type = key === 'seq' ? 'bigint' : 'text';
+    if (after !== null) this.bounds.push(`e.${key} < ${this.parameter(after)}::${type}`);
+    if (down !== undefined) this.bounds.push(`e.${key} >= ${this.parameter(down)}::${type}`);
   }
 
   parameter(value: unknown): string {
     return `$${this.parameters.push(value)}`;
   }
 
-  /** The newest of each stretch, to be sorted together. */
-  sorted(organizations: readonly string[], each: (conditions: string) => string): string {
-    const types = this.index.hashed.includes('event') ? ` cross join unnest(${this.parameter(this.events)}::text[]) as t(event)` : '';
-    return `select stretch.* from unnest(${this.parameter(organizations)}::text[]) as o(id)${types}
-      cross join lateral (${each(this.stretch('o.id', types === '' ? undefined : 't.event'))}) stretch`;
+  /** Whether the index goes across organizations: by its hash, and then by theirs. */
+  get isAcross(): boolean {
+    return this.index.hashed.length > 0 && !this.index.hashed.includes('organization_id');
+  }
+
+  /** A subject may be one of its entry by several members. */
+  get distinct(): string {
+    return this.isSubject ? 'distinct ' : '';
+  }
+
+  /** Rows of the table that fit, newest first, as columns `organization_id`, `key` and those given. */
+  newestKeys(conditions: string, most: number, columns = ''): string {
+    const { table, key } = this.index;
+    return `select ${this.distinct}e.organization_id, e.${key} as key${columns} from ${table} e where ${conditions}
+      order by e.${key} desc limit ${most}`;
+  }
+
+  /** The newest of each stretch. */
+  newest(organizations: readonly string[]): string {
+    const { source, stretch, event } = this.stretches(organizations);
+    return `select first.organization_id, ${event} as event, first.key from ${source}
+      cross join lateral (${this.newestKeys(stretch, 1)}) first`;
+  }
+
+  /** All of each stretch, one stretch behind the other, up to a number. */
+  everything(organizations: readonly string[], most: number): string {
+    const { source, stretch } = this.stretches(organizations);
+    return `select from ${source} cross join lateral (${this.newestKeys(stretch, most)}) one limit ${most}`;
+  }
+
+  private stretches(organizations: readonly string[]): { source: string; stretch: string; event: string } {
+    const source = `unnest(${this.parameter(organizations)}::text[]) as o(id)`;
+    if (!this.index.hashed.includes('event')) return { source, stretch: this.stretch('o.id'), event: 'null::text' };
+    const types = ` cross join unnest(${this.parameter(this.events)}::text[]) as t(event)`;
+    return { source: source + types, stretch: this.stretch('o.id', 't.event'), event: 't.event' };
   }
 
   /** Each stretch for itself, in order: the database merges them and reads no more of any than is wanted. */
@@ -143,15 +189,26 @@ class Walk {
     }).join(' union all ');
   }
 
-  private stretch(organization: string, event: string | undefined): string {
-    const texts: Record<string, string> = { organization_id: organization, ...this.fixed, ...(event === undefined ? {} : { event }) };
+  /** What is wanted of one stretch. */
+  stretch(organization: string, event?: string): string {
+    return [this.part(organization, event), ...this.conditions].join(' and ');
+  }
+
+  /** What an index is cut by, though not all in that part be wanted. */
+  part(organization: string, event?: string): string {
+    const place = this.index.hashed.includes('organization_id') ? `e.organization_id || ''` : 'e.organization_id';
+    return [...this.kind(organization, event), `${place} = ${organization}`, ...this.near(organization), ...this.bounds].join(' and ');
+  }
+
+  /** What the index hashes, and those texts compared; no organization where the index goes across them. */
+  kind(organization: string, event?: string): string[] {
+    const texts: Record<string, string> = { ...this.fixed, ...(this.index.hashed.includes('event') ? { event: event! } : {}) };
     const { hashed } = this.index;
-    const [stored, wanted] = [hashed.map((column) => `e.${column}`), hashed.map((column) => texts[column]!)];
-    const parts = hashed.length === 0 ? [] : [`${hashOf(stored)} = ${hashOf(wanted)}`];
+    const wanted = hashed.map((column) => (column === 'organization_id' ? organization : texts[column]!));
+    const parts = hashed.length === 0 ? [] : [`${hashOf(hashed.map((column) => `e.${column}`))} = ${hashOf(wanted)}`];
     // Behind a hash the texts are only compared: as conditions of another index they would have that one walked, match or not.
     const compared = hashed.length === 0 ? '' : ` || ''`;
-    for (const [column, text] of Object.entries(texts)) parts.push(`e.${column}${compared} = ${text}`);
-    return [...parts, ...this.near(organization), ...this.conditions].join(' and ');
+    return [...parts, ...Object.entries(texts).map(([column, text]) => `e.${column}${compared} = ${text}`)];
   }
 
   /** The part of the index outside of which no entry of the asked time is. */
@@ -174,7 +231,7 @@ class Walk {
   }
 }
 
-/** As the migration's indexes have it, letter for letter: else they do not serve. */
+/** As the migrations' indexes have it, letter for letter: else they do not serve. */
 function hashOf(texts: readonly string[]): string {
   return `hashtextextended((${texts.join(` || ' ' || `)}) collate "C", 0)`;
 }

@@ -117,6 +117,8 @@ function blocked(item: AdmissionItem, facts: Facts, decision: Of<'block'>): Admi
 
 function licence(item: AdmissionItem, facts: Facts, decision: Of<'run'>): AdmissionPlan {
   const executionId = newId('exec');
+  // Made in the order of the chain: ids rise, and a list by them has an effect after its cause.
+  const started = startedEntry(item, facts, decision, executionId, 'receipt');
   const auditId = newId('audit');
   const now = new Date();
   const closing = entry(item, auditId, {
@@ -134,7 +136,7 @@ function licence(item: AdmissionItem, facts: Facts, decision: Of<'run'>): Admiss
     opens: 0,
     uses: decision.uses,
     effects: decision.notify ? [notify(item.organizationId, 'execution.notified', { executionId })] : [],
-    entries: [startedEntry(item, facts, decision, executionId, 'receipt'), closing],
+    entries: [started, closing],
   };
 }
 

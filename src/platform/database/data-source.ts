@@ -27,6 +27,7 @@ import { SignRecoveries20261124000600 } from '../../../migrations/20261124000600
 import { SignErasures20261124000700 } from '../../../migrations/20261124000700-sign-erasures.js';
 import { VouchForKeys20261124000800 } from '../../../migrations/20261124000800-vouch-for-keys.js';
 import { KeepWhatIsSigned20261124001000 } from '../../../migrations/20261124001000-keep-what-is-signed.js';
+import { IndexAcrossOrganizations20261124002000 } from '../../../migrations/20261124002000-index-across-organizations.js';
 import { GatheringSocket } from './gathering-socket.js';
 
 const OLDEST_POSTGRESQL = 150_000;
@@ -67,6 +68,7 @@ export function dataSourceOptions(
       KeepTileRoots20261123000400, FollowErasures20261123000600, SignPeopleIn20261124000100,
       HandEffectsOver20261124000200, NarrowForkGuard20261124000300, AnalyzeLess20261124000400, SignSweeps20261124000500,
       SignRecoveries20261124000600, SignErasures20261124000700, VouchForKeys20261124000800, KeepWhatIsSigned20261124001000,
+      IndexAcrossOrganizations20261124002000,
     ],
     migrationsTableName: 'migrations',
     // Each migration commits with its own row in the table, so a failed one leaves those before it in place.
