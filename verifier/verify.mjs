@@ -248,18 +248,18 @@ function succeed(succession, instance, vkey, note = '') {
 // --- 6. An entry by itself --------------------------------------------------------------------------------------------------------
 const [DIGEST, TIME] = [/^[A-Za-z0-9_-]{43}$/, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/];
 const COLUMNS = ['id', 'event', 'actorId', 'organizationId', 'outcome', 'timestamp'];
-const [ERASURE, isAgent] = ['gdpr.erasure_executed', (chain) => chain.startsWith('agt_')];
+const [ERASURE, TRANSFER, isAgent] = ['gdpr.erasure_executed', 'agent.transferred', (chain) => chain.startsWith('agt_')];
 function hashOf({ chain, capability, payload }, prevHash) {
   const before = (isAgent(chain) ? `"agentId":${jcs(chain)},` : '') + (capability === null ? '' : `"capability":${jcs(capability)},`);
-  return hex(sha256(utf8(`{${before}"payload":${payload}${prevHash === null ? '' : `,"prevHash":${jcs(prevHash)}`}}`)));
+  return sha256(utf8(`{${before}"payload":${payload}${prevHash === null ? '' : `,"prevHash":${jcs(prevHash)}`}}`));
 }
-/** Hash, columns and values. Findings are [kind, end of a sentence]; `blanks` are the digests whose values are gone. */
+/** Hash, columns and values. Findings are [kind, end of a sentence]; `blanks` are what `checkValues` gives. */
 function checkEntry(entry, expectedPrevHash, isPartOfValues) {
   const findings = [];
   const column = (name) => findings.push(['column_mismatch', `has a changed column: ${name} is not what was hashed`]);
   const edited = (what) => findings.push(['edited', `was changed after it was written: ${what}`]);
   if (entry.agentId !== (isAgent(entry.chain) ? entry.chain : null)) column('agentId');
-  const isHashed = (prevHash) => prevHash !== undefined && hashOf(entry, prevHash) === entry.hash;
+  const isHashed = (prevHash) => prevHash !== undefined && hex(hashOf(entry, prevHash)) === entry.hash;
   if (!isHashed(entry.prevHash) && isHashed(expectedPrevHash)) column('prevHash');
   else if (!isHashed(entry.prevHash)) edited('its hash no longer fits its content');
   const payload = readPayload(entry.payload);
@@ -296,7 +296,7 @@ function commitmentsOf(payload) {
   }
   return found;
 }
-/** Holds the values beside an entry against its commitments; returns the digests of those that are gone, or what is wrong. */
+/** Holds the values beside an entry against its commitments; returns what is wrong, or digests of what is gone and of its place. */
 function checkValues(text, commitments, isPart) {
   const values = attempt(() => JSON.parse(text));
   // A text with doubled names or spaces could be read in two ways.
@@ -304,22 +304,22 @@ function checkValues(text, commitments, isPart) {
   const blanks = []; let previous = '';
   for (const one of values) {
     const { d, pointer, salt, value, erased } = one ?? {};
-    const isBlank = erased === true && salt === undefined, names = isObject(one) ? Object.keys(one).sort().join() : '';
-    const areTexts = [d, pointer, salt ?? '', value ?? ''].every((member) => typeof member === 'string');
-    if (names !== (isBlank ? 'd,erased,pointer' : 'd,pointer,salt,value') || !areTexts) return 'a disclosure is malformed';
-    if (pointer < previous) return 'its disclosures are out of order';
+    const isBlank = erased === true && value === undefined, names = isObject(one) ? Object.keys(one).sort().join() : '';
+    const areTexts = [d, pointer, salt, value ?? ''].every((member) => typeof member === 'string');
+    if (names !== (isBlank ? 'd,erased,pointer,salt' : 'd,pointer,salt,value') || !areTexts) return 'a disclosure is malformed';
+    if (pointer <= previous) return 'its disclosures are out of order, or two of them stand in one place';
     previous = pointer;
     const wanted = commitments.get(d);
     if (!commitments.delete(d)) return `the value at ${pointer} answers to no commitment of the entry`;
     const steps = pointer.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
     const isThere = steps[0] === '' && steps[1] === wanted.place && steps[2] === wanted.name && steps.length === (wanted.isWhole ? 3 : 4);
     if (!isThere || /~(?![01])|[\uD800-\uDFFF]/u.test(pointer)) return `the value at ${pointer} stands in the wrong place`;
-    if (isBlank) blanks.push(d);
     // Any other length than 16 would let salt and text be cut apart elsewhere and still give the digest.
-    const bytes = isBlank ? undefined : unbase64url(salt);
-    const said = wanted.isWhole ? value : `[${jcs(steps[3])},${value}]`;
-    const isSalted = bytes?.length === 16 && base64url(bytes) === salt && base64url(sha256(bytes, utf8(said))) === d;
-    if (!isBlank && !(isSalted && parseCanonical(value) !== undefined)) return `the value at ${pointer} is not the one committed to`;
+    const bytes = unbase64url(salt), isSalted = bytes?.length === 16 && base64url(bytes) === salt;
+    const said = isBlank ? jcs(pointer) : wanted.isWhole ? value : `[${jcs(steps[3])},${value}]`;
+    const digest = isSalted ? base64url(sha256(bytes, utf8(said))) : undefined;
+    if (isBlank && isSalted) blanks.push(`${d} ${digest}`);
+    else if (digest !== d || parseCanonical(value) === undefined) return `the value at ${pointer} is not the one committed to`;
   }
   const [missing] = isPart ? [] : commitments.values();
   return missing ? `a value of ${missing.place}.${missing.name} is missing` : blanks;
@@ -370,7 +370,7 @@ outcome:text? timestamp:text payload:text disclosures:text?? prevHash:text? hash
 /** One file being checked. `open` is the section, of one organization, whose lines are going by. */
 class Check {
   breaks = []; keys = []; named = {}; rotated = {}; remembered = []; rank = -1; header = { organizations: [] }; digest = new Sha256();
-  checkpoints = new Map(); consistencies = new Map(); transfers = new Map(); orders = new Map(); cutChains = new Set();
+  checkpoints = new Map(); consistencies = new Map(); transfers = new Map(); orders = new Map(); cutChains = new Set(); ids = new Set();
   counts = { lines: 0, bytes: 0, organizations: 0, chains: 0, entries: 0, unanchored: 0, erased: 0, withheld: 0, breaks: 0 };
   found = (chain, position, entryId, kind, detail) =>
     this.counts.breaks++ < 1_000 && this.breaks.push({ chain, position, entryId, kind, detail });
@@ -387,15 +387,14 @@ class Check {
     const follows = known?.rank > this.rank || (known?.rank === this.rank && line.kind !== 'map');
     const isOurs = this.open && this.open.id === (line?.organizationId ?? this.open.id);
     const isInside = isOurs || known?.rank < LINES.seam.rank || known?.rank > LINES.head.rank;
-    const isDue = (this.rank < 0) === (line?.kind === 'export') && !this.ended && (follows || opens) && isInside;
+    const fits = known?.fits(line), isDue = (this.rank < 0) === (line?.kind === 'export') && !this.ended && (follows || opens) && isInside;
     const { waiting, order } = this; this.waiting = this.order = undefined;
     if (order && line?.event !== ERASURE) this.inFile('reordered', 'follows the note over an erasure, and is none');
     if (waiting && line?.kind !== 'inclusion') this.inEntry(waiting, 'tree_mismatch', 'comes without its proof');
-    const isRead = known?.fits(line);
-    if (!isRead) this.inFile('edited', 'cannot be read: it is not as the format wants it');
+    if (!fits) this.inFile('edited', 'cannot be read: it is not as the format wants it');
     else if (!isDue) this.inFile('reordered', `is of the kind ${line.kind}, which does not belong there`);
     this.rank = known?.rank ?? this.rank;
-    if (isRead && isInside) this[line.kind]?.(line, this.open, waiting, order);
+    if (fits && isInside) this[line.kind]?.(line, this.open, waiting, order);
     this.digest.update(bytes).update(LINE_END);
   }
   export(line) {
@@ -454,7 +453,7 @@ class Check {
     const what = isGone ? 'is gone: it was remembered' : 'does not go on from the remembered one: it was rewritten, or the file is older';
     if (goesOn === false) this.found(tree, size, null, 'checkpoint_invalid', `the tree of ${tree} ${what}`);
   }
-  /** Whoever owns the database can append an entry of a sweep or an erasure. It counts only where a key has signed what it says. */
+  /** Whoever owns the database can append an entry of a sweep or an erasure. It counts, once, where a key has signed it as it is. */
   sweep({ entryId, note }) {
     if (this.orders.has(entryId)) return this.inFile('deleted', 'is a second note over the same sweep');
     this.orders.set(entryId, { note, origin: note.split('\n')[0], size: 0 });
@@ -462,9 +461,9 @@ class Check {
   erasure({ note }) {
     this.order = note; this.orders.set(note, { note, origin: note.split('\n')[0], size: 0, kind: 'unauthorised_erasure' });
   }
-  /** Whether a note is of this kind and organization, of how much is gone, and of all that an entry says. */
-  isOrdered = (note, kind, size, metadata) => openNote(note ?? '', this.keys).text ===
-    `${this.header.instance}/${this.open.id}/${kind}\n${size}\n${base64(sha256(utf8(jcs(metadata))))}\n`;
+  /** Whether a note is of this kind and organization, of how much is gone, and of the entry: all that is hashed of it but the link. */
+  isOrdered = (note, kind, size, entry) => openNote(note ?? '', this.keys).text ===
+    `${this.header.instance}/${this.open.id}/${kind}\n${size}\n${base64(hashOf(entry, null))}\n`;
   seam(line, s) {
     const { chain, seq, hash, count, checkpoint: { size, root } } = line;
     if (s.seams.has(chain)) return this.inFile('deleted', 'is a second cut of the same chain');
@@ -483,8 +482,8 @@ class Check {
     for (const [kind, said] of checked.findings) this.inEntry(line, kind, said);
     if (line.disclosures === undefined && what !== 'archive') this.inEntry(line, 'edited', 'is shown without its disclosures');
     this.grow(line, s, isApart);
-    if (!isApart) this.follow(line, checked.payload?.event === 'agent.transferred' ? checked.payload.metadata : {}, chain, before);
-    for (const d of checked.blanks) s.blanks.set(`${line.hash} ${d}`, { chain: line.chain, seq: line.seq, id: line.id });
+    if (!isApart) this.follow(line, checked.payload?.event === TRANSFER ? checked.payload.metadata : {}, chain, before);
+    for (const blank of checked.blanks) s.blanks.set(`${line.hash} ${blank}`, { chain: line.chain, seq: line.seq, id: line.id });
     if (this.counts.breaks === before) this.heed(line, checked.payload, s, order);
   }
   grow(entry, s, isApart) {
@@ -543,7 +542,7 @@ class Check {
     if (hasHole) this.inRun(name, chain.seq + 1, seq - 1, 'deleted', 'should stand here: something was taken out of the chain, or moved');
     chain.hasJumped ||= hasHole;
     Object.assign(chain, { seq, hash, isNew: false, hasLeft: direction === 'out', isBroken: this.counts.breaks > before, range, hidden });
-    if (!direction) return;
+    if (!['in', 'out'].includes(direction)) return;
     // The two halves of a transfer stand in two organizations and name the same position and hash.
     const key = direction === 'out' ? `${name} ${seq} ${hash}` : `${name} ${seq - 1} ${prevHash}`;
     if (![undefined, direction].includes(this.transfers.get(key)?.direction)) this.transfers.delete(key);
@@ -552,16 +551,17 @@ class Check {
   heed(entry, { event, metadata }, s, order) {
     const [{ id, index }, listed] = [entry, (name) => (Array.isArray(metadata[name]) ? metadata[name] : [])];
     const erased = event === ERASURE ? listed('erased') : [];
-    const isSigned = event !== ERASURE || this.isOrdered(order, 'erasure', erased.length, metadata);
+    const isSigned = event !== ERASURE || (this.ids.size < this.ids.add(id).size && this.isOrdered(order, 'erasure', erased.length, entry));
     if (!isSigned) return this.inEntry(entry, 'unauthorised_erasure', 'says that values were erased, and no key that counts has signed it');
-    for (const pair of erased) this.counts.erased += s.blanks.delete(`${pair?.[0]} ${pair?.[1]}`) ? 1 : 0;
+    for (const one of erased) this.counts.erased += Array.isArray(one) && s.blanks.delete(one.join(' ')) ? 1 : 0;
+    if (event === TRANSFER && !['in', 'out'].includes(metadata.direction)) this.inEntry(entry, 'inserted', 'is no transfer in or out');
     const isRotation = event === 'admin.signing_key_rotated' && entry.chain === 'sys_platform';
     const isNext = isRotation && succeed(this.rotated, this.header.instance, metadata.keyId, metadata.keyNote);
     if (isNext && index !== null) this.announced = metadata.keyId;
     if (isRotation && !isNext) this.inEntry(entry, 'checkpoint_invalid', 'announces a key for which the key before has not vouched');
     if (event !== 'admin.audit_retention_sweep') return;
     const gone = listed('chains').reduce((sum, cut) => sum + cut?.count, 0);
-    const isOrdered = this.isOrdered(this.orders.get(id)?.note, 'sweep', gone, metadata);
+    const isOrdered = this.isOrdered(this.orders.get(id)?.note, 'sweep', gone, entry);
     for (const cut of listed('chains')) {
       const seam = s.seams.get(cut?.chain);
       if (seam?.sweepEntryId !== id || seam.sweepIndex !== index) continue;
@@ -589,7 +589,7 @@ class Check {
     const endless = isLog ? [...s.chains].filter(([name, { hasHead }]) => !hasHead && (this.agent ?? name) === name) : [];
     for (const [chain, { seq }] of endless) this.inEntry({ chain, seq }, 'truncated', 'is the last one, but no head says so');
     for (const { chain, seq, isConfirmed } of seams) if (!isConfirmed) this.inRun(chain, 1, seq, 'deleted', 'were cut by no signed sweep');
-    for (const blank of s.blanks.values()) this.inEntry(blank, 'unauthorised_erasure', 'lost a value that no signed erasure accounts for');
+    for (const blank of s.blanks.values()) this.inEntry(blank, 'unauthorised_erasure', 'lost a value as no signed erasure accounts for');
     if (s.heads !== s.declared) this.inTree('chain_removed', s.size, `should have ${s.declared} chains; the heads of ${s.heads} are there`);
     if (this.isWhole && s.gaps.swept !== swept) this.inTree('deleted', 0, `lacks ${s.gaps.swept} leaves as swept; sweeps say ${swept}`);
     // In the window of a part, the last leaf of a cut chain may lie in what the file does not show.

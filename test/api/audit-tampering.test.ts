@@ -6,6 +6,7 @@ import { verifyDatabase } from '../../src/modules/audit/verification/verify-data
 import { asRoot } from '../support/actors.js';
 import { auditOf } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { blank } from '../support/erased-by-hand.js';
 import { eventually } from '../support/eventually.js';
 import { withoutLeader } from '../support/leader.js';
 import { freePort } from '../support/server-process.js';
@@ -157,9 +158,7 @@ describe('what is more than an edit', () => {
 
   test('a value blanked as if it were erased, with no erasure in the log', async () => {
     const [row] = await server.sql<{ disclosures: string }>(`select disclosures from audit_entries ${where()}`);
-    const blanked = (JSON.parse(row!.disclosures) as { d: string; pointer: string }[])
-      .map(({ d, pointer }) => ({ d, erased: true, pointer }));
-    const outcome = await tampered(`update audit_entries set disclosures = '${JSON.stringify(blanked)}' ${where()}`);
+    const outcome = await tampered(`update audit_entries set disclosures = '${blank(row!.disclosures)}' ${where()}`);
     expect(outcome.breaks.map(({ kind, entryId }) => [kind, entryId])).toContainEqual(['unauthorised_erasure', victim.id]);
   });
 });

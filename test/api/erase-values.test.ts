@@ -275,7 +275,7 @@ test('a value that is blank without an entry that lists it is tampering, also wh
   await erased(server);
   await server.database.asSuperuser(
     `update audit_entries set disclosures = regexp_replace(disclosures,
-       '"pointer":"/metadata/input/keep","salt":"[^"]*","value":"[^}]*"', '"pointer":"/metadata/input/keep","erased":true')
+       '("pointer":"/metadata/input/keep","salt":"[^"]*"),"value":"[^}]*"', '\\1,"erased":true')
      where chain = '${agent.id}' and event = 'execution.started'`,
   );
   const { valid, breaks } = await verification(server);

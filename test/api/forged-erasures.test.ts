@@ -3,10 +3,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { organizationChain } from '../../src/domain/audit/chain.js';
-import type { PreparedEntry } from '../../src/domain/audit/entry.js';
+import type { Disclosure } from '../../src/domain/audit/commitments.js';
+import type { PreparedEntry, RecordedEvent } from '../../src/domain/audit/entry.js';
 import { signingKey, signNote } from '../../src/domain/audit/note.js';
-import { orderText } from '../../src/domain/audit/order-note.js';
+import { orderText, toldIn } from '../../src/domain/audit/order-note.js';
+import { sortedBlanks } from '../../src/domain/audit/search-entry.js';
 import { metadataOf } from '../../src/domain/audit/verify-joins.js';
+import { newId } from '../../src/domain/ids.js';
 import { DirectoryArchive } from '../../src/modules/audit/sweeps/archive.directory.js';
 import { ArchivedDisclosures, type ArchivedEntry } from '../../src/modules/audit/sweeps/archived-disclosures.js';
 import { rotateSigningKey } from '../../src/modules/audit/trees/rotate-signing-key.js';
@@ -14,9 +17,10 @@ import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../src/platform
 import { as, asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { countersign } from '../support/command-line.js';
-import { blank, digestsIn } from '../support/erased-by-hand.js';
+import { blank, blankedOf } from '../support/erased-by-hand.js';
 import { erased, erasuresOf, verification } from '../support/erasures.js';
 import { allSigned, download, verifierKeyOf, verifyBytes } from '../support/exports.js';
+import { forge } from '../support/forged.js';
 import { anOrganization, aPerson } from '../support/people.js';
 import { aged, archiveFolder, sweepOutcomes, verifiedArchives } from '../support/retention.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -87,9 +91,8 @@ const firstCall = async ({ agent }: Scene) => (await server.sql<Row>(
 async function forged(scene: Scene, noteOf: NoteOf, row?: Row): Promise<Forged> {
   const { organizationId } = scene;
   const blanked = row ?? (await firstCall(scene));
-  const { id, hash, disclosures } = blanked;
-  const pairs = digestsIn(disclosures).map((d) => [hash, d]).sort();
-  const metadata = { erasureId: 'ers_forged', erased: pairs };
+  const { id, disclosures } = blanked;
+  const metadata = { erasureId: 'ers_forged', erased: sortedBlanks(blankedOf(blanked)) };
   const entry = stamped(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata }, new Random('forged'));
   const note = await noteOf(entry);
   await server.sql(APPEND_ENTRIES, [...entryColumns([entry]), ...subjectColumns([entry])]);
@@ -103,8 +106,8 @@ async function forged(scene: Scene, noteOf: NoteOf, row?: Row): Promise<Forged> 
 }
 
 const instance = async () => (await server.sql<{ name: string }>('select name from instance'))[0]!.name;
-const signedBy = (seed: string): NoteOf => async ({ organizationId, payload }) =>
-  signNote(orderText('erasure', await instance(), organizationId, metadataOf(payload)), [signingKey(await instance(), seed)]);
+const signedBy = (seed: string): NoteOf => async (entry) =>
+  signNote(orderText('erasure', await instance(), entry.organizationId, toldIn(entry)), [signingKey(await instance(), seed)]);
 const none: NoteOf = () => Promise.resolve(undefined);
 const foreign = signedBy(randomBytes(32).toString('base64'));
 const fromRealErasure: NoteOf = async () =>
@@ -181,49 +184,155 @@ test('an erasure that no server carried out is found by server, command and file
   }
 });
 
-test('neither an erasure nor a sweep makes what somebody else has appended its own; the archives count it for nothing', async () => {
+/** With a server and a database of their own: what is done to the log stays in it. */
+async function onItsOwn(work: () => Promise<void>): Promise<void> {
   const own = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '1', AUDIT_ARCHIVE: archive } });
   const before = server;
   server = own;
   try {
-    const [scene, blankOnly, archived] = [await aScene(), await aScene(), await aScene()];
-    const { entry } = await forged(scene, none);
-    await reallyErased(scene);
-    const kept = await server.sql<{ id: string }>('select entry_id as id from audit_erasure_notes where organization_id = $1',
-      [scene.organizationId]);
-    expect(kept).toHaveLength(1);
-    expect(kept[0]!.id).not.toBe(entry.id);
-    expect((await ofDatabase('--no-remember')).breaks).toContainEqual(expect.objectContaining({ ...isUnsigned, chain: entry.chain }));
-
-    // Blanked, with no entry at all that lists it.
-    const gone = await firstCall(archived);
-    const { id, disclosures } = await firstCall(blankOnly);
-    await server.sql('select erase_disclosures_v1($1, $2, $3, $4)',
-      [blankOnly.organizationId, [id], [disclosures], [blank(disclosures)]]);
-    await aged(server.database);
-    expect(await hindered(scene)).toMatch(/says that values were erased, and is not signed/);
-    expect(await hindered(blankOnly)).toMatch(/lost a value that no erasure entry that is signed accounts for/);
-    expect(await hindered(archived)).toBeUndefined();
-    const left = ({ agent }: Scene) => server.sql('select id from audit_entries where chain = $1', [agent.id]);
-    for (const one of [scene, blankOnly]) expect(await left(one)).not.toEqual([]);
-    expect(await left(archived)).toEqual([]);
-
-    const [{ id: sweepId }] = (await server.sql<{ id: string }>('select id from audit_sweeps where organization_id = $1',
-      [archived.organizationId])) as [{ id: string }];
-    const values = new ArchivedDisclosures(new DirectoryArchive(archive));
-    const change = ({ id: one, text }: ArchivedEntry) => (one === gone.id ? blank(text) : text);
-    await values.rewrite(archived.organizationId, [sweepId], change, () => Promise.resolve());
-    const unlisted = [expect.objectContaining({ kind: 'unauthorised_erasure', chain: archived.agent.id, entryId: gone.id })];
-    const { entry: late } = await forged(archived, none, gone);
-    expect((await verifiedArchives(server.database, archive)).breaks).toEqual(expect.arrayContaining(unlisted));
-    await server.sql('insert into audit_erasure_notes (organization_id, entry_id, note) values ($1, $2, $3)',
-      [late.organizationId, late.id, await signedBy(PRESENT)(late)]);
-    expect(await verifiedArchives(server.database, archive)).toMatchObject({ breaks: [] });
+    await work();
   } finally {
     server = before;
     await own.stop();
   }
-});
+}
+
+/** What everybody who verifies says of an entry of an agent and of the log. */
+async function expectTampered({ organizationId, agent }: Scene, wanted: object): Promise<void> {
+  const found = { breaks: expect.arrayContaining([expect.objectContaining(wanted)]) };
+  expect(await verification(server)).toMatchObject({ valid: false, ...found });
+  expect(await ofDatabase('--no-remember')).toMatchObject({ code: 1, ...found });
+  expect(await ofDatabase('--no-remember', '--agent', agent.id)).toMatchObject({ code: 1, ...found });
+  for (const told of await ofFile(organizationId, [await verifierKeyOf(server)])) {
+    expect(told).toMatchObject({ verdict: 'tampered', ...found });
+  }
+}
+
+test('what a real erasure has left stays where it left it: under no other name, before no open value', () => onItsOwn(async () => {
+  const scene = await aScene();
+  const member = await aPerson(server, 'member', { organizationId: scene.organizationId });
+  const context = { customer: scene.customer, on_behalf_of: member.id };
+  await scene.agent.client.post('/api/v1/execute', { capability: 'web.search', input: { to: scene.customer, amount: 50_000 }, context });
+  await allSigned(server);
+  await reallyErased(scene);
+  await sound();
+  const [{ id, disclosures }] = (await server.sql<Row>(
+    `select id, hash, disclosures from audit_entries where chain = $1 and event = 'execution.started' order by seq desc limit 1`,
+    [scene.agent.id])) as [Row];
+  const put = (text: string) =>
+    server.database.asSuperuser(`update audit_entries set disclosures = $q$${text}$q$ where id = '${id}'`);
+  const all = JSON.parse(disclosures) as Disclosure[];
+  const moved = (from: string, to: string) => all.map((one) => (one.pointer === from ? { ...one, pointer: to } : one))
+    .sort((a, b) => (a.pointer < b.pointer ? -1 : a.pointer > b.pointer ? 1 : a.erased ? 1 : -1));
+  const isMoved = { kind: 'unauthorised_erasure', chain: scene.agent.id, entryId: id };
+  const isHiding = { kind: 'edited', chain: scene.agent.id, entryId: id };
+  for (const [from, to, wanted] of [
+    ['/metadata/input/to', '/metadata/input/bribe', isMoved],
+    ['/metadata/input/to', '/metadata/input/amount', isHiding],
+    ['/metadata/context/customer', '/metadata/context/on_behalf_of', isHiding],
+  ] as const) {
+    await put(JSON.stringify(moved(from, to)));
+    await expectTampered(scene, wanted);
+  }
+  await put(disclosures);
+  await sound();
+}));
+
+test('a name that is found later goes from what is blank already, and its new place counts', () => onItsOwn(async () => {
+  const scene = await aScene();
+  const [other, address] = [`Ada Byron-${randomBytes(4).toString('hex')}`, `ada-${randomBytes(4).toString('hex')}@example.org`];
+  const input = { [`for ${other}`]: address, [`of ${other}`]: 1, '[erased]': 'really', n: scene.customer };
+  (await scene.agent.client.post('/api/v1/execute', { capability: 'web.search', input })).expect(200);
+  await allSigned(server);
+  const last = async () => (await server.sql<Row>(
+    `select id, hash, disclosures from audit_entries where chain = $1 and event = 'execution.started' order by seq desc limit 1`,
+    [scene.agent.id]))[0]!;
+  await reallyErased({ ...scene, customer: address });
+  const { id, disclosures: first } = await last();
+  expect(first).toContain(other);
+  await sound();
+  await reallyErased({ ...scene, customer: other });
+  await reallyErased(scene);
+  const { disclosures } = await last();
+  const left = (JSON.parse(disclosures) as Disclosure[]).filter(({ pointer }) => pointer.startsWith('/metadata/input/'));
+  expect(left.map(({ pointer, erased: isErased }) => [pointer.split('/')[3], isErased])).toEqual(
+    [['[erased]', undefined], ['[erased] 2', true], ['[erased] 3', true], ['n', true]]);
+  expect((await asRoot(server).get(`/api/v1/audit/${id}`)).expect(200).at('metadata.input')).toEqual(
+    { '[erased]': 'really', '[erased] 2': '[erased]', '[erased] 3': '[erased]', n: '[erased]' });
+  await sound();
+  await server.database.asSuperuser(`update audit_entries set disclosures = $q$${disclosures.replace('[erased] 2', '[erased] 1')}$q$
+    where id = '${id}'`);
+  await expectTampered(scene, { kind: 'unauthorised_erasure', chain: scene.agent.id, entryId: id });
+}));
+
+test('an honest erasure vouches for no name under which somebody has put a value', () => onItsOwn(async () => {
+  const scene = await aScene();
+  const { id, disclosures } = await firstCall(scene);
+  const moved = disclosures.replace('/metadata/input/to', '/metadata/input/o');
+  await server.database.asSuperuser(`update audit_entries set disclosures = $q$${moved}$q$ where id = '${id}'`);
+  await reallyErased(scene);
+  expect((await firstCall(scene)).disclosures).toContain(scene.customer);
+  expect((await erasuresOf(asRoot(server)))[0]!.counts.unreadable).toBeGreaterThan(0);
+  await expectTampered(scene, { kind: 'edited', chain: scene.agent.id, entryId: id });
+}));
+
+test('what was signed of an erasure counts for its own entry, and for no copy in another name of another day', () => onItsOwn(async () => {
+  const scene = await aScene();
+  await reallyErased(scene);
+  await sound();
+  const { organizationId } = scene;
+  const [real] = await server.sql<{ id: string; payload: string; note: string }>(
+    `select e.id, e.payload, n.note from audit_entries e join audit_erasure_notes n on n.entry_id = e.id where e.organization_id = $1`,
+    [organizationId]);
+  const event = { type: 'gdpr.erasure_executed', metadata: metadataOf(real!.payload), chain: organizationChain(organizationId) };
+  const copy = { id: newId('audit'), actorId: 'usr_innocent', timestamp: new Date(Date.now() - 100 * 86_400_000) };
+  await forge(server.database, [event as unknown as RecordedEvent, copy]);
+  await server.sql('insert into audit_erasure_notes (organization_id, entry_id, note) values ($1, $2, $3)',
+    [organizationId, copy.id, real!.note]);
+  await allSigned(server);
+  const found = { breaks: [expect.objectContaining({ ...isUnsigned, chain: `sys_${organizationId}`, entryId: copy.id })] };
+  expect(await verification(server)).toMatchObject({ valid: false, ...found });
+  expect(await ofDatabase('--no-remember')).toMatchObject({ code: 1, ...found });
+  for (const told of await ofFile(organizationId, [await verifierKeyOf(server)])) {
+    expect(told).toMatchObject({ verdict: 'tampered', ...found });
+  }
+}));
+
+test('neither an erasure nor a sweep makes what somebody else has appended its own; archives do not count it', () => onItsOwn(async () => {
+  const [scene, blankOnly, archived] = [await aScene(), await aScene(), await aScene()];
+  const { entry } = await forged(scene, none);
+  await reallyErased(scene);
+  const kept = await server.sql<{ id: string }>('select entry_id as id from audit_erasure_notes where organization_id = $1',
+    [scene.organizationId]);
+  expect(kept).toHaveLength(1);
+  expect(kept[0]!.id).not.toBe(entry.id);
+  expect((await ofDatabase('--no-remember')).breaks).toContainEqual(expect.objectContaining({ ...isUnsigned, chain: entry.chain }));
+
+  // Blanked, with no entry at all that lists it.
+  const gone = await firstCall(archived);
+  const { id, disclosures } = await firstCall(blankOnly);
+  await server.sql('select erase_disclosures_v1($1, $2, $3, $4)',
+    [blankOnly.organizationId, [id], [disclosures], [blank(disclosures)]]);
+  await aged(server.database);
+  expect(await hindered(scene)).toMatch(/says that values were erased, and is not signed/);
+  expect(await hindered(blankOnly)).toMatch(/lost a value that no erasure entry that is signed accounts for/);
+  expect(await hindered(archived)).toBeUndefined();
+  const left = ({ agent }: Scene) => server.sql('select id from audit_entries where chain = $1', [agent.id]);
+  for (const one of [scene, blankOnly]) expect(await left(one)).not.toEqual([]);
+  expect(await left(archived)).toEqual([]);
+
+  const [{ id: sweepId }] = (await server.sql<{ id: string }>('select id from audit_sweeps where organization_id = $1',
+    [archived.organizationId])) as [{ id: string }];
+  const values = new ArchivedDisclosures(new DirectoryArchive(archive));
+  const change = ({ id: one, text }: ArchivedEntry) => (one === gone.id ? blank(text) : text);
+  await values.rewrite(archived.organizationId, [sweepId], change, () => Promise.resolve());
+  const unlisted = [expect.objectContaining({ kind: 'unauthorised_erasure', chain: archived.agent.id, entryId: gone.id })];
+  const { entry: late } = await forged(archived, none, gone);
+  expect((await verifiedArchives(server.database, archive)).breaks).toEqual(expect.arrayContaining(unlisted));
+  await server.sql('insert into audit_erasure_notes (organization_id, entry_id, note) values ($1, $2, $3)',
+    [late.organizationId, late.id, await signedBy(PRESENT)(late)]);
+  expect(await verifiedArchives(server.database, archive)).toMatchObject({ breaks: [] });
+}));
 
 test('a rotation has the new key sign what stands; a server with the old one leaves erasures to others', async () => {
   const folder = await archiveFolder();

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { organizationChain } from '../../src/domain/audit/chain.js';
 import type { PreparedEntry } from '../../src/domain/audit/entry.js';
 import { signingKey, signNote } from '../../src/domain/audit/note.js';
-import { orderText } from '../../src/domain/audit/order-note.js';
-import { metadataOf } from '../../src/domain/audit/verify-joins.js';
+import { orderText, toldIn } from '../../src/domain/audit/order-note.js';
 import { newId } from '../../src/domain/ids.js';
 import { rotateSigningKey } from '../../src/modules/audit/trees/rotate-signing-key.js';
 import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../src/platform/database/chain-writer.js';
@@ -96,7 +95,7 @@ async function forged({ organizationId, agent }: Scene, seq: number, noteOf: (en
 
 const instance = async () => (await server.sql<{ name: string }>('select name from instance'))[0]!.name;
 const signedBy = (seed: string) => async (entry: PreparedEntry) =>
-  signNote(orderText('sweep', await instance(), entry.organizationId, metadataOf(entry.payload)), [signingKey(await instance(), seed)]);
+  signNote(orderText('sweep', await instance(), entry.organizationId, toldIn(entry)), [signingKey(await instance(), seed)]);
 const fromRealSweep = async () => {
   const notes = await server.sql<{ note: string }>(
     'select n.value as note from audit_sweeps s cross join lateral json_each_text(s.notes) n limit 1');

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { organizationChain } from '../../src/domain/audit/chain.js';
 import type { Disclosure } from '../../src/domain/audit/commitments.js';
-import { eraseIn } from '../../src/domain/audit/erase-disclosures.js';
+import { blanksIn, eraseIn } from '../../src/domain/audit/erase-disclosures.js';
+import { type ListedBlank, sortedBlanks } from '../../src/domain/audit/search-entry.js';
 import { SignedErasures } from '../../src/modules/audit/erasures/signed-erasures.service.js';
 import { asService } from '../../src/platform/auth/call-context.js';
 import { CredentialSources } from '../../src/platform/auth/credential-source.js';
@@ -30,7 +31,7 @@ export async function erasedByHand(
     const chain = organizationChain(organizationId);
     const signed = new SignedErasures({ auditSigningKey });
     await asService('cli', () => work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
-      const erased = entries.flatMap(({ hash, disclosures }) => digestsIn(disclosures).map((d): [string, string] => [hash, d])).sort();
+      const erased = sortedBlanks(entries.flatMap(blankedOf));
       await signed.record(tx, organizationId, { userId: 'usr_nobody', erasureId: 'ers_by_hand', erased });
       const blanked = entries.map(({ disclosures }) => blank(disclosures));
       await tx.query('select erase_disclosures_v1($1, $2, $3, $4)', [
@@ -42,6 +43,10 @@ export async function erasedByHand(
   }
 }
 
-export const digestsIn = (disclosures: string): string[] => (JSON.parse(disclosures) as Disclosure[]).map(({ d }) => d);
+/** What an erasure of all values of an entry has to list. */
+export const blankedOf = ({ hash, disclosures }: Pick<Erasing, 'hash' | 'disclosures'>): ListedBlank[] =>
+  blanksIn(blank(disclosures)).map(([d, place]) => [hash, d, place]);
+
+const digestsIn = (disclosures: string): string[] => (JSON.parse(disclosures) as Disclosure[]).map(({ d }) => d);
 
 export const blank = (disclosures: string): string => eraseIn(disclosures, new Set(digestsIn(disclosures)), new Set());

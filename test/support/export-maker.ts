@@ -82,7 +82,7 @@ export function nextKeyNote(before: number, vkey: string, by: Signer): string {
 /** What is signed of an erasure. */
 export function erasureText({ organizationId, payload }: StoredEntry): string {
   const { metadata } = JSON.parse(payload) as { metadata: { erased: unknown[] } };
-  const root = createHash('sha256').update(jcs(metadata as never)).digest('base64');
+  const root = createHash('sha256').update(`{"payload":${payload}}`).digest('base64');
   return `${INSTANCE}/${organizationId}/erasure\n${metadata.erased.length}\n${root}\n`;
 }
 

@@ -5,11 +5,10 @@ import { PLATFORM_TREE } from '../../src/domain/audit/checkpoint.js';
 import type { ChainRef } from '../../src/domain/audit/chain.js';
 import type { EntryRange, LogSource, ShownKey, ShownSeam } from '../../src/domain/audit/entry-source.js';
 import { publicHalf, signNote, type SigningKey } from '../../src/domain/audit/note.js';
-import { orderText } from '../../src/domain/audit/order-note.js';
+import { orderText, toldIn } from '../../src/domain/audit/order-note.js';
 import { rangeOf } from '../../src/domain/audit/tree/proofs.js';
 import { verifyLog } from '../../src/domain/audit/verify.js';
 import { byChain } from '../../src/domain/audit/verify-entries.js';
-import { metadataOf } from '../../src/domain/audit/verify-joins.js';
 import type { Break } from '../../src/domain/audit/breaks.js';
 import type { OrganizationHead } from '../../src/domain/audit/tree/map.js';
 import { leafHashes, readerAt, rootAt, type MemoryTrees } from './memory-trees.js';
@@ -63,8 +62,8 @@ export function append(log: MemoryLog, event: RecordedEvent, stamp: Stamp): Stor
 
 /** Signs what every entry of an erasure says, and shows the key as the one that signs. */
 export function withSignedErasures(log: MemoryLog, key: SigningKey): MemoryLog {
-  const notes = log.entries.filter(({ event }) => event === 'gdpr.erasure_executed').map(({ id, organizationId, payload }) =>
-    [id, signNote(orderText('erasure', key.name, organizationId, metadataOf(payload)), [key])] as const);
+  const notes = log.entries.filter(({ event }) => event === 'gdpr.erasure_executed').map((entry) =>
+    [entry.id, signNote(orderText('erasure', key.name, entry.organizationId, toldIn(entry)), [key])] as const);
   return { ...log, instance: key.name, keys: [{ key: publicHalf(key).text, fromSize: 0 }], erasureNotes: new Map(notes) };
 }
 

@@ -1,6 +1,7 @@
 import { definitionDigest } from '../../src/domain/gate/definition-digest.js';
 import { newId } from '../../src/domain/ids.js';
 import type { AuditEvent } from '../../src/domain/audit/catalogue.js';
+import { blankOf, type Disclosure } from '../../src/domain/audit/commitments.js';
 import { agentChain, organizationChain } from '../../src/domain/audit/chain.js';
 import { openEntry } from '../../src/domain/audit/judging/open-entry.js';
 import { Replay, REPLAY_EVENTS } from '../../src/domain/audit/judging/replay.js';
@@ -66,8 +67,8 @@ export class ToldLog {
   erase(pointer: string): this {
     const { entries } = this.log;
     const last = entries.at(-1)!;
-    const disclosures = (JSON.parse(last.disclosures) as { d: string; pointer: string }[])
-      .map((one) => (one.pointer === pointer ? { d: one.d, pointer, erased: true } : one));
+    const disclosures = (JSON.parse(last.disclosures) as Disclosure[])
+      .map((one) => (one.pointer === pointer ? blankOf(one, pointer) : one));
     entries[entries.length - 1] = { ...last, disclosures: JSON.stringify(disclosures) };
     return this;
   }

@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Disclosure } from '../../src/domain/audit/commitments.js';
+import { agentChain } from '../../src/domain/audit/chain.js';
+import type { RecordedEvent } from '../../src/domain/audit/entry.js';
 import { entryHash, preimage } from '../../src/domain/audit/hash.js';
+import type { StoredEntry } from '../../src/domain/audit/stored-entry.js';
+import type { JsonObject } from '../../src/domain/json.js';
 import {
   exportOf, INSTANCE, linesOf, nextKeyNote, noteOf, seal, signerOf, SIGNER, type ExportOptions, type Line, type Signer,
 } from './export-maker.js';
@@ -47,11 +51,22 @@ function erased(): World {
   return made;
 }
 
+/** A member's value is gone, then another one's with its name, then the first one's name. */
+function nameless(): World {
+  const made = world();
+  const isCall = ({ event, chain }: StoredEntry) => event === 'execution.started' && chain === 'agt_2';
+  const call = () => made.log.entries.find(isCall)!;
+  made.erase('org_a', made.blank(call(), '/metadata/input/to'));
+  made.erase('org_a', made.blank(call(), '/metadata/input/amount', '/metadata/input/[erased]'));
+  made.erase('org_a', made.blank(call(), '/metadata/input/to', '/metadata/input/[erased] 2'));
+  return made;
+}
+
 function swept() {
   const made = world();
   const cuts = made.sweep('org_a', 14, { agt_1: 4, agt_2: 2, sys_org_a: 2 });
   made.call('org_a', 'agt_1', 50);
-  return { log: made.log, cuts };
+  return { made, log: made.log, cuts };
 }
 
 export function verifierCases(): VerifierCase[] {
@@ -64,6 +79,7 @@ export function verifierCases(): VerifierCase[] {
 
   good('valid', log);
   good('valid-erased', erased().log);
+  good('valid-erased-with-names', nameless().log);
   const { cuts, log: sweptLog } = swept();
   good('valid-swept', sweptLog, { cuts });
   good('valid-range', erased().log, { range: [4, 11] });
@@ -138,12 +154,12 @@ export function verifierCases(): VerifierCase[] {
   bad('checkpoints-and-map-taken-away', ['checkpoint_invalid'],
     (lines) => without((one) => one.kind === 'map' && one['size'] === 0)(asYoung(lines)), { organizations: ['org_a', 'org_b'] });
   bad('young-without-proof', ['checkpoint_invalid'], without((one) => one.kind === 'map' && one['size'] === 0), youngest);
-  const order = (one: Line) => one['event'] === 'gdpr.erasure_executed';
+  const order = (one: Line | StoredEntry) => one['event'] === 'gdpr.erasure_executed';
   const isErasureNote = (one: Line) => one.kind === 'erasure';
   bad('unauthorised-erasure', ['unauthorised_erasure'], without((one) => order(one) || isErasureNote(one)), { anchored: () => 0 },
     erased().log);
   bad('unauthorised-erasure-of-another-value', ['unauthorised_erasure'],
-    onEntry(third, (entry) => disclosures(entry, (all) => all.map(({ d, pointer }) => ({ d, pointer, erased: true })))));
+    onEntry(third, (entry) => disclosures(entry, (all) => all.map(({ value: _, ...one }) => ({ ...one, erased: true })))));
   bad('forged-erasure', ['edited'], onEntry(third, (entry) =>
     disclosures(entry, (all) => all.map((one) => ({ ...one, value: '"[erased]"' })))));
   bad('fake-sweep', ['deleted'], (lines) => lines.map((one) =>
@@ -166,6 +182,12 @@ export function verifierCases(): VerifierCase[] {
   bad('sweep-with-the-signature-of-an-earlier-one', ['deleted'], (lines) => lines.map((one) =>
     isOrder(one) ? { ...one, note: noteOf(real.get('agt_2')!.text, [SIGNER]) } : one),
   { cuts: new Map([...real, ...forged]) }, before.log);
+  const told = swept();
+  const sweepEntry = told.log.entries.find(({ event }) => event === 'admin.audit_retention_sweep')!;
+  const retold = told.made.record('org_a', sweepEntry.event, (JSON.parse(sweepEntry.payload) as { metadata: JsonObject }).metadata);
+  bad('sweep-told-of-by-a-copy-with-its-signature', ['deleted'], (lines) => lines, {
+    cuts: new Map([...told.cuts].map(([chain, cut]) => [chain, { ...cut, sweepEntryId: retold.id }])),
+  }, told.log);
   const twice = world();
   const both = new Map([...twice.sweep('org_a', 14, { agt_1: 4, sys_org_a: 2 }), ...twice.sweep('org_a', 5, { agt_2: 4 })]);
   bad('swept-beyond-an-older-checkpoint', ['deleted'], (lines) => lines, { cuts: both }, twice.log);
@@ -183,6 +205,27 @@ export function verifierCases(): VerifierCase[] {
     const [earlier] = lines.filter(isErasureNote);
     return lines.map((one) => (isErasureNote(one) ? earlier! : one));
   }, again.log);
+  const copied = erased();
+  const original = copied.log.entries.find(order)!;
+  const { metadata: listed } = JSON.parse(original.payload) as { metadata: { erased: [string, string, string][] } };
+  const copy = copied.erase('org_a', listed.erased);
+  const noteOver = (id: string) => (lines: readonly Line[]) =>
+    lines[lines.findIndex((one) => one.kind === 'entry' && one['id'] === id) - 1]!;
+  const withNote = (lines: readonly Line[], id: string, note: Line) => lines.map((one) => (one === noteOver(id)(lines) ? note : one));
+  unsigned('copied-with-its-signature', (lines) => withNote(lines, copy.id, noteOver(original.id)(lines)), copied.log);
+  const repeated = erased();
+  repeated.append(repeated.log.entries.find(order)!);
+  unsigned('appended-twice-with-its-signature', (lines) => lines, repeated.log);
+  const isBlank = (entry: Line) => (entry['disclosures'] as string).includes('"erased":true');
+  const moved = (pointer: string) => onEntry(isBlank, (entry) => disclosures(entry, (all) =>
+    all.map((one) => (one.erased ? { ...one, pointer } : one)).sort((a, b) => (a.pointer < b.pointer ? -1 : 1))));
+  const oneMember = world();
+  const called = oneMember.log.entries.find(({ event, chain }) => event === 'execution.started' && chain === 'agt_2')!;
+  oneMember.erase('org_a', oneMember.blank(called, '/metadata/input/to'));
+  unsigned('moved-to-a-name-that-never-was', moved('/metadata/input/bribe'), oneMember.log);
+  unsigned('moved-to-no-name', moved('/metadata/input/[erased]'), oneMember.log);
+  bad('erasure-moved-before-an-open-value', ['edited'], moved('/metadata/input/amount'), {}, oneMember.log);
+  bad('erasure-moved-out-of-its-place', ['edited'], moved('/metadata/comments'), {}, erased().log);
   bad('erasure-note-over-no-erasure', ['reordered'], (lines) => {
     const note = lines.find(isErasureNote)!;
     const at = lines.findIndex((one) => one.kind === 'entry' && third(one));
@@ -223,6 +266,13 @@ export function verifierCases(): VerifierCase[] {
     name: 'erasure-signed-by-the-retired-key', verdict: 'tampered', kinds: ['unauthorised_erasure'],
     lines: seal(signedBy(older, undefined, isErasureNote)(linesOf(erasedThen.log, { signers: [older, newer] })), [older, newer]),
   });
+  for (const direction of ['sideways', 1, ['in']]) {
+    const sideways = world();
+    sideways.add({
+      chain: agentChain('org_a', 'agt_2'), agentId: 'agt_2', type: 'agent.transferred', metadata: { direction },
+    } as unknown as RecordedEvent);
+    bad(`transferred-${typeof direction === 'string' ? direction : typeof direction}`, ['inserted'], (lines) => lines, {}, sideways.log);
+  }
   const person: ExportOptions = { what: 'person', shows: ({ seq }) => seq % 3 === 0 };
   bad('person-without-proof', ['tree_mismatch'], without((one) => one.kind === 'inclusion'), person);
   const whole = exportOf(log);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { RecordedEvent } from '../../src/domain/audit/entry.js';
 import { agentChain, organizationChain, platformChain } from '../../src/domain/audit/chain.js';
 import { disclosuresText, type Disclosure } from '../../src/domain/audit/commitments.js';
@@ -46,23 +46,35 @@ export class World {
     this.add({ chain: agentChain(to, agent), agentId: agent, type: 'agent.transferred', metadata });
   }
 
-  /** Blanks every value at `pointer` of one entry, with or without the entry that says so. */
-  blank(entry: StoredEntry, pointer: string): [string, string][] {
-    const blanked: [string, string][] = [];
+  /** Blanks every value at `pointer` of one entry, with or without the entry that says so; `left`: where it stands then. */
+  blank(entry: StoredEntry, pointer: string, left = pointer): [string, string, string][] {
+    const blanked: [string, string, string][] = [];
     const disclosures = (JSON.parse(entry.disclosures) as Disclosure[]).map((one): Disclosure => {
       if (one.pointer !== pointer) return one;
-      blanked.push([entry.hash, one.d]);
-      return { d: one.d, pointer: one.pointer, erased: true };
+      const salt = randomBytes(16);
+      const place = createHash('sha256').update(salt).update(jcs(left)).digest('base64url');
+      blanked.push([entry.hash, one.d, place]);
+      return { d: one.d, pointer: left, salt: salt.toString('base64url'), erased: true };
     });
     this.log.entries = this.log.entries.map((one) => (one === entry ? { ...one, disclosures: disclosuresText(disclosures) } : one));
     return blanked;
   }
 
-  erase(organization: string, pairs: readonly [string, string][]): StoredEntry {
-    const metadata = { userId: 'usr_bob', erased: pairs };
+  erase(organization: string, erased: readonly (readonly [string, string, string])[]): StoredEntry {
+    const metadata = { userId: 'usr_bob', erased };
     const entry = this.add({ chain: organizationChain(organization), type: 'gdpr.erasure_executed', metadata });
     this.notes.set(entry.id, noteOf(erasureText(entry), [SIGNER]));
     return entry;
+  }
+
+  /** Appends what an entry says once more, to the same chain. */
+  append({ organizationId, chain, ...said }: StoredEntry): void {
+    const head = this.log.heads.find((one) => one.organizationId === organizationId && one.chain === chain)!;
+    const [seq, prevHash] = [head.seq + 1, head.hash!];
+    const hash = entryHash(preimage({ payload: said.payload, prevHash }));
+    this.log.entries.push({ ...said, organizationId, chain, seq, prevHash, hash });
+    this.log.heads = [...this.log.heads.filter((one) => one !== head), { organizationId, chain, seq, hash }];
+    this.log.leaves.push({ organizationId, chain, seq, hash });
   }
 
   /** Announces a signing key, for which another one vouches. */
@@ -71,7 +83,7 @@ export class World {
   }
 
   /** An entry of plain members only, past the catalogue, which writes what the service records today. */
-  private record(organizationId: string, event: string, metadata: JsonObject): StoredEntry {
+  record(organizationId: string, event: string, metadata: JsonObject): StoredEntry {
     const { log } = this;
     const { chain } = organizationChain(organizationId);
     const head = log.heads.find((one) => one.organizationId === organizationId && one.chain === chain);
@@ -99,9 +111,9 @@ export class World {
     const metadata = {
       before: '2026-11-01T00:00:00.000Z', chains: cuts, checkpoint, archive: { skeleton: '0'.repeat(64), disclosures: '1'.repeat(64) },
     };
-    const { id: sweepEntryId } = this.record(organization, 'admin.audit_retention_sweep', metadata);
+    const { id: sweepEntryId, payload } = this.record(organization, 'admin.audit_retention_sweep', metadata);
     const gone = cuts.reduce((sum, { count }) => sum + count, 0);
-    const text = `${INSTANCE}/${organization}/sweep\n${gone}\n${createHash('sha256').update(jcs(metadata)).digest('base64')}\n`;
+    const text = `${INSTANCE}/${organization}/sweep\n${gone}\n${createHash('sha256').update(`{"payload":${payload}}`).digest('base64')}\n`;
     this.notes.set(sweepEntryId, noteOf(text, [SIGNER]));
     return new Map(cuts.map(({ chain, ...cut }) => [chain, { ...cut, sweepEntryId, checkpoint, text }]));
   }

@@ -1,19 +1,18 @@
 import { isJsonObject } from '../json.js';
-import { commitmentDigest, committedText, type Disclosure } from './commitments.js';
+import { commitmentDigest, committedText, placeDigest, type Disclosure } from './commitments.js';
 import { isCanonical, type Commitment } from './payload.js';
 import { pointerSteps } from './pointer.js';
 
-/** d, pointer, salt, value. */
-const OPEN_MEMBERS = 4;
-/** d, pointer, erased. */
-const BLANK_MEMBERS = 3;
+/** d, pointer, salt, and value or erased. */
+const MEMBERS = 4;
 /** base64url of 16 bytes in its one spelling: any other length would let salt and text be cut apart elsewhere and still give the digest. */
 const SALT = /^[A-Za-z0-9_-]{21}[AQgw]$/;
+const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 
 /**
  * Holds an entry's disclosures against its commitments: each commitment has exactly one, in its place, and every value
- * opens its digest. Of a part (`areSome`) some may be withheld. Returns the digests whose values were blanked, which only an erasure
- * entry can excuse, or what is wrong.
+ * opens its digest. No two stand in one place: one would hide the other. Of a part (`areSome`) some may be withheld. Returns the blanked
+ * values, each as its digest and that of its place, which only an erasure entry can excuse, or what is wrong.
  */
 export function checkDisclosures(text: string, commitments: readonly Commitment[], areSome = false): string[] | string {
   const disclosures = readDisclosures(text);
@@ -30,14 +29,15 @@ export function checkDisclosures(text: string, commitments: readonly Commitment[
   let previous = '';
   for (const disclosure of disclosures) {
     const { d, pointer } = disclosure;
-    if (pointer < previous) return 'its disclosures are out of order';
+    if (pointer <= previous) return 'its disclosures are out of order, or two of them stand in one place';
     previous = pointer;
     const commitment = open.get(d);
     if (!commitment) return `the value at ${pointer} answers to no commitment of the entry`;
     open.delete(d);
     const steps = pointerSteps(pointer);
     if (!steps || !standsAt(steps, commitment)) return `the value at ${pointer} stands in the wrong place`;
-    if (disclosure.erased) blanks.push(d);
+    if (disclosure.erased && !SALT.test(disclosure.salt)) return `what was erased at ${pointer} has no salt`;
+    if (disclosure.erased) blanks.push(`${d} ${placeDigest(disclosure)}`);
     else if (!opens(disclosure, steps)) return `the value at ${pointer} is not the one that was committed to`;
   }
   const [missing] = areSome ? [] : open.values();
@@ -58,22 +58,22 @@ function readDisclosures(text: string): Disclosure[] | string {
 }
 
 function isDisclosure(one: unknown): one is Disclosure {
-  if (!isJsonObject(one) || typeof one['d'] !== 'string' || typeof one['pointer'] !== 'string') return false;
-  const { length } = Object.keys(one);
-  if (length === BLANK_MEMBERS && one['erased'] === true) return true;
-  return length === OPEN_MEMBERS && typeof one['salt'] === 'string' && typeof one['value'] === 'string';
+  if (!isJsonObject(one) || Object.keys(one).length !== MEMBERS) return false;
+  const { d, pointer, salt, value, erased } = one;
+  return [d, pointer, salt].every((text) => typeof text === 'string') && (erased === true || typeof value === 'string');
 }
 
 function standsAt(steps: readonly string[], commitment: Commitment): boolean {
   return (
+    !steps.some((step) => LONE_SURROGATE.test(step)) &&
     steps.length === (commitment.kind === 'value' ? 2 : 3) &&
     steps[0] === commitment.steps[0] &&
     steps[1] === commitment.steps[1]
   );
 }
 
-function opens({ d, salt, value }: Disclosure, steps: readonly string[]): boolean {
-  if (salt === undefined || value === undefined) return false;
-  if (!SALT.test(salt) || !isCanonical(value)) return false;
+/** Whether a value is the one that was committed to, under the name at which it stands. */
+export function opens({ d, salt, value }: Disclosure, steps: readonly string[]): boolean {
+  if (value === undefined || !SALT.test(salt) || !isCanonical(value)) return false;
   return commitmentDigest(Buffer.from(salt, 'base64url'), committedText(steps[2], value)) === d;
 }

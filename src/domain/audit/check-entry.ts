@@ -14,7 +14,7 @@ export interface EntryFinding {
 
 export interface CheckedEntry {
   readonly findings: readonly EntryFinding[];
-  /** Digests whose values were blanked. */
+  /** Values that were blanked: of each its digest and that of its place. */
   readonly blanks: readonly string[];
   /** Absent when it could not be read. */
   readonly payload?: SaidOfEntry;

@@ -52,13 +52,13 @@ describe('commitments', () => {
     expect(() => commitMembers({ to: undefined }, '/metadata/input', [])).toThrow(TypeError);
   });
 
-  it('are written sorted by pointer, an erased one without salt and value', () => {
+  it('are written sorted by pointer, an erased one without its value', () => {
     const text = disclosuresText([
       { d: 'b', pointer: '/origin/address', salt: 's', value: '"x"' },
-      { d: 'a', pointer: '/metadata/input/"q"', erased: true },
+      { d: 'a', pointer: '/metadata/input/"q"', salt: 't', erased: true },
     ]);
     expect(text).toBe(
-      '[{"d":"a","pointer":"/metadata/input/\\"q\\"","erased":true},' +
+      '[{"d":"a","pointer":"/metadata/input/\\"q\\"","salt":"t","erased":true},' +
         '{"d":"b","pointer":"/origin/address","salt":"s","value":"\\"x\\""}]',
     );
   });

@@ -12,13 +12,13 @@ export const SALT_BYTES = 16;
 /** A members object with more members than this is committed whole. */
 export const MAX_COMMITTED_MEMBERS = 64;
 
-/** What stands beside the payload for one digest: the salt and the value's canonical text, or the mark of an erasure. */
+/** What stands beside the payload for one digest: a salt, and the value's canonical text or the mark of an erasure. */
 export interface Disclosure {
   readonly d: string;
   /** RFC 6901, from the payload's root. */
   readonly pointer: string;
-  /** base64url of exactly 16 bytes; absent once erased. */
-  readonly salt?: string;
+  /** base64url of exactly 16 bytes: the value's, once that is erased its place's. */
+  readonly salt: string;
   /** The value's canonical text; absent once erased. */
   readonly value?: string;
   readonly erased?: true;
@@ -72,6 +72,22 @@ export function committedText(key: string | undefined, valueText: string): strin
   return key === undefined ? valueText : `[${jcsString(key)},${valueText}]`;
 }
 
+/**
+ * What is left of a disclosure whose value goes. With the value's own salt one could test guesses at it; the place's is made of that, which
+ * is 16 random bytes, so that an erasure that is carried out again leaves the same.
+ *
+ * @param pointer where it stands from now on
+ */
+export function blankOf({ d, salt }: Pick<Disclosure, 'd' | 'salt'>, pointer: string): Disclosure {
+  const made = Buffer.from(commitmentDigest(Buffer.from(salt, 'base64url'), `blank ${pointer}`), 'base64url');
+  return { d, pointer, salt: made.subarray(0, SALT_BYTES).toString('base64url'), erased: true };
+}
+
+/** By which an erasure's entry says where it has left a blank: the name there may be a person's, so this is salted as values are. */
+export function placeDigest({ pointer, salt }: Pick<Disclosure, 'pointer' | 'salt'>): string {
+  return commitmentDigest(Buffer.from(salt, 'base64url'), jcsString(pointer));
+}
+
 /** The stored text of an entry's disclosures: a JSON array without spaces, sorted by pointer. */
 export function disclosuresText(disclosures: Disclosure[]): string {
   if (!isSorted(disclosures)) disclosures.sort((a, b) => (a.pointer < b.pointer ? -1 : a.pointer > b.pointer ? 1 : 0));
@@ -85,8 +101,8 @@ function isSorted(disclosures: readonly Disclosure[]): boolean {
 }
 
 function disclosureText({ d, pointer, salt, value }: Disclosure): string {
-  if (salt === undefined || value === undefined) return `{"d":"${d}","pointer":${jcsString(pointer)},"erased":true}`;
-  return `{"d":"${d}","pointer":${jcsString(pointer)},"salt":"${salt}","value":${jcsString(value)}}`;
+  const end = value === undefined ? '"erased":true' : `"value":${jcsString(value)}`;
+  return `{"d":"${d}","pointer":${jcsString(pointer)},"salt":"${salt}",${end}}`;
 }
 
 function commit(text: string, valueText: string, pointer: string, disclosures: Disclosure[]): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkDisclosures } from './check-disclosures.js';
 import { commitMembers, commitValue, disclosuresText, type Disclosure } from './commitments.js';
-import { eraseIn, findIn, textFinder } from './erase-disclosures.js';
+import { blanksIn, eraseIn, findIn, textFinder } from './erase-disclosures.js';
 import { commitmentsOf, type Payload } from './payload.js';
 import { readEntry } from './read-entry.js';
 
@@ -27,8 +27,9 @@ describe('an erasure in the disclosures of an entry', () => {
     const { payload, commitments, disclosures, digestAt } = anEntry({ to: 'anna@example.org', amount: 1500 });
     const d = digestAt('/metadata/input/to');
     const erased = eraseIn(disclosures, new Set([d, 'unknown']), new Set());
-    expect(checkDisclosures(erased, commitments)).toEqual([d]);
-    expect(erased).toContain(`{"d":"${d}","pointer":"/metadata/input/to","erased":true}`);
+    expect(checkDisclosures(erased, commitments)).toEqual([`${d} ${blanksIn(erased)[0]![1]}`]);
+    expect(erased).toMatch(new RegExp(`{"d":"${d}","pointer":"/metadata/input/to","salt":"[\\w-]{22}","erased":true}`));
+    expect(erased).not.toContain((JSON.parse(disclosures) as Disclosure[]).find((one) => one.d === d)!.salt);
     expect(readEntry({ payload, disclosures: erased }).metadata['input']).toEqual({ to: '[erased]', amount: 1500 });
     expect(eraseIn(disclosures, new Set(), new Set())).toBe(disclosures);
     expect(eraseIn(erased, new Set([d]), new Set())).toBe(erased);
@@ -38,22 +39,47 @@ describe('an erasure in the disclosures of an entry', () => {
     const { commitments, disclosures, digestAt } = anEntry({ 'anna/~müller': 1, zoe: 2, 'of Anna Müller': 3, Anna: 4 }, 'Anna');
     const erased = erase(disclosures, 'anna');
     const gone = ['input/Anna', 'input/anna~1~0müller', 'input/of Anna Müller', 'note'].map((name) => digestAt(`/metadata/${name}`));
-    expect(checkDisclosures(erased, commitments)).toEqual(expect.arrayContaining(gone));
-    expect(checkDisclosures(erased, commitments)).toHaveLength(gone.length);
+    const blanks = blanksIn(erased);
+    expect(checkDisclosures(erased, commitments)).toEqual(blanks.map((one) => one.join(' ')));
+    expect(blanks.map(([d]) => d).sort()).toEqual(gone.sort());
     expect(erased.toLowerCase()).not.toContain('anna');
     const pointers = (JSON.parse(erased) as Disclosure[]).map((one) => one.pointer);
-    expect(pointers).toEqual([...Array<string>(3).fill('/metadata/input/[erased]'), '/metadata/input/zoe', '/metadata/note']);
+    const names = ['[erased]', '[erased] 2', '[erased] 3', 'zoe'];
+    expect(pointers).toEqual([...names.map((name) => `/metadata/input/${name}`), '/metadata/note']);
   });
 
-  it('takes the key of what is blank already, without listing it again, and then finds nothing more', () => {
+  it('takes the key of what is blank already, and then finds nothing more', () => {
     const { commitments, disclosures, digestAt } = anEntry({ anna: 'x' });
     const d = digestAt('/metadata/input/anna');
     const blank = eraseIn(disclosures, new Set([d]), new Set());
     expect(findIn(blank, textFinder(['Anna']))).toEqual({ digests: [], erasedKeys: [d] });
     const erased = erase(blank, 'Anna');
     expect(erased).not.toContain('anna');
-    expect(checkDisclosures(erased, commitments)).toEqual([d]);
+    expect(checkDisclosures(erased, commitments)).toEqual([`${d} ${blanksIn(erased)[0]![1]}`]);
+    expect(blanksIn(erased)).not.toEqual(blanksIn(blank));
     expect(findIn(erased, textFinder(['Anna', 'erased']))).toEqual({ digests: [], erasedKeys: [] });
+  });
+
+  it('takes names one after another, and leaves each its place; a real "[erased]" among them', () => {
+    const { commitments, disclosures } = anEntry({ '[erased]': 1, '[erased] 3': 'anna', anna: 2, bob: 3, 'anna smith': 4 });
+    const pointersOf = (text: string) => (JSON.parse(text) as Disclosure[]).map(({ pointer }) => pointer.split('/').at(-1));
+    const first = erase(disclosures, 'Anna Smith');
+    expect(pointersOf(first)).toEqual(['[erased]', '[erased] 2', '[erased] 3', 'anna', 'bob', 'note']);
+    const second = erase(first, 'anna');
+    expect(pointersOf(second)).toEqual(['[erased]', '[erased] 2', '[erased] 3', '[erased] 4', 'bob', 'note']);
+    expect(checkDisclosures(second, commitments)).toHaveLength(3);
+    expect(blanksIn(second)).toEqual(expect.arrayContaining(blanksIn(first)));
+    for (const wanted of ['2', '3', 'erased', '[erased] 2']) expect(findIn(second, textFinder([wanted])).erasedKeys).toEqual([]);
+    expect(erase(disclosures, 'Anna Smith')).toBe(first);
+  });
+
+  it('blanks nothing that stands under a name which was not committed to: what is left would vouch for it', () => {
+    const { disclosures } = anEntry({ to: 'anna@example.org', amount: 5 });
+    for (const name of ['bribe', 'amount']) {
+      const moved = disclosures.replace('/metadata/input/to', `/metadata/input/${name}`);
+      expect(() => erase(moved, 'anna@example.org')).toThrow(TypeError);
+      expect(erase(moved, 'nobody')).toContain('anna@example.org');
+    }
   });
 
   it('finds values at any depth, keys and numbers among them', () => {

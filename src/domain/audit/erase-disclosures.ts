@@ -1,7 +1,8 @@
 import type { JsonValue } from '../json.js';
-import { disclosuresText, type Disclosure } from './commitments.js';
+import { opens } from './check-disclosures.js';
+import { blankOf, disclosuresText, placeDigest, type Disclosure } from './commitments.js';
 import { pointerSteps, pointerToken } from './pointer.js';
-import { ERASED } from './read-entry.js';
+import { ERASED, isErasedName } from './read-entry.js';
 
 /** Steps of a pointer to a member that someone named: `/metadata/input/<key>`. */
 const STEPS_TO_MEMBER = 3;
@@ -9,22 +10,32 @@ const STEPS_TO_MEMBER = 3;
 /**
  * Blanks the disclosures with these digests: salt and value go, the digest in the hashed payload stays. Where the key itself
  * is to be forgotten (`erasedKeys`, digests too) its pointer names it no more, and its value goes with it, since the digest
- * covers both. What is blank already stays so, and may still lose its key.
+ * covers both. What is blank already stays so, and may still lose its key. Carried out again it leaves the same.
+ *
+ * @throws TypeError where a value stands under a name that was not committed to: what is left would vouch for that name
  */
 export function eraseIn(text: string, digests: ReadonlySet<string>, erasedKeys: ReadonlySet<string>): string {
+  const all = readStored(text);
+  const taken = new Set(all.flatMap(({ d, pointer }) => (erasedKeys.has(d) ? [] : pointer)));
   return disclosuresText(
-    readStored(text).map((one) => {
-      const { d } = one;
-      const pointer = erasedKeys.has(d) ? withoutKey(one.pointer) : one.pointer;
-      if (digests.has(d) || erasedKeys.has(d) || one.erased) return { d, pointer, erased: true };
-      return one;
+    all.map((one) => {
+      const isNameless = erasedKeys.has(one.d);
+      if (!isNameless && (one.erased || !digests.has(one.d))) return one;
+      if (!one.erased && !opens(one, pointerSteps(one.pointer) ?? [])) throw new TypeError(`the value at ${one.pointer} is another one`);
+      return blankOf(one, isNameless ? withoutKey(one.pointer, taken) : one.pointer);
     }),
   );
 }
 
+/** The values that are blank: each as its digest and that of its place. */
+export function blanksIn(text: string): [d: string, place: string][] {
+  if (!text.includes('"erased":true')) return [];
+  return readStored(text).flatMap((one) => (one.erased ? [[one.d, placeDigest(one)]] : []));
+}
+
 /** Disclosures, by digest, that a text was found in. */
 export interface Found {
-  /** Not blank yet: an erasure entry must list them. */
+  /** Not blank yet. */
   readonly digests: readonly string[];
   /** Those whose key holds it, blank ones too. */
   readonly erasedKeys: readonly string[];
@@ -37,7 +48,7 @@ export function findIn(text: string, holds: (text: string) => boolean): Found {
   for (const { d, pointer, value, erased } of readStored(text)) {
     const steps = pointerSteps(pointer) ?? [];
     const key = steps.length === STEPS_TO_MEMBER ? steps[STEPS_TO_MEMBER - 1]! : ERASED;
-    const inKey = key !== ERASED && holds(key);
+    const inKey = !isErasedName(key) && holds(key);
     if (inKey) erasedKeys.push(d);
     if (!erased && (inKey || (value !== undefined && someText(JSON.parse(value) as JsonValue, holds)))) digests.push(d);
   }
@@ -89,10 +100,15 @@ function someText(value: JsonValue, holds: (text: string) => boolean): boolean {
   return Object.entries(value).some(([key, inner]) => holds(key) || someText(inner, holds));
 }
 
-function withoutKey(pointer: string): string {
+/** A pointer that tells nothing of the key, and stands nowhere else. */
+function withoutKey(pointer: string, taken: Set<string>): string {
   const steps = pointerSteps(pointer);
   if (steps?.length !== STEPS_TO_MEMBER) return pointer;
-  return `/${[...steps.slice(0, -1), ERASED].map(pointerToken).join('/')}`;
+  const first = `/${[...steps.slice(0, -1), ERASED].map(pointerToken).join('/')}`;
+  let free = first;
+  for (let n = 2; taken.has(free); n++) free = `${first} ${n}`;
+  taken.add(free);
+  return free;
 }
 
 function readStored(text: string): Disclosure[] {

@@ -217,8 +217,8 @@ export const PRIVACY_EVENTS = {
   'gdpr.erasure_executed': event('organization', 'Committed values were erased; what lists them is never erased itself.', {
     userId: optional(person),
     erasureId: optional(plain<string>()),
-    /** Pairs of entry hash and commitment, sorted. */
-    erased: plain<readonly (readonly [string, string])[]>(),
+    /** Of each value: entry hash, commitment, and the digest of where it stands since. Sorted. */
+    erased: plain<readonly (readonly [string, string, string])[]>(),
     reason: optional(value<string>()),
   }),
 };

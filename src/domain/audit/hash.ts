@@ -9,6 +9,13 @@ export interface HashedParts {
   readonly prevHash?: string | undefined;
 }
 
+/** The same but for the link, as an entry's columns have it. */
+export interface StoredParts {
+  readonly agentId?: string | null | undefined;
+  readonly capability?: string | null | undefined;
+  readonly payload: string;
+}
+
 /**
  * The text whose SHA-256 is the entry's hash: the RFC 8785 form of {agentId, capability, payload, prevHash}, absent members
  * left out. The canonical order of these names is the order of the interface, and `prevHash` comes last, so that the database
@@ -24,6 +31,14 @@ export function preimagePrefix({ agentId, capability, payload }: Omit<HashedPart
   const agent = agentId === undefined ? '' : `"agentId":${jcsString(agentId)},`;
   const named = capability === undefined ? '' : `"capability":${jcsString(capability)},`;
   return `{${agent}${named}"payload":${payload}`;
+}
+
+/**
+ * Base64 SHA-256 of all that is hashed of an entry but its link, which is known only under the lock of the chain: who has written it, when,
+ * under which id and in which agent's chain. Whoever signs an order signs this entry, and no copy of it.
+ */
+export function contentDigest({ agentId, capability, payload }: StoredParts): string {
+  return hash('sha256', preimage({ agentId: agentId ?? undefined, capability: capability ?? undefined, payload }), 'base64');
 }
 
 /** Lower-case hex SHA-256 of the preimage's UTF-8 bytes. */

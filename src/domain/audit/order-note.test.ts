@@ -2,7 +2,9 @@ import { expect, it } from '@jest/globals';
 import { checkpointText, openCheckpoint, originOf, readCheckpoint } from './checkpoint.js';
 import { givenUp, giveUp, signRecovery } from './given-up.js';
 import { publicHalf, readVerifierKey, signingKey, signNote, verifierKey, vouchesFor } from './note.js';
-import { listsCut, orderOrigin, orderText, signedAgain } from './order-note.js';
+import type { JsonObject } from '../json.js';
+import { jcs } from './jcs.js';
+import { listsCut, orderOrigin, orderText, signedAgain, toldIn } from './order-note.js';
 import { keptByCaller } from './verify-platform.js';
 
 const NAME = 'countersign-test';
@@ -10,28 +12,35 @@ const seed = (byte: number) => Buffer.alloc(32, byte).toString('base64');
 const [KEY, NEXT] = [signingKey(NAME, seed(1)), signingKey(NAME, seed(2))];
 const CUT = { chain: 'agt_1', seq: 4, hash: 'a'.repeat(64), count: 4 };
 const METADATA = { sweepId: 'swp_1', before: '2026-01-01T00:00:00.000Z', chains: [CUT, { ...CUT, chain: 'agt_2', seq: 9, count: 3 }] };
-const TEXT = orderText('sweep', NAME, 'org_a', METADATA);
+const TIME = '2026-11-24T00:00:00.000Z';
+const payloadOf = (metadata: JsonObject, more: object = {}) =>
+  jcs({ v: 1, id: 'audit_1', event: 'e', actorId: 'system', organizationId: 'org_a', timestamp: TIME, metadata, ...more });
+const told = (metadata: JsonObject, more: object = {}) => toldIn({ payload: payloadOf(metadata, more) });
+const TEXT = orderText('sweep', NAME, 'org_a', told(METADATA));
 
-it('is of the organization, of how many entries are gone, and of all that the entry says', () => {
+it('is of the organization, of how many entries are gone, and of all of the entry', () => {
   expect(readCheckpoint(TEXT)).toMatchObject({ origin: 'countersign-test/org_a/sweep', size: 7 });
   const others = [
-    orderText('sweep', NAME, 'org_b', METADATA), orderText('sweep', 'countersign-other', 'org_a', METADATA),
-    orderText('sweep', NAME, 'org_a', { ...METADATA, before: '2026-01-02T00:00:00.000Z' }),
-    orderText('sweep', NAME, 'org_a', { ...METADATA, chains: [...METADATA.chains].reverse() }),
+    orderText('sweep', NAME, 'org_b', told(METADATA)), orderText('sweep', 'countersign-other', 'org_a', told(METADATA)),
+    orderText('sweep', NAME, 'org_a', told({ ...METADATA, before: '2026-01-02T00:00:00.000Z' })),
+    orderText('sweep', NAME, 'org_a', told({ ...METADATA, chains: [...METADATA.chains].reverse() })),
+    ...[{ id: 'audit_2' }, { actorId: 'usr_ada' }, { timestamp: TIME.replace('24', '23') }, { origin: { via: 'rest' } }]
+      .map((more) => orderText('sweep', NAME, 'org_a', told(METADATA, more))),
+    orderText('sweep', NAME, 'org_a', toldIn({ agentId: 'agt_1', payload: payloadOf(METADATA) })),
   ];
   for (const text of others) expect(text).not.toBe(TEXT);
-  expect(orderText('sweep', NAME, 'org_a', { chains: 'none' })).toMatch(/\/sweep\n0\n/);
+  expect(orderText('sweep', NAME, 'org_a', told({ chains: 'none' }))).toMatch(/\/sweep\n0\n/);
 });
 
 it('is of how many values are gone, of an erasure', () => {
   const erasure = { erasureId: 'ers_1', erased: [['a'.repeat(64), 'd'], ['b'.repeat(64), 'e']] };
-  const text = orderText('erasure', NAME, 'org_a', erasure);
+  const text = orderText('erasure', NAME, 'org_a', told(erasure));
   expect(readCheckpoint(text)).toMatchObject({ origin: 'countersign-test/org_a/erasure', size: 2 });
   for (const other of [{ ...erasure, erasureId: 'ers_2' }, { ...erasure, erased: [...erasure.erased].reverse() }]) {
-    expect(orderText('erasure', NAME, 'org_a', other)).not.toBe(text);
+    expect(orderText('erasure', NAME, 'org_a', told(other))).not.toBe(text);
   }
-  expect(orderText('erasure', NAME, 'org_a', { erased: 'none' })).toMatch(/\/erasure\n0\n/);
-  expect(orderText('sweep', NAME, 'org_a', erasure).split('\n')[2]).toBe(text.split('\n')[2]);
+  expect(orderText('erasure', NAME, 'org_a', told({ erased: 'none' }))).toMatch(/\/erasure\n0\n/);
+  expect(orderText('sweep', NAME, 'org_a', told(erasure)).split('\n')[2]).toBe(text.split('\n')[2]);
 });
 
 it('counts when all of the wanted keys have signed it, and for no other text', () => {
@@ -43,7 +52,7 @@ it('counts when all of the wanted keys have signed it, and for no other text', (
   expect(vouchesFor(note, TEXT, [next])).toBe(false);
   expect(vouchesFor(note, TEXT, [key, next])).toBe(false);
   expect(vouchesFor(signNote(TEXT, [KEY, NEXT]), TEXT, [key, next])).toBe(true);
-  expect(vouchesFor(note, orderText('sweep', NAME, 'org_b', METADATA), [key])).toBe(false);
+  expect(vouchesFor(note, orderText('sweep', NAME, 'org_b', told(METADATA)), [key])).toBe(false);
   expect(vouchesFor(null, TEXT, [key])).toBe(false);
   expect(vouchesFor(note.slice(0, -10), TEXT, [key])).toBe(false);
 });
@@ -53,14 +62,14 @@ it('is signed again by another key when the first has signed it, and it is a swe
   const origin = orderOrigin('sweep', NAME, 'org_a');
   expect(vouchesFor(signedAgain(signNote(TEXT, [KEY]), origin, by, [KEY, NEXT])!, TEXT, [by, publicHalf(NEXT)])).toBe(true);
   expect(signedAgain(signNote(TEXT, [NEXT]), origin, by, [KEY, NEXT])).toBeUndefined();
-  expect(signedAgain(signNote(orderText('sweep', NAME, 'org_b', METADATA), [KEY]), origin, by, [NEXT])).toBeUndefined();
+  expect(signedAgain(signNote(orderText('sweep', NAME, 'org_b', told(METADATA)), [KEY]), origin, by, [NEXT])).toBeUndefined();
   const { size, root } = readCheckpoint(TEXT)!;
   const checkpoint = checkpointText({ origin: originOf(NAME, 'org_a'), size, root });
   expect(signedAgain(signNote(checkpoint, [KEY]), origin, by, [NEXT])).toBeUndefined();
 });
 
 it.each(['sweep', 'erasure'] as const)('of a %s is no checkpoint of any tree, none of the other, and no checkpoint is one', (order) => {
-  const text = orderText(order, NAME, 'org_a', METADATA);
+  const text = orderText(order, NAME, 'org_a', told(METADATA));
   const [note, keys] = [signNote(text, [KEY]), [publicHalf(KEY)]];
   for (const tree of ['org_a', 'platform']) expect(openCheckpoint(note, keys, originOf(NAME, tree))).toHaveProperty('wrong');
   expect(keptByCaller([note], NAME)).toEqual([]);
@@ -68,7 +77,7 @@ it.each(['sweep', 'erasure'] as const)('of a %s is no checkpoint of any tree, no
   const checkpoint = signNote(checkpointText({ origin: originOf(NAME, 'org_a'), size, root }), [KEY]);
   expect(vouchesFor(checkpoint, text, keys)).toBe(false);
   const others = [giveUp({ size, root }, [KEY]).note, signRecovery(new Date(size), KEY)];
-  for (const other of [...others, signNote(orderText(order === 'sweep' ? 'erasure' : 'sweep', NAME, 'org_a', METADATA), [KEY])]) {
+  for (const other of [...others, signNote(orderText(order === 'sweep' ? 'erasure' : 'sweep', NAME, 'org_a', told(METADATA)), [KEY])]) {
     expect(openCheckpoint(other, keys, orderOrigin(order, NAME, 'org_a'))).toHaveProperty('wrong');
   }
   expect(givenUp({ size, root, note }, NAME, keys)).toBeUndefined();

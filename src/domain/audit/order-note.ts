@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
 import { checkpointText, originOf, readCheckpoint } from './checkpoint.js';
-import { jcs } from './jcs.js';
+import { contentDigest, type StoredParts } from './hash.js';
 import { openNote, signNote, type SigningKey, type VerifierKey } from './note.js';
-import { digest, hashText } from './tree/rfc6962.js';
+import { readPayload } from './payload.js';
 
 // Whoever owns the database can append an entry of a sweep and delete what it names, or one of an erasure and blank what it lists. So
-// whoever really sweeps or erases signs what the entry says, and it counts only with that note. It has the form of a checkpoint, so that
-// whoever reads checkpoints can read it: its origin has one part more than that of any tree, and no organization's id has a slash, so
-// neither passes for the other.
+// whoever really sweeps or erases signs the entry, all of it, and what it says counts only with that note; so no copy of it does. The note
+// has the form of a checkpoint, so that whoever reads checkpoints can read it: its origin has one part more than that of any tree, and no
+// organization's id has a slash, so neither passes for the other.
 
 /** What only whoever has the signing key can order. */
 export type Order = 'sweep' | 'erasure';
@@ -25,14 +25,22 @@ export function orderOrigin(order: Order, instance: string, organizationId: stri
   return originOf(instance, `${organizationId}/${order}`);
 }
 
-/**
- * The text that is signed: how much is gone by what the entry lists, entries or values, and the digest of all that it says.
- *
- * @param metadata of the entry of a sweep or an erasure
- */
-export function orderText(order: Order, instance: string, organizationId: string, metadata: JsonObject): string {
+/** What an entry says, and the digest of the whole of it. */
+export interface ToldOrder {
+  readonly metadata: JsonObject;
+  readonly content: string;
+}
+
+/** @param entry of a sweep or an erasure; one that cannot be read says nothing */
+export function toldIn(entry: StoredParts): ToldOrder {
+  const payload = readPayload(entry.payload);
+  return { metadata: typeof payload === 'string' ? {} : payload.metadata, content: contentDigest(entry) };
+}
+
+/** The text that is signed: how much is gone by what the entry lists, entries or values, and the digest of the entry. */
+export function orderText(order: Order, instance: string, organizationId: string, { metadata, content }: ToldOrder): string {
   const size = order === 'sweep' ? goneBy(metadata) : listed(metadata, 'erased').length;
-  return checkpointText({ origin: orderOrigin(order, instance, organizationId), size, root: hashText(digest(jcs(metadata))) });
+  return checkpointText({ origin: orderOrigin(order, instance, organizationId), size, root: content });
 }
 
 /**

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { append, type MemoryLog } from '../../../test/support/memory-log.js';
 import { agentChain, organizationChain } from './chain.js';
 import { checkAtLength, checkEntry } from './check-entry.js';
-import { commitmentDigest, commitMembers, commitValue, disclosuresText, type Disclosure } from './commitments.js';
+import { blankOf, commitmentDigest, commitMembers, commitValue, disclosuresText, type Disclosure } from './commitments.js';
 import type { RecordedEvent } from './entry.js';
 import { entryHash, preimage } from './hash.js';
 import type { JsonValue } from '../json.js';
@@ -239,7 +239,7 @@ describe('commitments that were made to fit', () => {
     }],
     ['a value that was erased, and no word of it', (all) => {
       const text = commitValue('x', '/metadata/a', all);
-      all[0] = { d: all[0]!.d, pointer: '/metadata/a', erased: true };
+      all[0] = blankOf(all[0]!, '/metadata/a');
       return `{"a":${text}}`;
     }],
     ['a salt in another spelling', (all) => {

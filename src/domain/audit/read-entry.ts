@@ -3,8 +3,16 @@ import type { Disclosure } from './commitments.js';
 import { pointerSteps } from './pointer.js';
 import type { StoredEntry } from './stored-entry.js';
 
-/** How a value reads that was erased. A real "[erased]" has a salt. */
+/** How a value, or a name, reads that was erased. A real "[erased]" is disclosed. */
 export const ERASED = '[erased]';
+
+/** Of a second name that was erased in the same object, and of those after it. A committed object has 64 members at most. */
+const NUMBERED = /^\[erased\] \d{1,2}$/;
+
+/** Whether a name is what an erasure leaves of one. */
+export function isErasedName(name: string): boolean {
+  return name === ERASED || NUMBERED.test(name);
+}
 
 export interface ReadableParts {
   readonly metadata: JsonObject;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { commitMembers, commitValue, disclosuresText, type Disclosure } from './commitments.js';
+import { commitMembers, commitValue, disclosuresText, placeDigest, type Disclosure } from './commitments.js';
 import { textFinder } from './erase-disclosures.js';
-import { blankingOf, searchedTexts, sortedPairs, textsAt, type SearchedEntry } from './search-entry.js';
+import { blankingOf, searchedTexts, sortedBlanks, textsAt, type SearchedEntry } from './search-entry.js';
 
 function anEntry(more: Partial<SearchedEntry> = {}) {
   const made: Disclosure[] = [];
@@ -20,7 +20,7 @@ describe('what an erasure finds in an entry', () => {
   it('is what holds a text, and what stands at the user\'s pointers, but never a bare id', () => {
     const { entry, d } = anEntry({ pointers: ['/origin/address', '/metadata/context/on_behalf_of', '/actorId'] });
     const found = blankingOf(entry, textFinder(['ADA@example.org']))!;
-    expect(found.pairs.map(([, digest]) => digest).sort()).toEqual([d('/metadata/input/to'), d('/origin/address')].sort());
+    expect(found.listed.map(([, digest]) => digest).sort()).toEqual([d('/metadata/input/to'), d('/origin/address')].sort());
     expect(found.before).toBe(entry.disclosures);
     expect(found.after).toContain('usr_0123456789abcdef');
     expect(found.after).not.toMatch(/ada@|192\.0/);
@@ -33,6 +33,23 @@ describe('what an erasure finds in an entry', () => {
     ['the user\'s own alone', ['/origin/address', '/metadata/name'], [], 0],
   ])('tells what is met by text and not the user\'s own: %s', (_what, pointers, texts, byText) => {
     expect(blankingOf(anEntry({ pointers }).entry, textFinder(texts))!.byText).toBe(byText);
+  });
+
+  it('is listed where it is left: what was blank before only where its name goes, then under its new one', () => {
+    const made: Disclosure[] = [];
+    commitMembers({ 'of Ada Byron': 'ada@example.org', amount: 5 }, '/metadata/input', made);
+    const of = (disclosures: string) => anEntry({ disclosures }).entry;
+    const places = (text: string) => Object.fromEntries((JSON.parse(text) as Disclosure[]).map((one) => [one.d, placeDigest(one)]));
+    const d = made.find(({ pointer }) => pointer.endsWith('Byron'))!.d;
+    const first = blankingOf(of(disclosuresText(made)), textFinder(['ada@example.org']))!;
+    expect(first.listed).toEqual([['ff', d, places(first.after)[d]]]);
+    const second = blankingOf(of(first.after), textFinder(['Ada Byron']))!;
+    expect(second.after).not.toMatch(/Byron/);
+    expect(second.listed).toEqual([['ff', d, places(second.after)[d]]]);
+    expect(second.listed).not.toEqual(first.listed);
+    const third = blankingOf(of(second.after), textFinder(['5']))!;
+    expect(third.listed.map(([, digest]) => digest)).not.toContain(d);
+    expect(third.after).toContain(second.after.slice(1).split('}')[0]);
   });
 
   it('is nothing where nothing matches, and in what lists erased values', () => {
@@ -63,6 +80,7 @@ describe('what of a person is searched for', () => {
   ])('%j: %j', (known, wanted) => expect(searchedTexts(known)).toEqual(wanted));
 });
 
-it('lists pairs sorted by hash, then digest, as ASCII', () => {
-  expect(sortedPairs([['b', 'x'], ['a', 'z'], ['a', 'Z'], ['a', 'z']])).toEqual([['a', 'Z'], ['a', 'z'], ['a', 'z'], ['b', 'x']]);
+it('lists what is blank sorted by hash, then digest, as ASCII', () => {
+  expect(sortedBlanks([['b', 'x', 'p'], ['a', 'z', 'p'], ['a', 'Z', 'q'], ['a', 'z', 'p']]))
+    .toEqual([['a', 'Z', 'q'], ['a', 'z', 'p'], ['a', 'z', 'p'], ['b', 'x', 'p']]);
 });

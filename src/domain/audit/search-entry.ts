@@ -1,7 +1,7 @@
 import { isId } from '../ids.js';
 import type { JsonValue } from '../json.js';
 import type { Disclosure } from './commitments.js';
-import { eraseIn, findIn } from './erase-disclosures.js';
+import { blanksIn, eraseIn, findIn } from './erase-disclosures.js';
 
 /** What of an entry an erasure looks at. */
 export interface SearchedEntry {
@@ -13,13 +13,16 @@ export interface SearchedEntry {
   readonly pointers: readonly string[];
 }
 
+/** As an erasure's entry lists it: entry hash, and digests of the value and of where its blank stands. */
+export type ListedBlank = readonly [hash: string, d: string, place: string];
+
 /** What an erasure does to one entry. */
 export interface Blanking {
   readonly id: string;
   readonly before: string;
   readonly after: string;
-  /** Pairs of entry hash and digest, which the erasure's own entry has to list. */
-  readonly pairs: readonly (readonly [string, string])[];
+  /** What the erasure's own entry has to list: each value that is blank now, or whose name has gone. */
+  readonly listed: readonly ListedBlank[];
   /** How many values, and names of members, a text was met in that are not at the user's pointers: these may be somebody else's. */
   readonly byText: number;
   /** Whether somebody decided something with this entry. */
@@ -38,7 +41,7 @@ const NEVER_ERASED = 'gdpr.erasure_executed';
  * them once their account is blank.
  *
  * @returns undefined where there is nothing to blank
- * @throws SyntaxError when the disclosures are no JSON, which only tampering brings about
+ * @throws SyntaxError when the disclosures are no JSON, TypeError when what goes is not what was committed to: only tampering does that
  */
 export function blankingOf(entry: SearchedEntry, holds: (text: string) => boolean): Blanking | undefined {
   const { id, event, hash, disclosures, pointers } = entry;
@@ -47,17 +50,16 @@ export function blankingOf(entry: SearchedEntry, holds: (text: string) => boolea
   const own = new Set(subjectsDigests(disclosures, pointers));
   const all = new Set([...digests, ...own]);
   if (all.size === 0 && erasedKeys.length === 0) return undefined;
-  return {
-    id, before: disclosures, after: eraseIn(disclosures, all, new Set(erasedKeys)),
-    pairs: [...all].map((d) => [hash, d] as const),
-    byText: [...new Set([...digests, ...erasedKeys])].filter((d) => !own.has(d)).length,
-    isDecision: DECISIONS.has(event),
-  };
+  const after = eraseIn(disclosures, all, new Set(erasedKeys));
+  const changed = new Set([...all, ...erasedKeys]);
+  const listed = blanksIn(after).flatMap(([d, place]): ListedBlank[] => (changed.has(d) ? [[hash, d, place]] : []));
+  const byText = [...new Set([...digests, ...erasedKeys])].filter((d) => !own.has(d)).length;
+  return { id, before: disclosures, after, listed, byText, isDecision: DECISIONS.has(event) };
 }
 
-/** Of pairs in the order in which an erasure's entry lists them. */
-export function sortedPairs(pairs: readonly (readonly [string, string])[]): (readonly [string, string])[] {
-  return [...pairs].sort(([a, x], [b, y]) => (a === b ? (x < y ? -1 : x > y ? 1 : 0) : a < b ? -1 : 1));
+/** In the order in which an erasure's entry lists them. No entry has a value twice. */
+export function sortedBlanks(listed: readonly ListedBlank[]): ListedBlank[] {
+  return [...listed].sort(([a, x], [b, y]) => (a === b ? (x < y ? -1 : x > y ? 1 : 0) : a < b ? -1 : 1));
 }
 
 /** Texts at an entry's pointers that are known to be the user's: addresses, and what e-mail address and name once were. */

@@ -3,14 +3,15 @@ import { isJsonObject, type JsonObject } from '../json.js';
 import { checkEntry } from './check-entry.js';
 import { openCheckpoint, originOf, PLATFORM_TREE, type Checkpoint } from './checkpoint.js';
 import { entryOf, manifestText, readLine, type ExportLine, type LineOf } from './export-lines.js';
+import { contentDigest } from './hash.js';
 import { openNote, type VerifierKey } from './note.js';
-import { orderText } from './order-note.js';
+import { orderText, type ToldOrder } from './order-note.js';
 import { hashText, leafHash, readHash } from './tree/rfc6962.js';
 import { entryLeaf, platformLeaf } from './tree/leaf.js';
 import { mapRootOver, placedLeaf } from './tree/map.js';
 import { checkConsistency, checkInclusion } from './tree/proofs.js';
 import type { StoredEntry } from './stored-entry.js';
-import { pairsIn, UNLISTED_BLANK, UNSIGNED_ERASURE } from './verify-erasures.js';
+import { blanksListed, UNLISTED_BLANK, UNSIGNED_ERASURE } from './verify-erasures.js';
 
 /** The two objects of an archive, line by line. */
 export interface ArchiveObjects {
@@ -57,7 +58,7 @@ export interface CheckedArchive {
   readonly breaks: readonly ArchiveBreak[];
   readonly entries: number;
   readonly chains: ReadonlyMap<string, ArchivedStretch>;
-  /** Values that are gone, by entry hash and digest: an erasure must list each, here or elsewhere in the organization's log. */
+  /** Values that are gone, by entry hash and digests of value and place: an erasure must list each, here or elsewhere in the log. */
   readonly blanks: ReadonlyMap<string, Pick<StoredEntry, 'chain' | 'seq' | 'id'>>;
   /** What erasures in this archive list, all of them signed. */
   readonly erased: ReadonlySet<string>;
@@ -92,8 +93,8 @@ export async function checkArchive(
 }
 
 /** Blanks that no erasure lists: neither one of the archives nor one of the log. */
-export function unlistedBlanks(blanks: CheckedArchive['blanks'], isListed: (pair: string) => boolean): ArchiveBreak[] {
-  return [...blanks].filter(([pair]) => !isListed(pair)).map(([, { chain, seq, id }]) => ({
+export function unlistedBlanks(blanks: CheckedArchive['blanks'], isListed: (blank: string) => boolean): ArchiveBreak[] {
+  return [...blanks].filter(([blank]) => !isListed(blank)).map(([, { chain, seq, id }]) => ({
     chain, position: seq, entryId: id, kind: 'unauthorised_erasure',
     detail: `archived entry ${seq} of chain ${chain} ${UNLISTED_BLANK}`,
   }));
@@ -261,28 +262,29 @@ class ArchiveCheck implements CheckedArchive {
     const { chain, seq, id, hash, prevHash, event } = read;
     const first = before?.first ?? { seq, prevHash, event };
     this.chains.set(chain, { first, last: { seq, hash }, count: (before?.count ?? 0) + 1 });
-    for (const d of checked.blanks) this.blanks.set(`${hash} ${d}`, { chain, seq, id });
+    for (const blank of checked.blanks) this.blanks.set(`${hash} ${blank}`, { chain, seq, id });
     if (read.timestamp > this.newest) this.newest = read.timestamp;
     if (checked.payload) this.heed(read, checked.payload.event, checked.payload.metadata, note);
   }
 
   /** What the entry says of others. */
-  private heed({ chain, seq, id }: LineOf<'entry'>, event: string, metadata: JsonObject, note: string | undefined): void {
+  private heed(entry: LineOf<'entry'>, event: string, metadata: JsonObject, note: string | undefined): void {
+    const { chain, seq, id } = entry;
     if (event === 'gdpr.erasure_executed') {
-      const isSigned = this.isSigned(note, metadata);
+      const isSigned = this.isSigned(note, { metadata, content: contentDigest(entry) });
       if (!isSigned) return this.found(chain, seq, id, UNSIGNED_ERASURE, 'unauthorised_erasure');
-      for (const pair of pairsIn(metadata['erased'])) this.erased.add(pair);
+      for (const blank of blanksListed(metadata['erased'])) this.erased.add(blank);
     }
     const { sweepId, archive } = metadata;
     if (event !== 'admin.audit_retention_sweep' || typeof sweepId !== 'string' || !isJsonObject(archive)) return;
     if (typeof archive['skeleton'] === 'string') this.sweeps.set(sweepId, archive['skeleton']);
   }
 
-  private isSigned(note: string | undefined, metadata: JsonObject): boolean {
+  private isSigned(note: string | undefined, told: ToldOrder): boolean {
     if (note === undefined) return false;
     const { instance, organizationId } = this.claim;
     const opened = openNote(note, this.keys);
-    return opened.kind === 'open' && opened.text === orderText('erasure', instance, organizationId, metadata);
+    return opened.kind === 'open' && opened.text === orderText('erasure', instance, organizationId, told);
   }
 
   /** The line of values that belongs to the entry; whatever is wrong there is wrong of the entry. */

@@ -1,12 +1,14 @@
+import type { JsonObject } from '../json.js';
 import { breakAt, missing, type Break } from './breaks.js';
 import { isAgentChain, organizationChain, type ChainRef } from './chain.js';
 import { checkEntry, type CheckedEntry, type SaidOfEntry } from './check-entry.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from './stored-entry.js';
 
-/** A value that is gone: an erasure entry must list its entry's hash and its digest. */
+/** A value that is gone: an erasure entry must list its entry's hash, its digest and where it stands. */
 export interface Blank {
   readonly entry: Pick<StoredEntry, 'chain' | 'seq' | 'id' | 'hash'>;
-  readonly d: string;
+  /** Digests of the value and of its place. */
+  readonly what: string;
 }
 
 /** An `agent.transferred` entry: its other half stands in another organization, and both name the same position and hash. */
@@ -16,6 +18,13 @@ export interface Transfer {
   /** Position and hash of the `out` entry. */
   readonly seq: number;
   readonly hash: string;
+}
+
+/** What is wrong with an `agent.transferred` entry that is neither half of a transfer, as the end of a sentence. */
+export const NO_TRANSFER = 'is a transfer neither in nor out: no server writes that';
+
+export function isTransfer({ direction }: JsonObject): boolean {
+  return direction === 'in' || direction === 'out';
 }
 
 /** What is remembered of a chain while its entries stream by: as much for ten entries as for ten million. */
@@ -143,6 +152,7 @@ function checkOrder(state: ChainState, entry: StoredEntry, { payload }: CheckedE
     return true;
   }
   const transfer = payload?.event === 'agent.transferred' ? payload.metadata : undefined;
+  if (transfer && !isTransfer(transfer)) state.breaks.push(breakAt(entry, 'inserted', NO_TRANSFER));
   const arrives = transfer?.['direction'] === 'in' && (state.last === undefined || state.lastLeft);
   if (payload?.event === 'agent.registered') {
     if (state.registered) state.breaks.push(breakAt(entry, 'inserted', 'registers an agent that was registered before'));
@@ -185,7 +195,7 @@ export function endLinks({ strangers, breaks }: ChainState): void {
 
 function remember(state: ChainState, entry: StoredEntry, { payload, blanks }: CheckedEntry, broken: boolean): void {
   const { chain, seq, id, hash } = entry;
-  for (const d of blanks) state.blanks.push({ entry: { chain, seq, id, hash }, d });
+  for (const what of blanks) state.blanks.push({ entry: { chain, seq, id, hash }, what });
   state.last = entry;
   state.seq = seq;
   state.hash = hash;

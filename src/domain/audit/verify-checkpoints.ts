@@ -3,8 +3,8 @@ import { openCheckpoint, originOf, type StoredCheckpoint } from './checkpoint.js
 import type { ShownKey } from './entry-source.js';
 import { givenUp, type LostCheckpoint } from './given-up.js';
 import { readVerifierKey, vouchesFor, type VerifierKey } from './note.js';
-import { orderText, type Order } from './order-note.js';
-import type { JsonObject, JsonValue } from '../json.js';
+import { orderText, type Order, type ToldOrder } from './order-note.js';
+import type { JsonValue } from '../json.js';
 
 /** What a checkpoint is held against besides its tree. */
 export interface Trust {
@@ -38,14 +38,13 @@ export class CheckpointJudge {
     return this.known.filter(({ retiredAtSize }) => retiredAtSize === undefined).map(({ key }) => key.text);
   }
 
-  /** Whether all of these keys, in their text form, have signed what an entry says; where none is wanted, nobody has. */
+  /** Whether all of these keys, in their text form, have signed an entry of this organization; where none is wanted, nobody has. */
   isOrdered(
-    order: Order, note: string | null, { organizationId, metadata }: { readonly organizationId: string; readonly metadata: JsonObject },
-    wanted: readonly string[],
+    order: Order, note: string | null, told: ToldOrder & { readonly organizationId: string }, wanted: readonly string[],
   ): boolean {
     const keys = this.known.filter(({ key }) => wanted.includes(key.text)).map(({ key }) => key);
     return keys.length > 0 && keys.length === wanted.length &&
-      vouchesFor(note, orderText(order, this.trust.instance, organizationId, metadata), keys);
+      vouchesFor(note, orderText(order, this.trust.instance, told.organizationId, told), keys);
   }
 
   /** What is wrong with a stored checkpoint by itself; whether its tree had that root is for whoever has the tree. */

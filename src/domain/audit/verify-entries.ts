@@ -2,6 +2,7 @@ import type { JsonObject } from '../json.js';
 import { MAX_BREAKS, type Break } from './breaks.js';
 import type { ChainRef } from './chain.js';
 import type { EntryStreams, ShownSeam } from './entry-source.js';
+import { contentDigest } from './hash.js';
 import { KeyedSum, LeafHasher, type Summed } from './keyed-sum.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from './stored-entry.js';
 import { endChain, nextPosition, startChain, takeUp, type Blank, type ChainState, type Transfer } from './verify-chain.js';
@@ -24,6 +25,8 @@ export interface Notable {
   readonly hash: string;
   readonly event: string;
   readonly metadata: JsonObject;
+  /** Digest of all of it: whoever orders something by it signs that. */
+  readonly content: string;
 }
 
 const NOTABLE = new Set(['admin.audit_retention_sweep', 'admin.signing_key_rotated', 'admin.recovered', 'gdpr.erasure_executed']);
@@ -42,7 +45,7 @@ export interface OrganizationFound {
   /** At most `MAX_BREAKS`; `breaksFound` counts all. */
   readonly breaks: Break[];
   breaksFound: number;
-  /** Blanked values, by entry hash and digest. */
+  /** Blanked values, by entry hash, digest and that of their place. */
   readonly blanks: Map<string, Blank['entry']>;
   /** Entries below a cut that its sweep may not have deleted yet. */
   leftovers: number;
@@ -143,7 +146,7 @@ function next(
   seen(entry);
   if (payload === undefined || !NOTABLE.has(payload.event)) return;
   const { organizationId, chain, seq, id, hash, event } = entry;
-  pass.notable.push({ organizationId, chain, seq, id, hash, event, metadata: payload.metadata });
+  pass.notable.push({ organizationId, chain, seq, id, hash, event, metadata: payload.metadata, content: contentDigest(entry) });
 }
 
 function foundIn(pass: Pass, organizationId: string): OrganizationFound {
@@ -161,7 +164,7 @@ function settle(state: ChainState, left: Leftovers | undefined, pass: Pass, foun
   const breaks = [...(left?.takeBreaks() ?? []), ...state.breaks.splice(0)];
   found.breaksFound += breaks.length;
   found.breaks.push(...breaks.slice(0, MAX_BREAKS - found.breaks.length));
-  for (const { entry, d } of state.blanks.splice(0)) found.blanks.set(`${entry.hash} ${d}`, entry);
+  for (const { entry, what } of state.blanks.splice(0)) found.blanks.set(`${entry.hash} ${what}`, entry);
   pass.transfers.push(...state.transfers.splice(0));
 }
 

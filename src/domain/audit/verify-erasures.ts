@@ -8,7 +8,7 @@ export const UNSIGNED_ERASURE =
   'says that values were erased, and is not signed by the key that signs now: no server that has the key has erased them';
 
 /** What is wrong with a value that is gone, as the end of a sentence about its entry. */
-export const UNLISTED_BLANK = 'lost a value that no erasure entry that is signed accounts for';
+export const UNLISTED_BLANK = 'lost a value that no erasure entry that is signed accounts for as it stands';
 
 /**
  * A value may be gone only where an entry of an erasure, found sound, lists it. Whoever may append can append such an entry; so it
@@ -21,15 +21,18 @@ export function* againstErasures(
   blanks: ReadonlyMap<string, Blank['entry']>, erasures: readonly Notable[], isSigned: (erasure: Notable) => boolean,
 ): Generator<Break> {
   const erased = new Set<string>();
+  const counted = new Set<string>();
   for (const erasure of erasures) {
-    if (!isSigned(erasure)) yield breakAt(erasure, 'unauthorised_erasure', UNSIGNED_ERASURE);
-    else for (const pair of pairsIn(erasure.metadata['erased'])) erased.add(pair);
+    const { id, metadata } = erasure;
+    if (counted.has(id) || !isSigned(erasure)) yield breakAt(erasure, 'unauthorised_erasure', UNSIGNED_ERASURE);
+    else for (const blank of blanksListed(metadata['erased'])) erased.add(blank);
+    counted.add(id);
   }
-  for (const [pair, entry] of blanks) if (!erased.has(pair)) yield breakAt(entry, 'unauthorised_erasure', UNLISTED_BLANK);
+  for (const [blank, entry] of blanks) if (!erased.has(blank)) yield breakAt(entry, 'unauthorised_erasure', UNLISTED_BLANK);
 }
 
-/** Of what an erasure lists, entry hash and digest of each value. */
-export function pairsIn(erased: JsonValue | undefined): string[] {
-  const pairs = Array.isArray(erased) ? erased : [];
-  return pairs.flatMap((pair) => (Array.isArray(pair) && pair.every((one) => typeof one === 'string') ? pair.join(' ') : []));
+/** Of what an erasure lists: entry hash, and the digests of each value and of where its blank stands. */
+export function blanksListed(erased: JsonValue | undefined): string[] {
+  const listed = Array.isArray(erased) ? erased : [];
+  return listed.flatMap((one) => (Array.isArray(one) && one.every((part) => typeof part === 'string') ? one.join(' ') : []));
 }

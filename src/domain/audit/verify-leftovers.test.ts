@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { blankOf, type Disclosure } from './commitments.js';
 import { append, breaksOf, integrate, sourceOf, type MemoryLog } from '../../../test/support/memory-log.js';
 import { agentChain } from './chain.js';
 import type { RecordedEvent, Stamp } from './entry.js';
@@ -123,7 +124,7 @@ describe('what a sweep has left below a cut', () => {
 
   it('may have lost values: the erasure that lists them may be gone already', async () => {
     const blank = (one: StoredEntry) => ({ ...one, disclosures: JSON.stringify(
-      (JSON.parse(one.disclosures) as { d: string; pointer: string }[]).map(({ d, pointer }) => ({ d, pointer, erased: true }))) });
+      (JSON.parse(one.disclosures) as Disclosure[]).map((value) => blankOf(value, value.pointer))) });
     expect(await found({ cut: 8, from: 7, change: at(7, blank) })).toEqual([]);
   });
 });

@@ -30,6 +30,11 @@ const RANKS: Record<ExportLine['kind'], number> = {
   profile: 9, records: 9, disclosures: 9, manifest: 10,
 };
 const ENTRIES_PER_REPORT = 5_000;
+/** Of the JSON form: what stands before its lines and behind them. */
+const FRAMES = ['{"lines":[', ']}'].map((text) => Buffer.from(text));
+const COMMA = 0x2c;
+/** Bytes that are no UTF-8 are refused, not replaced: else a file could be changed and read the same. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Verifies an export line by line (verifier/README.md has the rules). Memory does not grow with the log. */
 export async function verifyLines(lines: AsyncIterable<Uint8Array>, options: LinesOptions = {}): Promise<LogFound> {
@@ -37,15 +42,24 @@ export async function verifyLines(lines: AsyncIterable<Uint8Array>, options: Lin
   let reported = 0;
   let isJson: boolean | undefined;
   for await (const bytes of lines) {
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-    const isFrame = text === '{"lines":[' || text === ']}';
+    const isFrame = FRAMES.some((frame) => frame.equals(bytes));
     isJson ??= isFrame;
-    if (!isJson || !isFrame) check.line(isJson && text.endsWith(',') ? text.slice(0, -1) : text);
+    if (!isJson || !isFrame) check.line(isJson && bytes.at(-1) === COMMA ? bytes.subarray(0, -1) : bytes);
     if (check.entries - reported < ENTRIES_PER_REPORT) continue;
     reported = check.entries;
     options.onProgress?.(reported);
   }
   return check.end();
+}
+
+function readBytes(bytes: Uint8Array): ExportLine | string {
+  let text: string;
+  try {
+    text = UTF8.decode(bytes);
+  } catch {
+    return 'it is not UTF-8';
+  }
+  return readLine(text);
 }
 
 class LinesCheck implements SectionFrame {
@@ -97,9 +111,9 @@ class LinesCheck implements SectionFrame {
     return this.header;
   }
 
-  line(text: string): void {
+  line(bytes: Uint8Array): void {
     this.lines++;
-    const line = readLine(text);
+    const line = readBytes(bytes);
     if (!this.header && (typeof line === 'string' || line.kind !== 'export')) {
       throw new Error(`this is no export of an audit log: ${typeof line === 'string' ? line : 'its first line does not say so'}`);
     }
@@ -107,7 +121,7 @@ class LinesCheck implements SectionFrame {
     else if (!this.isDue(line)) this.inFile('reordered', `is of the kind ${line.kind}, which does not belong there`);
     else this.take(line);
     if (typeof line !== 'string') this.rank = RANKS[line.kind];
-    if (typeof line === 'string' || line.kind !== 'manifest') this.digest.update(text).update('\n');
+    if (typeof line === 'string' || line.kind !== 'manifest') this.digest.update(bytes).update('\n');
   }
 
   /** Organizations follow one another; within each, and around them, the order is fixed. */

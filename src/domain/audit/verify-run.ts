@@ -9,6 +9,7 @@ import { hashText, EMPTY_ROOT } from './tree/rfc6962.js';
 import { verifyEntries, type EntriesFound } from './verify-entries.js';
 import { announcedIn, againstOwnKey, againstSuccession } from './verify-keys.js';
 import { againstErasures } from './verify-erasures.js';
+import { toldIn, type ToldOrder } from './order-note.js';
 import { isIn, metadataOf, toEnd, unmatched, wholeOf } from './verify-joins.js';
 import {
   againstStood, partsOf, rememberedBy, usedSince, type Parts, type ReadUpTo, type StoodFound,
@@ -132,7 +133,7 @@ export class Run {
       breaks.add(againstErasures(blanks, erasures, (one) => judge.isOrdered('erasure', notes.get(one.id) ?? null, one, keys)));
     }
     for (const { breaks: listed, breaksFound } of [...trees.values(), platform]) breaks.add(listed, breaksFound);
-    const isOrdered = onceEach(({ note, organizationId }, metadata) => judge.isOrdered('sweep', note, { organizationId, metadata }, keys));
+    const isOrdered = onceEach(({ note, organizationId }, told) => judge.isOrdered('sweep', note, { organizationId, ...told }, keys));
     for (const id of header.organizations) {
       const seams = this.seamsOf(id, read.chains);
       // That entries went which are not newer is not looked at; only that somebody who has the key has ordered it.
@@ -160,9 +161,9 @@ export class Run {
     if (ownKey !== undefined) breaks.add(againstOwnKey(keptKeys, ownKey, instance));
   }
 
-  private async saidOf(id: string, seams: readonly ShownSeam[]): Promise<Map<string, JsonObject>> {
+  private async saidOf(id: string, seams: readonly ShownSeam[]): Promise<Map<string, ToldOrder>> {
     const payloads = await this.source.sweeps(id, [...new Set(seams.map(({ sweepEntryId }) => sweepEntryId))]);
-    return new Map([...payloads].map(([entry, payload]) => [entry, metadataOf(payload)]));
+    return new Map([...payloads].map(([entry, payload]) => [entry, toldIn({ payload })]));
   }
 
   /** Of a part the installation's own chain is not read; what it says of recoveries is then believed as it stands. */
@@ -294,9 +295,9 @@ export class Run {
 /** One entry of a sweep tells of up to a thousand seams, and one note is of all of them. */
 function onceEach(isOrdered: IsOrdered): IsOrdered {
   const known = new Map<string, boolean>();
-  return (seam, metadata) => {
+  return (seam, told) => {
     const key = `${seam.organizationId} ${seam.sweepEntryId} ${seam.note}`;
-    const said = known.get(key) ?? isOrdered(seam, metadata);
+    const said = known.get(key) ?? isOrdered(seam, told);
     known.set(key, said);
     return said;
   };

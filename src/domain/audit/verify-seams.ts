@@ -1,13 +1,13 @@
-import { isJsonObject, type JsonObject } from '../json.js';
+import { isJsonObject } from '../json.js';
 import { inTree, missing, type Break } from './breaks.js';
 import { organizationChain } from './chain.js';
 import type { ShownSeam } from './entry-source.js';
-import { listsCut } from './order-note.js';
+import { listsCut, type ToldOrder } from './order-note.js';
 import type { Notable } from './verify-entries.js';
 import type { OrganizationTreeFound, PlatformFound } from './verify-tree.js';
 
-/** Whether the key that signs now has signed what the sweep's entry says. */
-export type IsOrdered = (seam: ShownSeam, metadata: JsonObject) => boolean;
+/** Whether the key that signs now has signed the sweep's entry. */
+export type IsOrdered = (seam: ShownSeam, told: ToldOrder) => boolean;
 
 /**
  * The first survivor of a cut chain is never believed: the sweep's own entry, found sound, must say where the chain was cut, and rest
@@ -35,11 +35,11 @@ export function* againstSweeps(
 
 /** Of seams whose entries were found sound before, or are newer: that they are listed, and signed. */
 export function* unordered(
-  seams: readonly ShownSeam[], said: ReadonlyMap<string, JsonObject>, isOrdered: IsOrdered,
+  seams: readonly ShownSeam[], said: ReadonlyMap<string, ToldOrder>, isOrdered: IsOrdered,
 ): Generator<Break> {
   for (const seam of seams) {
-    const metadata = said.get(seam.sweepEntryId);
-    if (!metadata || !listsCut(metadata, seam) || !isOrdered(seam, metadata)) {
+    const told = said.get(seam.sweepEntryId);
+    if (!told || !listsCut(told.metadata, seam) || !isOrdered(seam, told)) {
       yield missing(seam.chain, 1, seam.seq, 'deleted', 'they were cut off, and no entry of a sweep that is signed accounts for it');
     }
   }
@@ -53,7 +53,7 @@ function wrongWith(
   if (sweep?.chain !== organizationChain(organizationId).chain) return 'they were cut off, and no entry of a sweep accounts for it';
   const { checkpoint: said, before } = sweep.metadata;
   if (!listsCut(sweep.metadata, seam)) return "they were cut off, and the sweep's entry does not list them so";
-  if (!isOrdered(seam, sweep.metadata)) {
+  if (!isOrdered(seam, sweep)) {
     return 'they were cut off, and what the entry of the sweep says is not signed by the key that signs now: no server has ordered it';
   }
   const rests = isJsonObject(said) && said['size'] === checkpoint.size && said['root'] === checkpoint.root &&

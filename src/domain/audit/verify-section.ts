@@ -4,6 +4,7 @@ import { isAgentChain, organizationChain, platformChain } from './chain.js';
 import { checkEntry } from './check-entry.js';
 import { checkpointText, type Checkpoint } from './checkpoint.js';
 import { entryOf, type LineOf } from './export-lines.js';
+import { contentDigest } from './hash.js';
 import type { NextKey } from './next-key.js';
 import type { StoredEntry } from './stored-entry.js';
 import { orderText, type Order } from './order-note.js';
@@ -12,7 +13,8 @@ import { entryLeaf } from './tree/leaf.js';
 import { checkInclusion } from './tree/proofs.js';
 import { hashText, leafHash, readHash } from './tree/rfc6962.js';
 import { announcedBy, UNVOUCHED } from './verify-keys.js';
-import { pairsIn, UNLISTED_BLANK, UNSIGNED_ERASURE } from './verify-erasures.js';
+import { blanksListed, UNLISTED_BLANK, UNSIGNED_ERASURE } from './verify-erasures.js';
+import { isTransfer, NO_TRANSFER } from './verify-chain.js';
 
 /** What a section needs to know of its file. */
 export interface SectionFrame {
@@ -61,6 +63,8 @@ export class SectionCheck {
   private readonly ends = new Map<string, Seam>();
   private readonly blanks = new Map<string, { chain: string; seq: number; id: string }>();
   private readonly erased = new Set<string>();
+  /** Ids of entries of erasures. */
+  private readonly told = new Set<string>();
   /** What was signed of sweeps, by their entries' ids. */
   private readonly orders = new Map<string, Checkpoint | undefined>();
   /** What was signed of the erasure whose entry comes next. */
@@ -135,8 +139,8 @@ export class SectionCheck {
     this.grow(entry, index, isApart);
     const metadata = checked.payload?.event === 'agent.transferred' ? checked.payload.metadata : {};
     if (!isApart) this.follow(entry, metadata, chain, before);
-    for (const d of checked.blanks) {
-      const key = `${entry.hash} ${d}`;
+    for (const blank of checked.blanks) {
+      const key = `${entry.hash} ${blank}`;
       if (!this.erased.has(key)) this.blanks.set(key, { chain: entry.chain, seq: entry.seq, id: entry.id });
     }
     if (this.frame.found > before || !checked.payload) return;
@@ -277,7 +281,7 @@ export class SectionCheck {
     chain.hasJumped ||= hasHole;
     const { range, hidden } = this.gaps;
     Object.assign(chain, { seq, hash, isNew: false, hasLeft: direction === 'out', isBroken: isBroken(), range, hidden });
-    if (typeof direction !== 'string') return;
+    if (direction !== 'in' && direction !== 'out') return;
     const key = direction === 'out' ? `${name} ${seq} ${hash}` : `${name} ${seq - 1} ${prevHash}`;
     const other = this.frame.transfers.get(key);
     if (other && other.direction !== direction) this.frame.transfers.delete(key);
@@ -287,10 +291,11 @@ export class SectionCheck {
   /** Sound entries that say something of others. */
   private heed(entry: StoredEntry, index: number | null, event: string, metadata: JsonObject): void {
     if (event === 'admin.signing_key_rotated' && entry.chain === platformChain().chain) this.heedRotation(entry, index !== null, metadata);
+    if (event === 'agent.transferred' && !isTransfer(metadata)) this.inEntry(entry, 'inserted', NO_TRANSFER);
     if (event !== 'admin.audit_retention_sweep') return;
     const { checkpoint: said, chains } = metadata;
     const { id } = entry;
-    const isOrdered = this.isOf('sweep', metadata, this.orders.get(id));
+    const isOrdered = this.isOf('sweep', entry, metadata, this.orders.get(id));
     for (const cut of Array.isArray(chains) ? chains : []) {
       const seam = isJsonObject(cut) && typeof cut['chain'] === 'string' ? this.seams.get(cut['chain']) : undefined;
       if (!isJsonObject(cut) || seam?.sweepEntryId !== id || seam.sweepIndex !== index) continue;
@@ -306,12 +311,15 @@ export class SectionCheck {
   }
 
   private heedErasure(entry: StoredEntry, metadata: JsonObject, said: Checkpoint | undefined): void {
-    if (!this.isOf('erasure', metadata, said)) return this.inEntry(entry, 'unauthorised_erasure', UNSIGNED_ERASURE);
-    for (const pair of pairsIn(metadata['erased'])) if (!this.blanks.delete(pair)) this.erased.add(pair);
+    const isAgain = this.told.has(entry.id);
+    this.told.add(entry.id);
+    if (isAgain || !this.isOf('erasure', entry, metadata, said)) return this.inEntry(entry, 'unauthorised_erasure', UNSIGNED_ERASURE);
+    for (const blank of blanksListed(metadata['erased'])) if (!this.blanks.delete(blank)) this.erased.add(blank);
   }
 
-  private isOf(order: Order, metadata: JsonObject, said: Checkpoint | undefined): boolean {
-    return said !== undefined && checkpointText(said) === orderText(order, this.frame.what!.instance, this.id, metadata);
+  private isOf(order: Order, entry: StoredEntry, metadata: JsonObject, said: Checkpoint | undefined): boolean {
+    const told = { metadata, content: contentDigest(entry) };
+    return said !== undefined && checkpointText(said) === orderText(order, this.frame.what!.instance, this.id, told);
   }
 
   private inEntry(entry: { chain: string; seq: number; id: string | null }, kind: BreakKind, what: string): void {

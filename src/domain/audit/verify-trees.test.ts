@@ -8,7 +8,7 @@ import type { ShownSeam } from './entry-source.js';
 import { giveUp } from './given-up.js';
 import { vouchForNext } from './next-key.js';
 import { signingKey, signNote, verifierKey, type SigningKey } from './note.js';
-import { orderText } from './order-note.js';
+import { orderText, toldIn } from './order-note.js';
 import { verifyLog, type VerifyOptions } from './verify.js';
 
 const NAME = 'countersign-test';
@@ -278,7 +278,7 @@ describe('a chain that retention has cut', () => {
       archive: { skeleton: 's', disclosures: 'd' }, checkpoint: below,
     };
     const entry = append(log, { chain: organizationChain('org_a'), type: 'admin.audit_retention_sweep', metadata }, stamp());
-    const text = orderText('sweep', NAME, 'org_a', metadata);
+    const text = orderText('sweep', NAME, 'org_a', toldIn(entry));
     const seam: ShownSeam = {
       organizationId: 'org_a', ...listed, ...(change.hash ? { hash: change.hash } : {}), ...(change.count ? { count: change.count } : {}),
       sweepEntryId: entry.id, checkpoint: below, isDone: true,

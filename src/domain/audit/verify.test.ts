@@ -3,14 +3,13 @@ import fc from 'fast-check';
 import { append, breaksOf, withSignedErasures, type MemoryLog } from '../../../test/support/memory-log.js';
 import type { BreakKind } from './breaks.js';
 import { agentChain, organizationChain, platformChain } from './chain.js';
-import { disclosuresText, type Disclosure } from './commitments.js';
+import { blankOf, disclosuresText, placeDigest, type Disclosure } from './commitments.js';
 import type { RecordedEvent, Stamp } from './entry.js';
 import { entryHash, preimage } from './hash.js';
 import { publicHalf, signingKey, signNote, type SigningKey } from './note.js';
-import { orderText } from './order-note.js';
+import { orderText, toldIn } from './order-note.js';
 import { readEntry } from './read-entry.js';
 import type { StoredEntry } from './stored-entry.js';
-import { metadataOf } from './verify-joins.js';
 
 const [KEY, OTHER] = [7, 8].map((byte) => signingKey('countersign-test', Buffer.alloc(32, byte).toString('base64'))) as
   [SigningKey, SigningKey];
@@ -288,7 +287,11 @@ describe('values', () => {
   const sample = () => logOf([{ agent: 0, kind: 1, text: 'ada@example.org', amount: 1500, address: true }]);
   const disclosed = (log: MemoryLog) => JSON.parse(log.entries[0]!.disclosures) as Disclosure[];
   const with_ = (log: MemoryLog, disclosures: Disclosure[]) => replace(log, 0, { disclosures: disclosuresText(disclosures) });
-  const blank = ({ d, pointer }: Disclosure): Disclosure => ({ d, pointer, erased: true });
+  const blank = (one: Disclosure, pointer = one.pointer) => blankOf(one, pointer);
+  const erasing = (entry: { hash: string }, ...blanks: Disclosure[]) => ({
+    type: 'gdpr.erasure_executed' as const,
+    metadata: { erased: blanks.map((one) => [entry.hash, one.d, placeDigest(one)] as const) },
+  });
 
   it('read back as they were recorded', () => {
     const { metadata, origin } = readEntry(sample().entries[0]!);
@@ -335,14 +338,10 @@ describe('values', () => {
     const log = sample();
     const [first, second, ...rest] = disclosed(log);
     const { hash, organizationId } = log.entries[0]!;
-    const nameless = { ...second!, pointer: second!.pointer.replace(/[^/]*$/, '[erased]') };
-    const erased = with_(log, [blank(first!), blank(nameless), ...rest]);
-    for (const [n, one] of [first!, second!, first!].entries()) {
-      append(
-        erased,
-        { chain: organizationChain(organizationId), type: 'gdpr.erasure_executed', metadata: { erased: [[hash, one.d]] } },
-        stamp(10 + n),
-      );
+    const nameless = blank(second!, second!.pointer.replace(/[^/]*$/, '[erased]'));
+    const erased = with_(log, [blank(first!), nameless, ...rest]);
+    for (const [n, one] of [blank(first!), nameless, blank(first!)].entries()) {
+      append(erased, { chain: organizationChain(organizationId), ...erasing({ hash }, one) }, stamp(10 + n));
     }
     const signed = withSignedErasures(erased, KEY);
     expect(await breaksOf(signed)).toEqual([]);
@@ -352,11 +351,40 @@ describe('values', () => {
     expect(JSON.stringify(readEntry(erased.entries[0]!))).toContain('[erased]');
   });
 
+  it('may not stand elsewhere than where the erasure has left them', async () => {
+    const log = sample();
+    const [first, ...rest] = disclosed(log);
+    const left = blank(first!);
+    const erased = with_(log, [left, ...rest]);
+    append(erased, { chain: organizationChain('org_a'), ...erasing(log.entries[0]!, left) }, stamp(10));
+    const signed = withSignedErasures(erased, KEY);
+    expect(await breaksOf(signed)).toEqual([]);
+    const member = (name: string) => first!.pointer.replace(/[^/]*$/, name);
+    for (const pointer of [member('bribe'), member('[erased]'), member('Amount')]) {
+      const moved = with_(signed, [{ ...left, pointer }, ...rest]);
+      expect(await kinds(moved)).toEqual(new Set(['unauthorised_erasure']));
+      expect(await kinds(with_(signed, [blankOf(left, pointer), ...rest]))).toEqual(new Set(['unauthorised_erasure']));
+    }
+    expect(await kinds(with_(signed, [{ ...left, salt: `${'A'.repeat(21)}Q` }, ...rest]))).toEqual(new Set(['unauthorised_erasure']));
+    expect(await kinds(with_(signed, [{ ...left, salt: 'A' }, ...rest]))).toEqual(new Set(['edited']));
+  });
+
+  it('never stand where another one does: one of them would hide the other', async () => {
+    for (const isBefore of [true, false]) {
+      const log = sample();
+      const [first, second, ...rest] = disclosed(log);
+      const hidden = blank(first!, second!.pointer);
+      const all = [...(isBefore ? [hidden, second!] : [second!, hidden]), ...rest];
+      const erased = replace(log, 0, { disclosures: JSON.stringify(all) });
+      append(erased, { chain: organizationChain('org_a'), ...erasing(log.entries[0]!, hidden) }, stamp(10));
+      expect(await kinds(withSignedErasures(erased, KEY))).toEqual(new Set(['edited']));
+    }
+  });
+
   it('may not, where the erasure stands in another organization, or is itself not sound', async () => {
     const log = sample();
     const [first, ...rest] = disclosed(log);
-    const { hash } = log.entries[0]!;
-    const listing = { type: 'gdpr.erasure_executed' as const, metadata: { erased: [[hash, first!.d]] as [string, string][] } };
+    const listing = erasing(log.entries[0]!, blank(first!));
     const elsewhere = with_(log, [blank(first!), ...rest]);
     append(elsewhere, { chain: organizationChain('org_b'), ...listing }, stamp(10));
     expect(await kinds(withSignedErasures(elsewhere, KEY))).toEqual(new Set(['unauthorised_erasure']));
@@ -374,14 +402,15 @@ describe('an erasure that anybody may have appended', () => {
     const log = logOf([{ agent: 0, kind: 1, text: 'ada@example.org', amount: 1500, address: true }]);
     const { hash, disclosures } = log.entries[0]!;
     const [first, ...rest] = JSON.parse(disclosures) as Disclosure[];
-    const blanked = replace(log, 0, { disclosures: disclosuresText([{ d: first!.d, pointer: first!.pointer, erased: true }, ...rest]) });
-    const erased: [string, string][] = [[hash, first!.d]];
+    const blank = blankOf(first!, first!.pointer);
+    const blanked = replace(log, 0, { disclosures: disclosuresText([blank, ...rest]) });
+    const erased = [[hash, blank.d, placeDigest(blank)] as const];
     append(blanked, { chain: organizationChain('org_a'), type: 'gdpr.erasure_executed', metadata: { erased } }, stamp(10));
     return withSignedErasures(blanked, KEY);
   };
   const erasureOf = ({ entries }: MemoryLog) => entries.find(({ event }) => event === 'gdpr.erasure_executed')!;
   const noted = (log: MemoryLog, note: string): MemoryLog => ({ ...log, erasureNotes: new Map([[erasureOf(log).id, note]]) });
-  const textOf = (log: MemoryLog) => orderText('erasure', KEY.name, 'org_a', metadataOf(erasureOf(log).payload));
+  const textOf = (log: MemoryLog) => orderText('erasure', KEY.name, 'org_a', toldIn(erasureOf(log)));
 
   it('excuses what it lists where the key that signs now has signed what it says', async () => {
     const log = erasedLog();
@@ -398,7 +427,8 @@ describe('an erasure that anybody may have appended', () => {
       ({ ...log, keys: [{ ...log.keys![0]!, retiredAtSize: 1 }, { key: publicHalf(OTHER).text, fromSize: 1 }] })],
     ['signed for another organization', (log) => noted(log, signNote(textOf(log).replace('/org_a/', '/org_b/'), [KEY]))],
     ['signed as a sweep', (log) => noted(log, signNote(textOf(log).replace('/erasure', '/sweep'), [KEY]))],
-    ['of which something else was signed', (log) => noted(log, signNote(orderText('erasure', KEY.name, 'org_a', { erased: [] }), [KEY]))],
+    ['of which something else was signed', (log) =>
+      noted(log, signNote(textOf(log).replace(/\n[^\n]*\n$/, `\n${'A'.repeat(43)}=\n`), [KEY]))],
     ['whose note was altered', (log) => noted(log, signNote(textOf(log), [KEY]).replace(/.{8}\n$/, 'AAAAAAA=\n'))],
   ])('excuses nothing, and is named, %s', async (_name, change) => {
     const log = change(erasedLog());
@@ -407,6 +437,27 @@ describe('an erasure that anybody may have appended', () => {
     const ofErasures = async (agent?: string) => (await breaksOf(log, agent)).filter(({ chain }) => chain !== 'platform');
     expect(await ofErasures()).toMatchObject([named, { kind: 'unauthorised_erasure', chain: 'agt_1' }]);
     expect(await ofErasures('agt_1')).toMatchObject([named, { kind: 'unauthorised_erasure', chain: 'agt_1' }]);
+  });
+
+  const copied = (log: MemoryLog, id: string) => {
+    const { payload } = erasureOf(log);
+    const copy = append(log, {
+      chain: organizationChain('org_a'), type: 'gdpr.erasure_executed',
+      metadata: (JSON.parse(payload) as { metadata: { erased: [string, string, string][] } }).metadata,
+    }, { ...stamp(10), id });
+    return { ...log, erasureNotes: new Map([...log.erasureNotes!, [copy.id, log.erasureNotes!.get(erasureOf(log).id)!]]) };
+  };
+
+  it.each([
+    ['under another id', 'audit_copy'], ['under its own', undefined],
+  ])('counts once: a copy of it with the same note is named, %s', async (_name, id) => {
+    const log = erasedLog();
+    const { id: own, hash } = erasureOf(log);
+    const twice = copied(log, id ?? own);
+    const copy = twice.entries.at(-1)!;
+    expect(copy.hash).not.toBe(hash);
+    const named = { kind: 'unauthorised_erasure', chain: 'sys_org_a', position: copy.seq, detail: expect.stringMatching(/not signed/) };
+    expect(await breaksOf(twice)).toMatchObject([named]);
   });
 
   it('is named while nothing that it lists is blank', async () => {
@@ -437,6 +488,15 @@ describe('a transferred agent', () => {
   it('keeps its chain across organizations', async () => {
     expect(await breaksOf(moved())).toEqual([]);
     expect(await breaksOf(moved(), 'agt_1')).toEqual([]);
+  });
+
+  it.each([['sideways'], ['IN'], [1], [['in']]])('left or arrived, and nothing else: %j', async (direction) => {
+    const log = logOf([plain, plain]);
+    const where = { chain: agentChain('org_a', 'agt_1'), agentId: 'agt_1' };
+    append(log, { ...where, type: 'agent.transferred', metadata: { direction } } as unknown as RecordedEvent, stamp(10));
+    const found = await breaksOf(log);
+    expect(found).toMatchObject([{ kind: 'inserted', chain: 'agt_1', detail: expect.stringMatching(/is a transfer neither in nor out/) }]);
+    expect(await breaksOf(log, 'agt_1')).toEqual(found);
   });
 
   it('is not registered again where it arrived', async () => {

@@ -113,12 +113,12 @@ export class EraseArchive {
     for await (const entry of open.entries()) {
       const found = blanking(entry);
       if (!found) continue;
-      if (page.length > 0 && values + found.pairs.length > VALUES_AT_ONCE) {
+      if (page.length > 0 && values + found.listed.length > VALUES_AT_ONCE) {
         await record();
         [page, values] = [[], 0];
       }
       page.push(found);
-      values += found.pairs.length;
+      values += found.listed.length;
     }
     if (page.length > 0) await record();
   }

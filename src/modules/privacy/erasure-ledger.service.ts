@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type ChainRef, organizationChain, PLATFORM_ORGANIZATION } from '../../domain/audit/chain.js';
-import { type Blanking, sortedPairs } from '../../domain/audit/search-entry.js';
+import { type Blanking, sortedBlanks } from '../../domain/audit/search-entry.js';
 import type { Plan } from '../../platform/database/plan.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { SignedErasures } from '../audit/erasures/signed-erasures.service.js';
@@ -90,13 +90,10 @@ export class ErasureLedger {
     await this.list(tx, erasure, blankings);
   }
 
-  /**
-   * The signed entry without which each blank would be tampering. A key that is taken from what was blank already needs nobody's
-   * account; but a sweep that has read it before sees by the entry that its archive is out of date.
-   */
+  /** The signed entry without which each blank, and each name that is gone, would be tampering. */
   private async list(tx: Tx, { organizationId, id, userId }: Erasure, blankings: readonly Blanking[]): Promise<void> {
     if (blankings.length === 0) return;
-    const erased = sortedPairs(blankings.flatMap(({ pairs }) => pairs));
+    const erased = sortedBlanks(blankings.flatMap(({ listed }) => listed));
     await this.signed.record(tx, organizationId, { ...(userId === null ? {} : { userId }), erasureId: id, erased });
   }
 
@@ -146,7 +143,7 @@ export class ErasureLedger {
 /** How much these are. */
 export function foundIn(blankings: readonly Blanking[]): Found {
   return {
-    values: blankings.reduce((sum, { pairs }) => sum + pairs.length, 0),
+    values: blankings.reduce((sum, { listed }) => sum + listed.length, 0),
     entries: blankings.length,
     byText: blankings.reduce((sum, { byText }) => sum + byText, 0),
     hasDecision: blankings.some(({ isDecision, byText }) => isDecision && byText > 0),

@@ -62,7 +62,7 @@ export class Foresee {
         .flatMap((range) => (range.chain !== last.chain ? [range] : range.high > last.seq ? [{ ...range, low: last.seq }] : []));
     return {
       rest,
-      values: blankings.reduce((sum, { pairs }) => sum + pairs.length, 0),
+      values: blankings.reduce((sum, { listed }) => sum + listed.length, 0),
       entries: blankings.length,
       decisions: blankings.filter(({ isDecision }) => isDecision).length,
     };

@@ -112,9 +112,9 @@ export async function blanked(entries: readonly SearchedEntry[], holds: (text: s
     }
     const one = legible(() => blankingOf(entry, holds));
     if (one === null) unreadable++;
-    if (one && values > 0 && values + one.pairs.length > most) break;
+    if (one && values > 0 && values + one.listed.length > most) break;
     if (one) blankings.push(one);
-    values += one?.pairs.length ?? 0;
+    values += one?.listed.length ?? 0;
     last++;
   }
   return { blankings, unreadable, last };

@@ -99,6 +99,11 @@ export class Tx {
 
   /** Records an event in a chain whose head this work holds. It is written with the last statement. @returns the entry's id */
   record(chain: ChainRef, event: AuditEvent, options: RecordOptions = {}): string {
+    return this.recordWhole(chain, event, options).id;
+  }
+
+  /** The same, for who signs what is recorded. */
+  recordWhole(chain: ChainRef, event: AuditEvent, options: RecordOptions = {}): PreparedEntry {
     const id = options.id ?? newId('audit');
     const origin = options.closing ? undefined : currentOrigin();
     const entry = prepareEntry(
@@ -106,7 +111,7 @@ export class Tx {
       { id, actorId: options.actorId ?? currentActor(), timestamp: new Date(), ...(origin ? { origin } : {}) },
     );
     this.entries.push(entry);
-    return id;
+    return entry;
   }
 
   /** Whether this work has the head of a chain that its plan names: always, unless the plan takes `onlyFree` ones. */

@@ -100,7 +100,7 @@ async function someoneErased(server: TestServer, { member }: Story): Promise<voi
 
 async function eraseSome(database: TestDatabase, organizationId: string, count: number, after: string): Promise<void> {
   const rows = await database.sql<{ id: string; hash: string; disclosures: string }>(
-    `select id, hash, disclosures from audit_entries where organization_id = $1 and disclosures like '%"salt"%' and hash > $2
+    `select id, hash, disclosures from audit_entries where organization_id = $1 and disclosures like '%"value":%' and hash > $2
      order by hash limit $3`, [organizationId, after, count]);
   await erasedByHand(database, organizationId, rows, SEED);
 }

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { organizationChain } from '../../../src/domain/audit/chain.js';
+import { blankOf, type Disclosure, disclosuresText, placeDigest } from '../../../src/domain/audit/commitments.js';
 import type { PreparedEntry } from '../../../src/domain/audit/entry.js';
 import { signingKey, signNote, verifierKey } from '../../../src/domain/audit/note.js';
-import { orderText } from '../../../src/domain/audit/order-note.js';
+import { orderText, toldIn } from '../../../src/domain/audit/order-note.js';
+import type { ListedBlank } from '../../../src/domain/audit/search-entry.js';
 import type { StoredEntry } from '../../../src/domain/audit/stored-entry.js';
 import { metadataOf } from '../../../src/domain/audit/verify-joins.js';
 import { append } from './append.js';
@@ -10,24 +12,25 @@ import { spoilt } from './changed.js';
 import { stamped } from './every-event.js';
 import type { Place, Tampering } from './place.js';
 
-/** Values that are blank, or said to be, by an erasure that no server has carried out; and what was signed of real ones. */
+/** Values that are blank, or said to be, by an erasure that no server has carried out; and what real ones have left and signed. */
 
 /** An entry with open values, one of its chain, and what blanks the first of them. */
 export function blankable(place: Place) {
-  const entry = place.entry(({ disclosures }) => disclosures.includes('"salt"'));
+  const entry = place.entry(({ disclosures }) => disclosures.includes('"value"'));
   if (!entry) return undefined;
-  const all = JSON.parse(entry.disclosures) as { d: string; pointer: string; salt?: string }[];
-  const at = all.findIndex(({ salt }) => salt !== undefined);
-  const { d, pointer } = all[at]!;
-  return { entry, d, blanked: JSON.stringify(all.map((one, n) => (n === at ? { d, pointer, erased: true } : one))) };
+  const all = JSON.parse(entry.disclosures) as Disclosure[];
+  const at = all.findIndex(({ value }) => value !== undefined);
+  const blank = blankOf(all[at]!, all[at]!.pointer);
+  const listed: ListedBlank = [entry.hash, blank.d, placeDigest(blank)];
+  return { entry, listed, blanked: JSON.stringify(all.map((one, n) => (n === at ? blank : one))) };
 }
 
-export const erasure = (place: Place, organizationId: string, pairs: readonly (readonly [string, string])[]) =>
-  stamped(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata: { erased: pairs } }, place.random);
+export const erasure = (place: Place, organizationId: string, erased: readonly ListedBlank[]) =>
+  stamped(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata: { erased } }, place.random);
 
 /** What whoever has a key signs of an erasure. */
-export const ordered = ({ log }: Place, { organizationId, payload }: Pick<PreparedEntry, 'organizationId' | 'payload'>, seed = log.seed) =>
-  signNote(orderText('erasure', log.instance, organizationId, metadataOf(payload)), [signingKey(log.instance, seed)]);
+export const ordered = ({ log }: Place, entry: Pick<StoredEntry, 'organizationId' | 'payload'>, seed = log.seed) =>
+  signNote(orderText('erasure', log.instance, entry.organizationId, toldIn(entry)), [signingKey(log.instance, seed)]);
 
 export async function keepNote(place: Place, { organizationId, id }: Pick<PreparedEntry, 'organizationId' | 'id'>, note: string) {
   await place.run('insert into audit_erasure_notes (organization_id, entry_id, note) values ($1, $2, $3)', [organizationId, id, note]);
@@ -46,7 +49,7 @@ function forged(name: string, noteOf: NoteOf, more: Partial<Tampering> = {}): Ta
     deed: async (place) => {
       const blank = blankable(place);
       if (!blank) return undefined;
-      const entry = erasure(place, place.organizationId, [[blank.entry.hash, blank.d]]);
+      const entry = erasure(place, place.organizationId, [blank.listed]);
       const note = await noteOf(place, entry);
       if (note === undefined) return undefined;
       await append(place, entry);
@@ -70,6 +73,28 @@ const real = (which: '=' | '<>') => async (place: Place): Promise<string | undef
   const [row] = await place.run(`select note from audit_erasure_notes where organization_id ${which} $1 limit 1`, [place.organizationId]);
   return row?.['note'] as string | undefined;
 };
+
+/** An entry that lost values by a real erasure, with one of these changed as whoever owns the database can. */
+function left(name: string, change: (one: Disclosure, place: Place, all: readonly Disclosure[]) => Disclosure | undefined): Tampering {
+  return {
+    name: `erasure: ${name}`, kinds: ['unauthorised_erasure', 'edited'],
+    deed: async (place) => {
+      const entry = place.entry(({ disclosures }) => disclosures.includes('"erased":true'));
+      if (!entry) return undefined;
+      const all = JSON.parse(entry.disclosures) as Disclosure[];
+      const blank = place.random.of(all.filter(({ erased }) => erased));
+      const changed = change(blank, place, all);
+      if (!changed || JSON.stringify(changed) === JSON.stringify(blank)) return undefined;
+      await place.set(entry, 'disclosures', disclosuresText(all.map((one) => (one === blank ? changed : one))));
+      return { at: [entry.chain] };
+    },
+  };
+}
+
+const MEMBER = /^(\/[^/]+\/[^/]+\/)[^/]+$/;
+/** Where another member of the same object could stand. */
+const beside = ({ pointer }: Disclosure, name: string) =>
+  MEMBER.test(pointer) ? pointer.replace(MEMBER, (_, object: string) => object + name) : undefined;
 
 /** What was signed of an erasure that a server has carried out, changed. */
 function note(name: string, change: (place: Place, erased: StoredEntry, note: string) => Promise<string | null | undefined>): Tampering {
@@ -107,11 +132,33 @@ export const ERASURES: readonly Tampering[] = [
     deed: async (place) => {
       const blank = blankable(place);
       if (!blank) return undefined;
-      const entry = erasure(place, place.organizationId, [[blank.entry.hash, blank.d]]);
+      const entry = erasure(place, place.organizationId, [blank.listed]);
       await append(place, entry);
       return { at: [entry.chain] };
     },
   },
+  {
+    name: 'erasure: one that a server has carried out, copied with its signature', kinds: ['unauthorised_erasure'],
+    deed: async (place) => {
+      const erased = place.entry(({ event }) => event === 'gdpr.erasure_executed');
+      const [row] = erased ? await place.run('select note from audit_erasure_notes where entry_id = $1', [erased.id]) : [];
+      if (!erased || !row) return undefined;
+      const metadata = metadataOf(erased.payload);
+      const copy = stamped(organizationChain(place.organizationId), { type: 'gdpr.erasure_executed', metadata }, place.random);
+      await append(place, copy);
+      await keepNote(place, copy, row['note'] as string);
+      return { at: [copy.chain] };
+    },
+  },
+  left('what it left is said to have stood under another name', (one, { random }) => {
+    const pointer = beside(one, random.of(['bribe', '[erased]', '[erased] 2', random.text(6)]));
+    return pointer === undefined ? undefined : random.of([{ ...one, pointer }, blankOf(one, pointer)]);
+  }),
+  left('what it left is put before an open value', (one, { random }, all) => {
+    const open = all.filter(({ pointer, value }) => value !== undefined && beside({ ...one, pointer }, '') === beside(one, ''));
+    return MEMBER.test(one.pointer) && open.length > 0 ? { ...one, pointer: random.of(open).pointer } : undefined;
+  }),
+  left('what it left has another salt', (one, { random }) => ({ ...one, salt: `${random.text(21)}A` })),
   note('gone', () => Promise.resolve(null)),
   note('altered', (place, _, text) => {
     const at = text.lastIndexOf(' ') + 8;

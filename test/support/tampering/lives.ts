@@ -86,11 +86,22 @@ export const LIVES: readonly Tampering[] = [
     },
   },
   {
+    name: 'an agent that was transferred neither from here nor to here', kinds: ['inserted'],
+    deed: async (place) => {
+      const chain = place.agentChain();
+      if (!chain || (await closed(place, chain[0]!.chain))) return undefined;
+      const ref = { organizationId: place.organizationId, chain: chain[0]!.chain };
+      const metadata = { direction: place.random.of(['sideways', '', 'IN', 1, ['in'], false]) };
+      await append(place, stamped(ref, { type: 'agent.transferred', metadata }, place.random));
+      return { at: [ref.chain] };
+    },
+  },
+  {
     name: "blanked, and another organization's erasure lists it", kinds: ['unauthorised_erasure'],
     deed: async (place) => {
       const blank = blankable(place);
       if (!blank) return undefined;
-      await appendSigned(place, erasure(place, elsewhere(place), [[blank.entry.hash, blank.d]]));
+      await appendSigned(place, erasure(place, elsewhere(place), [blank.listed]));
       await place.set(blank.entry, 'disclosures', blank.blanked);
       return { at: [blank.entry.chain] };
     },
@@ -100,7 +111,9 @@ export const LIVES: readonly Tampering[] = [
     deed: async (place) => {
       const blank = blankable(place);
       if (!blank) return undefined;
-      const other = place.random.chance(0.5) ? ([blank.entry.hash, 'A'.repeat(43)] as const) : (['0'.repeat(64), blank.d] as const);
+      const [hash, d, at] = blank.listed;
+      const [otherHash, otherDigest] = ['0'.repeat(64), 'A'.repeat(43)];
+      const other = place.random.of([[hash, otherDigest, at], [otherHash, d, at], [hash, d, otherDigest]] as const);
       await appendSigned(place, erasure(place, place.organizationId, [other]));
       await place.set(blank.entry, 'disclosures', blank.blanked);
       return { at: [blank.entry.chain] };
@@ -112,7 +125,7 @@ export const LIVES: readonly Tampering[] = [
       const blank = blankable(place);
       const own = place.log.chainsOf(place.organizationId).get(organizationChain(place.organizationId).chain)?.at(-1);
       if (!blank || !own) return undefined;
-      const prepared = erasure(place, place.organizationId, [[blank.entry.hash, blank.d]]);
+      const prepared = erasure(place, place.organizationId, [blank.listed]);
       const { chain, payload, disclosures, timestamp, actorId } = prepared;
       const forged = forgedFrom(
         { ...own, payload, disclosures, timestamp, actorId, event: prepared.event, capability: null, outcome: prepared.outcome ?? null },
@@ -129,7 +142,7 @@ export const LIVES: readonly Tampering[] = [
     deed: async (place) => {
       const blank = blankable(place);
       if (!blank) return undefined;
-      const metadata = { stopId: 'stop', erased: [[blank.entry.hash, blank.d]] };
+      const metadata = { stopId: 'stop', erased: [blank.listed] };
       await append(place, stampedAs('admin.recovered', organizationChain(place.organizationId), metadata, place));
       await place.set(blank.entry, 'disclosures', blank.blanked);
       return { at: [blank.entry.chain] };

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { organizationChain } from '../../../src/domain/audit/chain.js';
 import type { PreparedEntry } from '../../../src/domain/audit/entry.js';
 import { signingKey, signNote, verifierKey } from '../../../src/domain/audit/note.js';
-import { orderText } from '../../../src/domain/audit/order-note.js';
-import { metadataOf } from '../../../src/domain/audit/verify-joins.js';
+import { orderText, toldIn } from '../../../src/domain/audit/order-note.js';
 import type { StoredEntry } from '../../../src/domain/audit/stored-entry.js';
+import { metadataOf } from '../../../src/domain/audit/verify-joins.js';
 import { newId } from '../../../src/domain/ids.js';
 import { append } from './append.js';
 import { forgedFrom } from './changed.js';
@@ -120,8 +120,8 @@ const sweepEvent = (place: Place, cut: Cut, checkpoint: Base) => stamped(organiz
     disclosures: 'y' } },
 }, place.random);
 
-const orderedText = ({ log, organizationId }: Place, { payload }: PreparedEntry) =>
-  orderText('sweep', log.instance, organizationId, metadataOf(payload));
+const orderedText = ({ log, organizationId }: Place, entry: Pick<StoredEntry, 'payload'>) =>
+  orderText('sweep', log.instance, organizationId, toldIn(entry));
 const ordered = (place: Place, entry: PreparedEntry, seed = place.log.seed) =>
   signNote(orderedText(place, entry), [signingKey(place.log.instance, seed)]);
 
@@ -282,6 +282,24 @@ export const SWEEPS: readonly Tampering[] = [
       if (!sweep) return undefined;
       await place.run(`update audit_sweeps set notes = '{}' where organization_id = $1 and id = $2`, [place.organizationId, sweep.id]);
       return { at: [place.organizationId, ...sweep.cuts.map(({ chain }) => chain)] };
+    },
+  },
+  {
+    name: 'sweep: told of by a copy of its entry, with the same signature', kinds: ['deleted'], in: 'swept',
+    deed: async (place) => {
+      const sweep = await newestSweep(place);
+      const real = place.entries.find(({ id }) => id === sweep?.cuts[0]?.sweepEntryId);
+      if (!sweep || !real) return undefined;
+      const key = [place.organizationId, sweep.id];
+      const [row] = await place.run('select notes from audit_sweeps where organization_id = $1 and id = $2', key);
+      const notes = row!['notes'] as Record<string, string>;
+      const metadata = metadataOf(real.payload);
+      const copy = stamped(organizationChain(place.organizationId), { type: 'admin.audit_retention_sweep', metadata }, place.random);
+      await append(place, copy);
+      const cuts = sweep.cuts.map((cut) => (cut.sweepEntryId === real.id ? { ...cut, sweepEntryId: copy.id } : cut));
+      await place.run('update audit_sweeps set cuts = $3, notes = $4 where organization_id = $1 and id = $2',
+        [...key, JSON.stringify(cuts), JSON.stringify({ ...notes, [copy.id]: notes[real.id] })]);
+      return { at: [place.organizationId, copy.chain, ...cuts.map(({ chain }) => chain)] };
     },
   },
   aged('a checkpoint said to be older than it is', `update audit_checkpoints set made_at = made_at - interval '400 days'

@@ -1,4 +1,4 @@
-import { commitmentDigest } from '../../../src/domain/audit/commitments.js';
+import { blankOf, commitmentDigest } from '../../../src/domain/audit/commitments.js';
 import type { StoredEntry } from '../../../src/domain/audit/stored-entry.js';
 import { jcs } from '../../../src/domain/audit/jcs.js';
 import type { JsonValue } from '../../../src/domain/json.js';
@@ -17,6 +17,8 @@ interface Disclosed {
 
 const disclosed = ({ disclosures }: StoredEntry) => JSON.parse(disclosures) as Disclosed[];
 const isOpen = (one: Disclosed): one is Disclosed & { salt: string; value: string } => one.value !== undefined;
+
+const blanked = ({ d, pointer, salt }: Disclosed): Disclosed => blankOf({ d, salt: salt! }, pointer);
 
 type Change = (all: readonly Disclosed[], at: number, place: Place) => readonly Disclosed[] | undefined;
 
@@ -101,9 +103,8 @@ export const VALUES: readonly Tampering[] = [
   change('"[erased]" forged as a value', ['edited'], (one) => isOpen(one) && one.value !== '"[erased]"', (all, at) =>
     put(all, at, { ...all[at]!, value: '"[erased]"' })),
   change('a value blanked, and no erasure lists it', ['unauthorised_erasure'], isOpen, (all, at) =>
-    put(all, at, { d: all[at]!.d, pointer: all[at]!.pointer, erased: true })),
-  change('all values blanked', ['unauthorised_erasure'], isOpen, (all) => all.map(({ d, pointer }) => ({ d, pointer,
-    erased: true as const }))),
+    put(all, at, blanked(all[at]!))),
+  change('all values blanked', ['unauthorised_erasure'], isOpen, (all) => all.map((one) => (isOpen(one) ? blanked(one) : one))),
   change('erased, and still disclosed', ['edited'], isOpen, (all, at) => put(all, at, { ...all[at]!, erased: true })),
   change('half erased: salt or value alone is gone', ['edited'], isOpen, (all, at, { random }) => {
     const { salt, value, ...rest } = all[at]! as Disclosed & { salt: string; value: string };
@@ -114,7 +115,7 @@ export const VALUES: readonly Tampering[] = [
   {
     name: 'values of two entries swapped', kinds: ['edited'],
     deed: async (place) => {
-      const one = place.entry(({ disclosures }) => disclosures.includes('"salt"'));
+      const one = place.entry(({ disclosures }) => disclosures.includes('"value"'));
       const others = place.entries.filter(({ event, id, disclosures }) =>
         event === one?.event && id !== one.id && disclosures !== '[]' && disclosures !== one.disclosures);
       if (!one || others.length === 0) return undefined;

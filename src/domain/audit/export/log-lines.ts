@@ -1,11 +1,12 @@
 import { PLATFORM_TREE, type StoredCheckpoint } from '../checkpoint.js';
-import type { Disclosure } from '../commitments.js';
+import { blanksIn } from '../erase-disclosures.js';
 import { entryLine, keyMembers, line, type ExportLine, type LineOf } from '../export-lines.js';
 import { readPayload } from '../payload.js';
 import type { StoredEntry } from '../stored-entry.js';
 import { consistencyProof, inclusionProof } from '../tree/proofs.js';
 import { hashText } from '../tree/rfc6962.js';
 import type { EntryPlace, ExportSource, PlacedLeaf } from './export-source.js';
+import { blanksListed } from '../verify-erasures.js';
 import { GapBuilder, rangeGap } from './gaps.js';
 import { seamsOf, type Seams } from './seams.js';
 
@@ -203,7 +204,7 @@ class Section {
 
   private async *show(entry: StoredEntry, index: number | null): AsyncGenerator<ExportLine> {
     if (this.isPart) {
-      for (const d of blanksIn(entry.disclosures)) this.blanks.add(`${entry.hash} ${d}`);
+      for (const blank of readable(() => blanksIn(entry.disclosures))) this.blanks.add([entry.hash, ...blank].join(' '));
       if (accounts(entry)) this.shown.add(entry.id);
     }
     yield* erasureLines(this.source, entry);
@@ -217,7 +218,7 @@ class Section {
     if (blanks.size === 0) return;
     for await (const batch of source.ofEvent(id, ERASURE)) {
       for (const entry of batch) {
-        if (!shown.has(entry.id) && erasedBy(entry).some((pair) => blanks.has(pair))) yield [entry, await source.place(entry)];
+        if (!shown.has(entry.id) && erasedBy(entry).some((blank) => blanks.has(blank))) yield [entry, await source.place(entry)];
       }
     }
   }
@@ -227,19 +228,16 @@ function accounts({ event }: StoredEntry): boolean {
   return event === ERASURE || event === 'admin.audit_retention_sweep';
 }
 
-/** Digests whose values are gone. */
-function blanksIn(disclosures: string): string[] {
-  if (!disclosures.includes('"erased":true')) return [];
+/** Nothing where it was tampered with: whoever verifies the file says so. */
+function readable<T>(read: () => T[]): T[] {
   try {
-    return (JSON.parse(disclosures) as Disclosure[]).filter(({ erased }) => erased).map(({ d }) => d);
+    return read();
   } catch {
     return [];
   }
 }
 
-/** As `<entry hash> <digest>`. */
 function erasedBy({ payload }: StoredEntry): string[] {
   const read = readPayload(payload);
-  const erased = typeof read === 'string' ? undefined : read.metadata['erased'];
-  return Array.isArray(erased) ? erased.filter(Array.isArray).map((pair) => pair.join(' ')) : [];
+  return typeof read === 'string' ? [] : blanksListed(read.metadata['erased']);
 }

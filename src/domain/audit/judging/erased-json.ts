@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.js';
-import { ERASED } from '../read-entry.js';
+import { ERASED, isErasedName } from '../read-entry.js';
 
 /** What erasing leaves of a name; numbered where several went. */
 const ERASED_NAME = /^\[erased\](?: \d+)?$/;
@@ -80,7 +80,7 @@ export function readTold(text: string, isCut: boolean): Told {
 /** The same where something of the value was erased in the entry: it whole, or some of its members, with their names or without. */
 export function withErased(told: Told): Told {
   if (told.kind !== 'object') return orAnything(told);
-  const named = told.members.filter(([name]) => name !== ERASED);
+  const named = told.members.filter(([name]) => !isErasedName(name));
   const more = named.length < told.members.length ? 'anywhere' : told.more;
   return { kind: 'object', members: named.map(([name, value]) => [name, orAnything(value)] as const), more };
 }

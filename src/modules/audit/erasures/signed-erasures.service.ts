@@ -1,19 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { organizationChain } from '../../../domain/audit/chain.js';
 import { signNote } from '../../../domain/audit/note.js';
-import { orderText } from '../../../domain/audit/order-note.js';
+import { orderText, toldIn } from '../../../domain/audit/order-note.js';
+import type { ListedBlank } from '../../../domain/audit/search-entry.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { assertSigns, heldSigningKeys, OtherKey, signerOf } from '../trees/signer.js';
 import { insertNote } from './erasure-notes.store.js';
 
-/** What an entry of an erasure says. Nothing of it is committed: the note is over what stands in the entry. */
+/** What an entry of an erasure says. */
 export interface SaidOfErasure {
   readonly userId?: string;
   readonly erasureId: string;
-  /** Pairs of entry hash and commitment, sorted. */
-  readonly erased: readonly (readonly [string, string])[];
+  /** Sorted. */
+  readonly erased: readonly ListedBlank[];
 }
 
 /**
@@ -46,9 +47,9 @@ export class SignedErasures {
     const { instance, key, verifierKey } = await signerOf(run, this.config.auditSigningKey);
     const keys = await heldSigningKeys(run);
     if (keys.join() !== verifierKey) throw new OtherKey(key.id, keys.join());
-    const entryId = tx.record(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata });
-    const text = orderText('erasure', instance, organizationId, { ...metadata, erased: metadata.erased.map((pair) => [...pair]) });
-    await insertNote(run, { organizationId, entryId, note: signNote(text, [key]) });
+    const entry = tx.recordWhole(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata });
+    const text = orderText('erasure', instance, organizationId, toldIn(entry));
+    await insertNote(run, { organizationId, entryId: entry.id, note: signNote(text, [key]) });
   }
 }
 

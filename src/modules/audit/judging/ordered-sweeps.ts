@@ -1,4 +1,5 @@
 import type { IsOrderedSweep } from '../../../domain/audit/judging/shared-facts.js';
+import { toldIn } from '../../../domain/audit/order-note.js';
 import { CheckpointJudge } from '../../../domain/audit/verify-checkpoints.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
@@ -16,6 +17,6 @@ export async function orderedSweeps(run: ReadStatement, pinned: readonly string[
   const keys = pinned ? known.filter(({ key }) => pinned.includes(key)) : known;
   const judge = new CheckpointJudge({ instance: await instanceName(run), keys });
   const notes = new Map((await notesInForce(run as RunStatement)).flatMap((one) => Object.entries(one.notes)));
-  return ({ stored: { id, organizationId }, metadata }) =>
-    judge.isOrdered('sweep', notes.get(id) ?? null, { organizationId, metadata }, judge.unretired);
+  return ({ stored }) =>
+    judge.isOrdered('sweep', notes.get(stored.id) ?? null, { organizationId: stored.organizationId, ...toldIn(stored) }, judge.unretired);
 }

@@ -99,6 +99,13 @@ describe.each(STORES)('an archive in %s', (_name, make) => {
 });
 
 describe('a directory of archives', () => {
+  it('refuses bytes that are no UTF-8, which would read as others do', async () => {
+    const store = new DirectoryArchive(folder);
+    await store.write('org_1/s/manifest.json', from(['caf\uFFFD']));
+    await writeFile(join(folder, 'org_1/s/manifest.json'), Buffer.from('caf\u00ff\n', 'latin1'));
+    await expect(all(store.read('org_1/s/manifest.json'))).rejects.toThrow('not valid for encoding utf-8');
+  });
+
   it('keeps plain gzip', async () => {
     await new DirectoryArchive(folder).write('org_1/a.gz', from(['{"a":1}', '{"b":2}']));
     expect(gunzipSync(await readFile(join(folder, 'org_1/a.gz'))).toString()).toBe('{"a":1}\n{"b":2}\n');

@@ -1,10 +1,8 @@
 import { checkEntry } from '../../../domain/audit/check-entry.js';
 import { vouchesFor, type VerifierKey } from '../../../domain/audit/note.js';
-import { orderText, type Order } from '../../../domain/audit/order-note.js';
-import { pairsIn } from '../../../domain/audit/verify-erasures.js';
-import { metadataOf } from '../../../domain/audit/verify-joins.js';
+import { orderText, toldIn, type Order, type ToldOrder } from '../../../domain/audit/order-note.js';
+import { blanksListed } from '../../../domain/audit/verify-erasures.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
-import type { JsonObject } from '../../../domain/json.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { ENTRY_COLUMNS, numbered, type EntryRow } from '../entry-rows.js';
 import { erasureNotes } from '../erasures/erasure-notes.query.js';
@@ -39,9 +37,9 @@ export async function sweptTellings(run: ReadStatement, organizationId: string, 
   const entries = await entriesOf(run, organizationId, 'admin.audit_retention_sweep');
   const notes = await sweepNotes(run, organizationId, entries.map(({ id }) => id));
   for (const entry of entries) {
-    const metadata = metadataOf(entry.payload);
-    if (!isSigned('sweep', notes.get(entry.id), { organizationId, metadata }, by)) continue;
-    const { sweepId, archive, chains } = metadata as unknown as SaidOfSweep;
+    const told = toldIn(entry);
+    if (!isSigned('sweep', notes.get(entry.id), { organizationId, ...told }, by)) continue;
+    const { sweepId, archive, chains } = told.metadata as unknown as SaidOfSweep;
     const telling = found.get(sweepId) ?? { ...archive, chains: new Map() };
     for (const { chain, seq, hash } of chains) telling.chains.set(chain, { seq, hash });
     found.set(sweepId, telling);
@@ -49,24 +47,24 @@ export async function sweptTellings(run: ReadStatement, organizationId: string, 
   return found;
 }
 
-/** Pairs of entry hash and digest that signed erasures in the log list. */
+/** What signed erasures in the log list. */
 export async function erasuresOf(run: ReadStatement, organizationId: string, by: SignsNow): Promise<Set<string>> {
   const entries = await entriesOf(run, organizationId, 'gdpr.erasure_executed');
   const notes = await erasureNotes(run, organizationId, entries.map(({ id }) => id));
-  const pairs = new Set<string>();
-  for (const { id, payload } of entries) {
-    const metadata = metadataOf(payload);
-    if (!isSigned('erasure', notes.get(id), { organizationId, metadata }, by)) continue;
-    for (const pair of pairsIn(metadata['erased'])) pairs.add(pair);
+  const listed = new Set<string>();
+  for (const entry of entries) {
+    const told = toldIn(entry);
+    if (!isSigned('erasure', notes.get(entry.id), { organizationId, ...told }, by)) continue;
+    for (const blank of blanksListed(told.metadata['erased'])) listed.add(blank);
   }
-  return pairs;
+  return listed;
 }
 
 function isSigned(
-  order: Order, note: string | undefined, { organizationId, metadata }: { organizationId: string; metadata: JsonObject },
+  order: Order, note: string | undefined, { organizationId, ...told }: ToldOrder & { readonly organizationId: string },
   { instance, keys }: SignsNow,
 ): boolean {
-  return note !== undefined && keys.length > 0 && vouchesFor(note, orderText(order, instance, organizationId, metadata), keys);
+  return note !== undefined && keys.length > 0 && vouchesFor(note, orderText(order, instance, organizationId, told), keys);
 }
 
 /** The first entry of each chain that is there, without regard to what a sweep still has to delete. */

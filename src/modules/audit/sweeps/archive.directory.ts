@@ -12,6 +12,8 @@ import { NoArchive } from './no-archive.js';
 
 const PART = '.part';
 const LINE_END = 10;
+/** Bytes are refused, not replaced: else an object could be changed and read the same. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
  * Archives in a folder, which must be there: made where a disk should have been mounted, it would take in what is then deleted
@@ -170,13 +172,13 @@ async function fill(handle: FileHandle, lines: AsyncIterable<string>, packed: bo
   return { digest: digest.digest('hex'), bytes };
 }
 
-/** Split at line feeds alone: other line ends may stand within a line. */
+/** Split at line feeds alone: other line ends may stand within a line. @throws TypeError for what is no UTF-8 */
 async function* textLines(chunks: AsyncIterable<unknown>): AsyncGenerator<string> {
   let rest: Buffer[] = [];
   for await (const chunk of chunks as AsyncIterable<Buffer>) {
     let from = 0;
     for (let to = chunk.indexOf(LINE_END); to >= 0; from = to + 1, to = chunk.indexOf(LINE_END, from)) {
-      yield Buffer.concat([...rest, chunk.subarray(from, to)]).toString('utf8');
+      yield UTF8.decode(Buffer.concat([...rest, chunk.subarray(from, to)]));
       rest = [];
     }
     if (from < chunk.length) rest.push(chunk.subarray(from));

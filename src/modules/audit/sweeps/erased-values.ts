@@ -14,9 +14,9 @@ export async function mustBeErased(
   run: ReadStatement, organizationId: string, { blanks, erased }: Pick<CheckedArchive, 'blanks' | 'erased'>,
   { instance, key }: { instance: string; key: VerifierKey },
 ): Promise<void> {
-  const left = new Map([...blanks].filter(([pair]) => !erased.has(pair)));
+  const left = new Map([...blanks].filter(([blank]) => !erased.has(blank)));
   if (left.size === 0) return;
   const listed = await erasuresOf(run, organizationId, { instance, keys: [key] });
-  const [first] = unlistedBlanks(left, (pair) => listed.has(pair));
+  const [first] = unlistedBlanks(left, (blank) => listed.has(blank));
   if (first) throw new SweepRefused(`${first.detail}: nothing was deleted. countersign audit verify tells more.`);
 }

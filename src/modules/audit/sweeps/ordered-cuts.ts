@@ -1,6 +1,5 @@
 import { vouchesFor, type VerifierKey } from '../../../domain/audit/note.js';
-import { listsCut, orderText } from '../../../domain/audit/order-note.js';
-import { metadataOf } from '../../../domain/audit/verify-joins.js';
+import { listsCut, orderText, toldIn } from '../../../domain/audit/order-note.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { sweepPayloads } from '../sweep-entries.query.js';
 import { SweepRefused, type ToldCut } from './sweep.js';
@@ -18,9 +17,9 @@ export async function mustBeOrdered(
   const signed = new Map<string, boolean>();
   for (const cut of cuts) {
     const { sweepEntryId: id, note } = cut;
-    const metadata = metadataOf(said.get(id) ?? '');
-    if (!signed.has(id)) signed.set(id, vouchesFor(note, orderText('sweep', instance, organizationId, metadata), [key]));
-    if (signed.get(id) && listsCut(metadata, cut)) continue;
+    const told = toldIn({ payload: said.get(id) ?? '' });
+    if (!signed.has(id)) signed.set(id, vouchesFor(note, orderText('sweep', instance, organizationId, told), [key]));
+    if (signed.get(id) && listsCut(told.metadata, cut)) continue;
     const what = `chain ${cut.chain} is said to be cut at ${cut.seq}, and no entry of a sweep that this server's key has signed says so`;
     throw new SweepRefused(`${what}: nothing was deleted. countersign audit verify tells more.`);
   }

@@ -2,7 +2,7 @@ import type { ArchiveManifest } from '../../../domain/audit/export-lines.js';
 import { checkArchive, type CheckedArchive } from '../../../domain/audit/verify-archive.js';
 import { organizationChain } from '../../../domain/audit/chain.js';
 import { publicHalf, signNote, type SigningKey, type VerifierKey } from '../../../domain/audit/note.js';
-import { orderText } from '../../../domain/audit/order-note.js';
+import { orderText, toldIn } from '../../../domain/audit/order-note.js';
 import { newId } from '../../../domain/ids.js';
 import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
@@ -228,9 +228,9 @@ export class Sweeper {
           sweepId: id, before, chains, archive: { skeleton: sweep.skeleton!, disclosures: sweep.disclosures! },
           checkpoint: { size, root, platformSize, platformRoot },
         };
-        const entry = tx.record(chain, { type: 'admin.audit_retention_sweep', metadata });
-        notes[entry] = signNote(orderText('sweep', this.options.instance, organizationId, metadata), [this.options.key]);
-        told.push(...chains.map((cut) => ({ ...cut, sweepEntryId: entry })));
+        const entry = tx.recordWhole(chain, { type: 'admin.audit_retention_sweep', metadata });
+        notes[entry.id] = signNote(orderText('sweep', this.options.instance, organizationId, toldIn(entry)), [this.options.key]);
+        told.push(...chains.map((cut) => ({ ...cut, sweepEntryId: entry.id })));
       }
       if (!(await this.store.recorded(tx, sweep, told, notes))) throw new SweepRefused(TAKEN_OVER);
       return true;

@@ -66,9 +66,9 @@ export async function verifyArchives(run: ReadStatement, archive: ArchiveStore):
       if (!end || event === 'agent.transferred' || (seq === end.seq + 1 && prevHash === end.hash) || seq <= end.seq) continue;
       found.breaks.push({ ...altered(chain, seq, 'does not continue what the archives hold'), organizationId, sweepId: sweeps.at(-1)!.id });
     }
-    for (const pair of erasedIn(all, tellings)) erased.add(pair);
+    for (const blank of erasedIn(all, tellings)) erased.add(blank);
     for (const [sweep, { blanks }] of all) {
-      const unlisted = unlistedBlanks(blanks, (pair) => erased.has(pair));
+      const unlisted = unlistedBlanks(blanks, (blank) => erased.has(blank));
       found.breaks.push(...unlisted.map((one) => ({ ...one, organizationId, sweepId: sweep.id })));
     }
   }
