@@ -11,10 +11,19 @@ const VERDICTS = {
   valid: ['Valid', 'Every entry is the one that was written, none is missing, and a signed checkpoint covers them all.'],
   valid_unanchored: ['Valid so far', 'Nothing is wrong. Some entries are younger than the last signed checkpoint, so only the next one proves them.'],
   tampered: ['Tampered', 'This is not the log that was written.'],
+  incomplete: ['Incomplete', 'The file ends before its end: the last line, which seals it, is missing. A download that broke off looks like this, and so does a file whose end somebody cut off. Fetch it once more. What is listed is what is not there.'],
   unreadable: ['Not read', ''],
 };
 
-const PART = 'What is shown is what was written, and a signed checkpoint covers it. The file is a part: of the rest it says nothing.';
+const PARTS = {
+  valid: 'What is shown is what was written, and a signed checkpoint covers it.',
+  valid_unanchored: 'Nothing is wrong with what is shown. Some of it is younger than the last signed checkpoint, so only the next one proves it.',
+};
+const PART = { archive: 'The file is an archive without its values: of these and of the rest it says nothing.' };
+const ANY_PART = 'The file is a part: of the rest it says nothing.';
+
+/** Of these kinds is what a file lacks behind the place where it was cut. */
+const LACKING = ['truncated', 'chain_removed', 'deleted', 'unauthorised_erasure'];
 
 /** Runs in the worker, before the verifier's own text. */
 const WORKER = `
@@ -48,6 +57,7 @@ function check(file) {
   byId('result').hidden = true;
   byId('progress').hidden = false;
   byId('bar').value = 0;
+  byId('name').textContent = file.name;
   byId('doing').textContent = `Reading ${file.name} …`;
   worker.onmessage = ({ data }) => {
     if (data.result) show(data.result);
@@ -82,8 +92,9 @@ function refuse(message) {
 
 function show(result) {
   const { breaks, counts, checkpoint, keys, remembered, notes } = result;
-  const isPart = result.verdict === 'valid' && !['log', 'organizations'].includes(result.covers);
-  verdict(result.verdict, isPart ? PART : VERDICTS[result.verdict][1]);
+  const isPart = result.verdict in PARTS && !['log', 'organizations'].includes(result.covers);
+  const name = isCut(result) ? 'incomplete' : result.verdict;
+  verdict(name, isPart ? `${PARTS[name]} ${PART[result.covers] ?? ANY_PART}` : VERDICTS[name][1]);
   byId('breaks').append(...breaks.map(breakItem));
   const number = (value) => value.toLocaleString('en');
   facts('Breaks', counts.breaks > breaks.length ? `${number(counts.breaks)}; the first ${number(breaks.length)} are shown` : number(counts.breaks));
@@ -99,6 +110,13 @@ function show(result) {
   byId('notes').textContent = notes.join('\n');
   byId('result').dataset.json = JSON.stringify(result);
   byId('result').dataset.done = 'yes';
+}
+
+/** Whether the end of the file is gone, and nothing else is wrong than what comes of that. */
+function isCut({ breaks, counts }) {
+  const isLast = ({ chain, position }) => chain === 'file' && position === counts.lines;
+  const isEnd = (one) => isLast(one) && one.kind === 'truncated';
+  return counts.breaks === breaks.length && breaks.some(isEnd) && breaks.every((one) => isLast(one) || LACKING.includes(one.kind));
 }
 
 function breakItem({ chain, position, entryId, kind, detail }) {
@@ -125,6 +143,11 @@ for (const name of ['dragenter', 'dragover', 'dragleave', 'drop']) {
     event.preventDefault();
     byId('drop').classList.toggle('over', name === 'dragenter' || name === 'dragover');
     const file = name === 'drop' ? event.dataTransfer.files[0] : undefined;
-    if (file) check(file);
+    if (!file) return;
+    // The picker names the file that was dropped, and none that was chosen before.
+    const one = new DataTransfer();
+    one.items.add(file);
+    byId('file').files = one.files;
+    check(file);
   });
 }

@@ -28,6 +28,13 @@ export async function verifierInBrowser(chromium, judge, { files, pictures }) {
       judge(basename(dropped), said === JSON.stringify(wanted), said);
       if (tampered.includes(dropped) && wanted.verdict === 'tampered') found++;
     }
+    for (const [name, heading, meaning] of SHOWN) {
+      await choose(page, join(VECTORS, `${name}.jsonl`));
+      const shown = await page.evaluate("['verdict', 'name', 'meaning'].map((id) => document.getElementById(id).textContent)");
+      const isSo = shown[0] === heading && shown[1] === `${name}.jsonl` && meaning.test(shown[2]);
+      judge(`shows ${name} as ${heading}, by name`, isSo, shown.join(' | '));
+    }
+    judge('names a file that was dropped in its picker, too', await drop(page, zipped) === 'valid.jsonl.gz', 'another one, or none');
     if (files) judge(`finds ${found} of ${tampered.length} sorts of tampering, as Node does`, found >= SORTS, `fewer than ${SORTS}`);
     const abroad = page.asked().filter((url) => !/^(file|blob|data):/.test(url));
     judge('asks the network for nothing', abroad.length === 0, abroad.join(' '));
@@ -38,6 +45,13 @@ export async function verifierInBrowser(chromium, judge, { files, pictures }) {
   }
 }
 
+const PART = /of the rest it says nothing/;
+const SHOWN = [
+  ['valid', 'Valid', /^(?!.*part)/], ['valid-agent', 'Valid', PART], ['valid-person', 'Valid', PART],
+  ['valid-unanchored', 'Valid so far', /^(?!.*part)/], ['file-cut-off', 'Incomplete', /ends before its end/],
+  ['truncated', 'Tampered', /not the log/], ['file-changed', 'Tampered', /not the log/],
+];
+
 const filesIn = (folder) => readdirSync(folder).filter((name) => name.endsWith('.jsonl')).map((name) => join(folder, name));
 
 async function choose(page, file) {
@@ -47,6 +61,16 @@ async function choose(page, file) {
   await page.send('DOM.setFileInputFiles', { nodeId, files: [file] });
   await page.until("document.getElementById('result').dataset.done === 'yes'");
   return page.evaluate("document.getElementById('result').dataset.json || document.getElementById('meaning').textContent");
+}
+
+/** Drops a file on the page, as a person does. @returns what the picker then names */
+async function drop(page, file) {
+  await page.evaluate("document.getElementById('result').dataset.done = ''");
+  const [x, y] = await page.evaluate("(({ x, y }) => [x + 9, y + 9])(document.getElementById('drop').getBoundingClientRect())");
+  const data = { items: [], files: [file], dragOperationsMask: 1 };
+  for (const type of ['dragEnter', 'dragOver', 'drop']) await page.send('Input.dispatchDragEvent', { type, x, y, data });
+  await page.until("document.getElementById('result').dataset.done === 'yes'");
+  return page.evaluate("document.getElementById('file').files[0]?.name");
 }
 
 async function picturesOf(page, folder) {

@@ -1,52 +1,93 @@
+import { resolve } from 'node:path';
 import { Command } from 'commander';
+import { readVerifierKey, type VerifierKey } from '../domain/audit/note.js';
+import { checkoutRoot } from '../platform/config/checkout-root.js';
 import { loadConfig } from '../platform/config/config.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
+import { archiveReport, type ArchiveOutcome } from './archive-report.js';
 import { onDatabaseOf, withDatabase } from './database-address.js';
 import { reason } from './reason.js';
-import { DATABASE_DEFAULT, EXIT, NO_DATABASE, NO_LOG, speaking } from './speaking.js';
-import { counted } from './verification-report.js';
+import { DATABASE_DEFAULT, EXIT, NO_LOG, speaking } from './speaking.js';
 
 const { refuse } = speaking('audit verify-archive');
 
 interface VerifyArchiveOptions {
   databaseUrl?: string;
+  alone?: boolean;
+  verifierKey?: string[];
   json?: boolean;
 }
 
-/** Archives with the log that they were taken from. */
+/** Archives by themselves and, where there is a database, with the log that they were taken from. */
 export function auditVerifyArchiveCommand(): Command {
   return new Command('verify-archive')
-    .argument('[folder]', 'where the archives are; default: AUDIT_ARCHIVE')
+    .argument('[folder]', "of all archives, of one organization's, or of one sweep's; default: AUDIT_ARCHIVE")
     .description('Verifies what was swept, by itself and with the log. Exit codes: 0 as it was swept, 1 altered, 2 could not read.')
-    .option('--database-url <url>', `database that it was swept from; ${DATABASE_DEFAULT}`)
+    .option('--database-url <url>', `database that it was swept from; ${DATABASE_DEFAULT}; without any, archives by themselves`)
+    .option('--alone', 'archives by themselves, whatever database there is')
+    .option('--verifier-key <key...>', 'only believe what is signed by this key (GET /audit/keys)')
     .option('--json', 'print the outcome as JSON')
     .action(async (folder: string | undefined, options: VerifyArchiveOptions) => {
       process.exitCode = await verifyArchive(folder, options, withEnvironmentFile(process.env));
     });
 }
 
-async function verifyArchive(
-  folder: string | undefined, { databaseUrl, json }: VerifyArchiveOptions, env: NodeJS.ProcessEnv,
-): Promise<number> {
+async function verifyArchive(folder: string | undefined, options: VerifyArchiveOptions, env: NodeJS.ProcessEnv): Promise<number> {
   try {
-    const meant = withDatabase(env, databaseUrl);
-    const auditArchive = folder ?? loadConfig(meant).auditArchive;
-    if (auditArchive === undefined) return refuse('give a folder, or AUDIT_ARCHIVE', EXIT.NO_CONNECTION);
-    const [{ archiveOf }, { verifyArchivesOf }] = await Promise.all([
-      import('../modules/audit/sweeps/archive.directory.js'), import('../modules/audit/sweeps/verify-archives.js'),
-    ]);
-    const verified = await onDatabaseOf(meant, (url) => verifyArchivesOf(url, archiveOf({ auditArchive })));
-    if (verified === undefined) return refuse(NO_DATABASE, EXIT.NO_CONNECTION);
-    const { archives, entries, breaks } = verified.outcome;
-    const what = `${counted(archives, 'archive', 'archives')}, ${counted(entries, 'entry', 'entries')}`;
-    const lines = [
-      `${breaks.length === 0 ? 'AS IT WAS SWEPT' : 'ALTERED'}: ${what}.`,
-      ...breaks.map(({ kind, organizationId, sweepId, detail }) => `  ${kind}: ${organizationId}/${sweepId}: ${detail}`),
-    ];
-    const text = json ? JSON.stringify({ ...verified.outcome, valid: breaks.length === 0 }, null, 2) : lines.join('\n');
-    process.stdout.write(`${text}\n`);
+    const meant = withDatabase(env, options.databaseUrl);
+    const place = folder === undefined ? namedFolder(meant) : resolve(folder);
+    if (place === undefined) return refuse('give a folder, or AUDIT_ARCHIVE', EXIT.NO_CONNECTION);
+    const outcome = await outcomeOf(place, options, meant);
+    const { found: { archives, entries, values, breaks }, ...rest } = outcome;
+    const shown = { ...rest, archives, entries, values, breaks, valid: breaks.length === 0 };
+    process.stdout.write(options.json ? `${JSON.stringify(shown, null, 2)}\n` : archiveReport(outcome));
     return breaks.length === 0 ? EXIT.WELL : EXIT.REFUSED;
   } catch (error) {
     return refuse(reason(error, NO_LOG), EXIT.NO_CONNECTION);
   }
+}
+
+/** @throws Error where there is nothing to verify, or none of it is of that database */
+async function outcomeOf(
+  place: string, { alone, verifierKey = [] }: VerifyArchiveOptions, env: NodeJS.ProcessEnv,
+): Promise<ArchiveOutcome> {
+  const pinned = verifierKey.map(readKey);
+  const [{ archivesIn, LocatedArchives }, { verifyArchivesOf }, { verifyAlone }] = await Promise.all([
+    import('../modules/audit/sweeps/archive-folders.js'), import('../modules/audit/sweeps/verify-archives.js'),
+    import('../modules/audit/sweeps/verify-alone.js'),
+  ]);
+  const { covers, archives } = await archivesIn(place);
+  const [organizations, sweeps] = [archives.map((one) => one.organizationId), archives.map((one) => one.sweepId)];
+  const isMeant = (sweep: { organizationId: string; id: string }) =>
+    covers === 'all' || (covers === 'organization' ? organizations.includes(sweep.organizationId) : sweeps.includes(sweep.id));
+  const withLog = alone ? undefined
+    : await onDatabaseOf(env, (url) => verifyArchivesOf(url, new LocatedArchives(archives), { isMeant, pinned }));
+  if (withLog) {
+    const { outcome: found } = withLog;
+    const unrecorded = sweeps.filter((id) => !found.sweeps.includes(id));
+    if (unrecorded.length > 0 && found.archives === 0) throw new Error(otherLog(unrecorded));
+    return { covers, withLog: true, unrecorded: unrecorded.length, keys: verifierKey, pinned: pinned.length > 0, found };
+  }
+  if (archives.length === 0) {
+    throw new Error(`there is no archive in ${place}: give the folder of all archives, of one organization's, or of one sweep's`);
+  }
+  const found = await verifyAlone({ covers, archives }, pinned);
+  return { covers, withLog: false, unrecorded: 0, keys: found.keys, pinned: pinned.length > 0, found };
+}
+
+function otherLog([first, ...more]: readonly string[]): string {
+  const which = more.length === 0 ? `the sweep ${first}` : `any of these ${more.length + 1} sweeps`;
+  return `this database has not recorded ${which}: give the one that it was swept from, or --alone to compare with none`;
+}
+
+/** Whatever folder a command is run in, it means the same one as the server. */
+function namedFolder(env: NodeJS.ProcessEnv): string | undefined {
+  const { auditArchive } = loadConfig(env);
+  return auditArchive === undefined ? undefined : resolve(checkoutRoot(), auditArchive);
+}
+
+function readKey(text: string): VerifierKey {
+  const key = readVerifierKey(text);
+  if (!key) throw new Error('--verifier-key is none: <name>+<8 hex digits>+<base64>');
+  return key;
 }

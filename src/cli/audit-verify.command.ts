@@ -57,7 +57,8 @@ async function verify(options: VerifyOptions, env: NodeJS.ProcessEnv): Promise<n
       return refuse(`there is no entry of an agent ${agent}`, EXIT.NO_CONNECTION);
     }
     const { notes: _notes, readUpTo: _readUpTo, members, ...shown } = outcome;
-    const told = json ? `${JSON.stringify({ ...shown, ...members }, null, 2)}\n` : verificationReport(outcome, process.stdout.isTTY);
+    const report = () => verificationReport(outcome, process.stdout.isTTY, agent);
+    const told = json ? `${JSON.stringify({ ...shown, ...members }, null, 2)}\n` : report();
     process.stdout.write(told);
     if (!outcome.valid) return EXIT.REFUSED;
     // What was found wrong is nothing to compare with the next time.

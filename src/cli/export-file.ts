@@ -40,28 +40,31 @@ export async function writeExport(
 }
 
 const WIDTH = 30;
-const SECTION = /"kind":"section"[^\n]*?"size":(\d+)\}/g;
+const SECTION = /"kind":"section".*"size":(\d+)\},?$/;
 
 /** How far an export has come, told from its own lines: a section says how many leaves its tree has. */
 export class ExportProgress {
   private section = 0;
   private lines = 0;
   private inSection = 0;
-  private carried = '';
+  /** What has come of a line whose end has not. */
+  private begun = '';
 
   /** A line for whoever watches. */
   after(text: string): string {
-    const lines = text.split('\n').length - 1;
-    this.lines += lines;
-    this.inSection += lines;
-    const seen = this.carried + text;
-    for (const [line, size] of seen.matchAll(SECTION)) {
-      this.section = Number(size);
-      this.inSection = seen.slice(seen.indexOf(line)).split('\n').length - 2;
-    }
-    const end = seen.lastIndexOf('\n');
-    this.carried = seen.length - end <= TAIL ? seen.slice(end + 1) : '';
+    const lines = (this.begun + text).split('\n');
+    const begun = lines.pop()!;
+    // No section's line is as long.
+    this.begun = begun.length <= TAIL ? begun : '';
+    for (const line of lines) this.take(line);
     return this.shown();
+  }
+
+  private take(line: string): void {
+    this.lines++;
+    const size = SECTION.exec(line)?.[1];
+    this.inSection = size === undefined ? this.inSection + 1 : 0;
+    if (size !== undefined) this.section = Number(size);
   }
 
   private shown(): string {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Covers } from '../domain/audit/file-covers.js';
 import type { Verification } from '../modules/audit/verification.js';
 import { verificationReport } from './verification-report.js';
 
@@ -55,6 +56,48 @@ describe('the report of a verification', () => {
     ]);
     const all = { everything: true, because: 'nothing_remembered', since: [], older: 0 };
     expect(verificationReport({ ...whole, members: { newer: all } }, false)).toContain('everything was read: nothing is remembered yet');
+  });
+
+  describe('of a file says what it is of', () => {
+    const of = (covers: Covers, limits: object = {}, entries = 42) => {
+      const file = { organizations: ['org_1'], agentId: null, from: null, to: null, userId: null, ...limits };
+      return verificationReport({ ...whole, entries, members: { covers, file } }, false).split('\n').filter(Boolean).slice(0, 2)
+        .map((line) => line.trim());
+    };
+    const rest = 'of the rest it says nothing';
+
+    it.each<[string, string[], string, string]>([
+      ['everything', of('log'), 'The audit log is as it was written.', 'the file covers everything: all organizations, each of them whole'],
+      ['some organizations', of('organizations', { organizations: ['org_1', 'org_2', 'org_3', 'org_4', 'org_5'] }),
+        'The audit log of org_1, org_2, org_3 and 2 other organizations is as it was written.',
+        'the file covers org_1, org_2, org_3 and 2 other organizations, whole; of other organizations it says nothing'],
+      ['an agent', of('part', { agentId: 'agt_1' }), 'The chain of agent agt_1 of org_1 is as it was written.',
+        `the file covers the chain of agent agt_1 of org_1; ${rest}`],
+      ['a window', of('part', { from: '2026-11-22', to: '2026-11-23' }),
+        'What is shown of org_1 from 2026-11-22 to 2026-11-23 is as it was written.',
+        `the file covers what is shown of org_1 from 2026-11-22 to 2026-11-23; ${rest}`],
+      ['a window in which nothing is', of('part', { from: '2026-11-22' }, 0),
+        'The file holds no entry; what it says of the log fits what was signed.',
+        `the file covers what is shown of org_1 from 2026-11-22; ${rest}`],
+      ['a person', of('person', { userId: 'usr_1' }), 'What is shown of usr_1 is as it was written.',
+        `the file covers what is about usr_1; ${rest}`],
+      ['an archive', of('archive'), "The skeleton of a sweep's archive is as it was written; its values were not read.",
+        'the file is the skeleton of an archive of org_1; of its values and of the rest it says nothing: countersign audit verify-archive'
+          + ' reads them'],
+    ])('%s', (_name, told, headline, covered) => {
+      expect(told).toEqual([`✔ ${headline}`, covered]);
+    });
+
+    it('also where it was tampered with', () => {
+      const file = { organizations: ['org_1'], agentId: 'agt_1', from: null, to: null, userId: null };
+      const report = verificationReport(
+        { ...whole, valid: false, verdict: 'tampered', breaksFound: 1, members: { covers: 'part', file } }, false);
+      expect(report).toContain(`    the file covers the chain of agent agt_1 of org_1; ${rest}\n`);
+    });
+  });
+
+  it('says of a database whose chain alone was asked for', () => {
+    expect(verificationReport(whole, false, 'agt_1')).toContain('✔ The chain of agent agt_1 is as it was written.\n');
   });
 
   it('lists the breaks in plain words, and says how many more there are', () => {

@@ -1,21 +1,23 @@
 import type { AnchorNotCompared } from '../modules/audit/anchors/ask-anchors.js';
 import type { NewerMember, Verification } from '../modules/audit/verification.js';
+import { coverage, soundHeadline } from './covered.js';
 import type { ArchivesMember } from './with-archives.js';
 
 const SHOWN = 50;
 
-/** What a person reads after a verification: the verdict first, then what it rests on. */
-export function verificationReport(outcome: Verification, colour: boolean): string {
+/**
+ * What a person reads after a verification: the verdict first, then what it rests on.
+ *
+ * @param agentId whose chain alone was asked for
+ */
+export function verificationReport(outcome: Verification, colour: boolean, agentId?: string): string {
   const style = (code: number) => (text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const [bold, dim, red, green] = [style(1), style(2), style(31), style(32)];
   const seconds = (outcome.durationMs / 1_000).toFixed(1);
   const amount = [counted(outcome.entries, 'entry', 'entries'), counted(outcome.chains, 'chain', 'chains')] as const;
   const read = readOf(outcome, amount, seconds).map((line) => `    ${dim(line)}`);
   if (outcome.valid) {
-    const headline = newerOf(outcome)?.everything === false
-      ? 'What is newer goes on from what is remembered, and is as it was written.'
-      : 'The audit log is as it was written.';
-    const lines = ['', `  ${green('✔')} ${bold(green(headline))}`, '', ...read];
+    const lines = ['', `  ${green('✔')} ${bold(green(soundHeadline(outcome, agentId)))}`, '', ...read];
     lines.push(...vouchedFor(outcome).map((line) => `    ${dim(line)}`));
     return `${lines.join('\n')}\n\n`;
   }
@@ -37,7 +39,7 @@ const LISTED = 10;
 /** How much was read, and of what nothing is said. */
 function readOf(outcome: Verification, [entries, chains]: readonly [string, string], seconds: string): string[] {
   const newer = newerOf(outcome);
-  const all = [`${entries} in ${chains}, read in ${seconds} s`, ...judged(outcome)];
+  const all = [...coverage(outcome), `${entries} in ${chains}, read in ${seconds} s`, ...judged(outcome)];
   if (!newer) return all;
   if (newer.everything) return [WHOLE_BECAUSE[newer.because ?? 'does_not_go_on'], ...all];
   const from = newer.since.slice(0, LISTED)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import {
-  aged, archiveFolder, archivedLog, brokenArchives, liveLog, objectsIn, sweepCommand, swept, wholeLog,
+  aged, archiveFolder, archivedLog, brokenArchives, liveLog, objectsIn, sweepCommand, swept, wholeLog, type SweptLine,
 } from '../support/retention.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -78,6 +78,20 @@ test('a second sweep carries on what still binds', async () => {
      order by cut.chain, s.organization_id, s.made_at desc, s.id desc`);
   expect(seams.length).toBeGreaterThan(2);
   expect(seams.filter(({ there }) => !there)).toEqual([]);
+});
+
+test('a dry run counts what then goes, and not the cuts that are listed again', async () => {
+  await works(1);
+  await aged(server.database);
+  const [begun] = await server.sql<{ now: Date }>('select clock_timestamp() as now');
+  const { stdout } = await sweepCommand(server.database, archive, ['--dry-run', '--json']);
+  const told = stdout.trim().split('\n').map((line) => JSON.parse(line) as SweptLine).filter(({ entries }) => entries > 0);
+  expect(told.length).toBeGreaterThan(0);
+  expect(await swept(server.database, archive)).toEqual(told);
+  const listed = await server.sql<{ id: string; cuts: number }>(
+    `select organization_id as id, sum(json_array_length(cuts::json))::integer as cuts from audit_sweeps
+     where made_at > $1 group by organization_id`, [begun!.now]);
+  expect(listed.some(({ id, cuts }) => cuts > told.find(({ organizationId }) => organizationId === id)!.chains)).toBe(true);
 });
 
 test('an open request keeps its entries, and all that stand behind them', async () => {

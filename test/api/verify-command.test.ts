@@ -4,9 +4,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { anAgent } from '../support/builders.js';
+import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { countersign } from '../support/command-line.js';
 import { allSigned } from '../support/exports.js';
+import { anOrganization, aPerson, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { ROOT_KEY } from '../support/test-run.js';
 
@@ -19,13 +20,19 @@ let folder: string;
 let file: string;
 let site: Server;
 let page: string;
+let organizationId: string;
+let agent: BuiltAgent;
+let person: BuiltPerson;
 
 beforeAll(async () => {
   server = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '1' } });
   folder = mkdtempSync(join(tmpdir(), 'verify-command-'));
   file = join(folder, 'log.jsonl.gz');
-  const { client } = await anAgent(server).granted('web.search').create();
-  (await client.post('/api/v1/execute', { capability: 'web.search', input: {} })).expect(200);
+  organizationId = await anOrganization(server);
+  agent = await anAgent(server).inOrganization(organizationId).granted('web.search').create();
+  person = await aPerson(server, 'admin', { organizationId });
+  (await person.client.get('/api/v1/audit/export')).expect(200);
+  (await agent.client.post('/api/v1/execute', { capability: 'web.search', input: {} })).expect(200);
   await allSigned(server);
   const { code } = await countersign(['audit', 'export', '--out', file, '--url', server.url, '--key', ROOT_KEY], env());
   expect(code).toBe(0);
@@ -68,6 +75,37 @@ describe('where a log is read from', () => {
     const { stderr } = await verify(['--database-url', 'postgres://who:secret-word@127.0.0.1:1/none']);
     expect(stderr).toContain('reads the database none at 127.0.0.1:1 (--database-url)');
     expect(stderr).not.toContain('secret-word');
+  });
+});
+
+describe('a file that is not of everything', () => {
+  const headline = async (query: string, to: string): Promise<string[]> => {
+    const answer = await fetch(`${server.url}/api/v1/${query}`, { headers: { authorization: `Bearer ${ROOT_KEY}` } });
+    expect(answer.status).toBe(200);
+    writeFileSync(join(folder, to), Buffer.from(await answer.arrayBuffer()));
+    const { code, stdout } = await countersign(['audit', 'verify', '--no-remember', '--file', join(folder, to)], env());
+    expect(code).toBe(0);
+    return stdout.split('\n').filter(Boolean).slice(0, 2).map((line) => line.trim());
+  };
+
+  test('is not called the log', async () => {
+    const [agentId, userId] = [agent.id, person.id];
+    expect(await headline('audit/export', 'all.jsonl')).toEqual([
+      '✔ The audit log is as it was written.', 'the file covers everything: all organizations, each of them whole']);
+    expect(await headline(`audit/export?organization_id=${organizationId}`, 'one.jsonl')).toEqual([
+      `✔ The audit log of ${organizationId} is as it was written.`,
+      `the file covers ${organizationId}, whole; of other organizations it says nothing`]);
+    expect((await headline(`audit/export?organization_id=${organizationId}&agent_id=${agentId}`, 'agent.jsonl'))[0])
+      .toBe(`✔ The chain of agent ${agentId} of ${organizationId} is as it was written.`);
+    expect((await headline(`audit/export?organization_id=${organizationId}&to=2020-01-01`, 'empty.jsonl'))[0])
+      .toBe('✔ The file holds no entry; what it says of the log fits what was signed.');
+    expect((await headline(`audit/${userId}/export?format=jsonl`, 'person.jsonl'))[0])
+      .toBe(`✔ What is shown of ${userId} is as it was written.`);
+  });
+
+  test('is told by --json, too', async () => {
+    const { stdout } = await verify(['--file', file]);
+    expect(JSON.parse(stdout)).toMatchObject({ covers: 'log' });
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +36,18 @@ describe('countersign secrets', () => {
   it('is executable as committed', () => {
     expect(statSync(bin).mode & 0o111).toBe(0o111);
     expect(readFileSync(bin, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  });
+});
+
+describe('whose reader has read enough', () => {
+  const commands = [[['secrets']], [['environment']], [['audit', 'verify-archive', '--help']]];
+  it.each(commands)('%j ends quietly, as it would have', async (words) => {
+    const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    let said = '';
+    child.stderr.on('data', (part: Buffer) => (said += part.toString()));
+    const [code] = (await once(child, 'close')) as [number | null];
+    expect([code, said]).toEqual([0, '']);
   });
 });
 

@@ -28,6 +28,8 @@ export interface ArchiveClaim {
   /** Of the values as they were when they were archived: they may have been erased since. */
   readonly disclosures?: string;
   readonly chains?: readonly ArchivedChain[];
+  /** That seals the skeleton, as it stands beside the objects. */
+  readonly note?: string;
   /** The checkpoint below which the sweep cut. */
   readonly checkpoint?: { readonly size: number; readonly root: string };
 }
@@ -57,6 +59,8 @@ export interface ArchivedStretch {
 export interface CheckedArchive {
   readonly breaks: readonly ArchiveBreak[];
   readonly entries: number;
+  /** Values that were held against their commitments; those that are gone count, too. */
+  readonly valueCount: number;
   readonly chains: ReadonlyMap<string, ArchivedStretch>;
   /** Values that are gone, by entry hash and digests of value and place: an erasure must list each, here or elsewhere in the log. */
   readonly blanks: ReadonlyMap<string, Pick<StoredEntry, 'chain' | 'seq' | 'id'>>;
@@ -71,6 +75,8 @@ export interface CheckedArchive {
 }
 
 const MAX_BREAKS = 1_000;
+/** Once in each disclosure, as they are stored: within a value its quotes would be escaped. */
+const VALUE = '"d":"';
 
 /**
  * Checks an archive by itself: that the skeleton is what the sweep recorded, line by line sound, each entry whole by its hash,
@@ -111,6 +117,7 @@ class ArchiveCheck implements CheckedArchive {
   readonly erased = new Set<string>();
   readonly sweeps = new Map<string, string>();
   entries = 0;
+  valueCount = 0;
   lines = 0;
   isUntouched = false;
   newest = '';
@@ -157,8 +164,10 @@ class ArchiveCheck implements CheckedArchive {
     if (this.waiting) this.inEntry(this.waiting.line, 'comes without its proof');
     if (!(await this.disclosed.next()).done) this.here('is not alone: there are values of entries that it does not hold');
     const { skeleton, disclosures, chains, checkpoint } = this.claim;
-    if (this.whole.digest('hex') !== skeleton) this.here('ends a skeleton that is not the one whose digest the sweep recorded');
+    if (this.whole.digest('hex') !== skeleton) this.here('ends a skeleton that is not the one whose digest was recorded');
     this.isUntouched = this.values.digest('hex') === disclosures;
+    const isExplained = this.isUntouched || this.blanks.size > 0 || this.breaks.length > 0;
+    if (disclosures !== undefined && !isExplained) this.here('has other values than were archived, and none is erased');
     this.checkManifest();
     for (const { chain, seq, hash } of chains ?? []) {
       const last = this.chains.get(chain)?.last;
@@ -300,6 +309,7 @@ class ArchiveCheck implements CheckedArchive {
       this.inEntry(entry, 'has a line of values that is not its own');
       return undefined;
     }
+    this.valueCount += read.text.split(VALUE).length - 1;
     return read.text;
   }
 
@@ -315,6 +325,7 @@ class ArchiveCheck implements CheckedArchive {
   private checkManifest(): void {
     if (!this.manifest) return this.here('is the last one, and no manifest');
     const { sha256, note, counts } = this.manifest;
+    if (this.claim.note !== undefined && this.claim.note !== note) this.here('is not the manifest whose note stands beside it');
     const opened = openNote(note, this.keys);
     const wanted = manifestText({ instance: this.claim.instance, entries: this.entries, sha256, madeAt: this.madeAt });
     if (opened.kind !== 'open' || opened.text !== wanted) this.here('is a manifest that is not signed for this archive');

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Break, type BreakKind, Breaks } from './breaks.js';
 import { openCheckpoint, originOf, PLATFORM_TREE, type Checkpoint } from './checkpoint.js';
 import { manifestText, readLine, type ExportLine, type LineOf } from './export-lines.js';
+import { coveredBy } from './file-covers.js';
 import { Succession, type NextKey } from './next-key.js';
 import { openNote, readVerifierKey, type VerifierKey } from './note.js';
 import { checkConsistency } from './tree/proofs.js';
@@ -299,7 +300,7 @@ class LinesCheck implements SectionFrame {
     const madeAt = this.mapped?.timestamp ?? header.madeAt;
     const { chains, entries, breaks: { listed: breaks, found: breaksFound }, uncovered } = this;
     return {
-      chains, entries, breaks, breaksFound, uncovered, instance: header.instance, members: {},
+      chains, entries, breaks, breaksFound, uncovered, instance: header.instance, members: coveredBy(header),
       notes: [...this.checkpoints.values()].map(({ note }) => note),
       ...(newest ? { checkpoint: { organizationId: PLATFORM_TREE, ...newest, platformSize: newest.size, madeAt } } : {}),
     };

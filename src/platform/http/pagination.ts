@@ -9,7 +9,7 @@ export class PageQuery {
   @Integer({ min: 0, max: 10_000, optional: true, doc: 'How many entries to skip. Beyond that, follow `nextCursor`.' })
   offset?: number;
 
-  @Text({ min: 1, max: 500, optional: true, doc: 'The `nextCursor` of the page before. Takes the place of `offset`.' })
+  @Text({ min: 1, max: 500, optional: true, doc: 'The `nextCursor` of the page before. Together with `offset` it is refused with 400.' })
   cursor?: string;
 }
 

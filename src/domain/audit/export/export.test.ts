@@ -79,6 +79,20 @@ describe('an export of the log', () => {
     expect(result.counts.unanchored).toBe(6);
   });
 
+  it.each<[string, (seq: number) => number | undefined]>([
+    ['taken away', () => undefined], ['set back', (seq) => seq - 2],
+  ])('shows no entry twice where a head was %s', async (_name, seqOf) => {
+    const made = world();
+    const source = await signed(made);
+    const at = made.log.heads.findIndex(({ chain, seq }) => chain.startsWith('agt_') && seq > 2);
+    const [head] = made.log.heads.splice(at, 1);
+    const seq = seqOf(head!.seq);
+    if (seq !== undefined) made.log.heads.splice(at, 0, { ...head!, seq });
+    const { text, result } = await exported(source);
+    expect(kindsOf(text, 'entry')).toHaveLength(made.log.entries.length);
+    expect(result.breaks.map(({ chain, kind }) => [chain, kind])).toEqual([[head!.chain, seq === undefined ? 'truncated' : 'inserted']]);
+  });
+
   it('needs no checkpoint, and no entry', async () => {
     const made = world();
     sound((await exported(exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes }))).result, 'valid_unanchored');

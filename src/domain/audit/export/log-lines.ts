@@ -121,6 +121,8 @@ class Section {
   /** Of a part: blanked values that are shown, and ids of what accounts for them, or for a seam, and stands there already. */
   private readonly blanks = new Set<string>();
   private readonly shown = new Set<string>();
+  /** The last position of each chain that is shown. */
+  private readonly ends = new Map<string, number>();
 
   constructor(
     private readonly source: ExportSource,
@@ -177,7 +179,15 @@ class Section {
         for (const entry of entries) if (entry) yield* this.show(entry, null);
       }
     }
-    for await (const batch of source.strays(id, agentId)) for (const entry of batch) yield* this.show(entry, null);
+    for await (const batch of source.strays(id, agentId)) {
+      for (const entry of batch) if (await this.isStray(entry)) yield* this.show(entry, null);
+    }
+  }
+
+  /** Where a head was set back or taken away, what is behind it may stand in the tree, and so in the file or in a gap, all the same. */
+  private async isStray(entry: StoredEntry): Promise<boolean> {
+    if (entry.seq <= (this.ends.get(entry.chain) ?? 0) || this.reasonFor(entry)) return false;
+    return (await this.source.place(entry)) === undefined;
   }
 
   private async *some(leaves: readonly PlacedLeaf[], gap: GapBuilder): AsyncGenerator<ExportLine> {
@@ -203,6 +213,7 @@ class Section {
   }
 
   private async *show(entry: StoredEntry, index: number | null): AsyncGenerator<ExportLine> {
+    this.ends.set(entry.chain, Math.max(entry.seq, this.ends.get(entry.chain) ?? 0));
     if (this.isPart) {
       for (const blank of readable(() => blanksIn(entry.disclosures))) this.blanks.add([entry.hash, ...blank].join(' '));
       if (accounts(entry)) this.shown.add(entry.id);
