@@ -56,12 +56,16 @@ async function lookedAt(table: string, change: string, parameters: readonly unkn
   }
 }
 
+const marked = (members: number, of: (n: number) => unknown): object =>
+  Object.fromEntries(Array.from({ length: members }, (_, n) => [n === 0 ? '[erased]' : `[erased] ${n + 1}`, of(n)]));
+
 describe('nothing is wrong', () => {
   const ODD: readonly (readonly [string, object])[] = [
     ['letters of all kinds', { grüße: 'Ω≈ç√ \u0001 \u2028 "\\', '😀': '👩‍👩‍👧', a: 'e\u0301', b: 'é' }],
     ['numbers', { big: 9.007e15, small: 1e-7, zero: -0, safe: 9_007_199_254_740_991, negative: -1.5e-10, float: 0.1 }],
     ['names that sort oddly', { 10: 1, 2: 2, '': 3, '~': 4, '/': 5, __proto__x: 6, '\u20ac': 7, '\ud83d\ude00': 8, '\ufb33': 9 }],
     ['a text that is literally "[erased]"', { to: '[erased]', '[erased]': 'x', '[erased] 2': { deep: ['[erased]'] } }],
+    ['names that all look erased', marked(30, () => marked(60, (n) => n))],
     ['many members', Object.fromEntries(Array.from({ length: 80 }, (_, i) => [`m${i}`, i]))],
     ['a lot of it', { text: 'ä'.repeat(20_000), more: '[erased]'.repeat(50) }],
     ['nothing', {}],
@@ -149,9 +153,11 @@ test('what was erased agrees with what is erased, and nothing beside it may chan
   expect(await breaks()).toEqual([]);
   await server.database.asSuperuser('truncate executions', 'insert into executions select * from after_erasure');
 
-  const other = await lookedAt('executions', 'update executions set input = $2 where id = $1',
-    [id, '{"[erased]":1,"amount":50000,"to":"[erased]"}']);
-  expect(other).toEqual([expect.stringMatching(/^incomplete: execution exec_\w+ has another input than its entries say$/)]);
+  const others = ['{"[erased]":1,"amount":50000,"to":"[erased]"}', '{"[erased]":1,"amount":5,"approvedBy":"the CEO","to":"[erased]"}'];
+  for (const shown of others) {
+    const other = await lookedAt('executions', 'update executions set input = $2 where id = $1', [id, shown]);
+    expect(other).toEqual([expect.stringMatching(/^incomplete: execution exec_\w+ has another input than its entries say$/)]);
+  }
   const report = await lookedAt('executions', 'update executions set report = $2 where id = $1',
     [id, '{"outcome":"success","output":{"to":"[erased]","sum":8}}']);
   expect(report).toEqual([expect.stringMatching(/^incomplete: the report on execution exec_\w+ has another output than its entries say$/)]);

@@ -6,6 +6,8 @@ import { agentChain, organizationChain } from '../../src/domain/audit/chain.js';
 import { openEntry } from '../../src/domain/audit/judging/open-entry.js';
 import { Replay, REPLAY_EVENTS } from '../../src/domain/audit/judging/replay.js';
 import { SharedFacts } from '../../src/domain/audit/judging/shared-facts.js';
+import { MAX_BREAKS } from '../../src/domain/audit/breaks.js';
+import type { StoredEntry } from '../../src/domain/audit/stored-entry.js';
 import { byChain } from '../../src/domain/audit/verify-entries.js';
 import { append, type MemoryLog, sourceOf } from './memory-log.js';
 
@@ -63,12 +65,12 @@ export class ToldLog {
     return this;
   }
 
-  /** The last entry as it reads when one of its values is erased. */
-  erase(pointer: string): this {
+  /** The last entry as it reads when one of its values is erased. @param named what its pointer is then */
+  erase(pointer: string, named = pointer): this {
     const { entries } = this.log;
     const last = entries.at(-1)!;
     const disclosures = (JSON.parse(last.disclosures) as Disclosure[])
-      .map((one) => (one.pointer === pointer ? blankOf(one, pointer) : one));
+      .map((one) => (one.pointer === pointer ? blankOf(one, named) : one));
     entries[entries.length - 1] = { ...last, disclosures: JSON.stringify(disclosures) };
     return this;
   }
@@ -89,12 +91,18 @@ export class ToldLog {
 
   async replayed() {
     const shared = new SharedFacts(() => true);
-    const replay = new Replay(shared);
+    const open = (entry: StoredEntry) => (REPLAY_EVENTS.has(entry.event) ? openEntry(entry, true) : undefined);
+    const replay = new Replay(shared, open);
     for (const entry of this.log.entries) if (entry.chain !== AGENT) shared.add(entry);
-    for (const entry of [...this.log.entries].sort(byChain)) {
-      replay.entry(entry, REPLAY_EVENTS.has(entry.event) ? openEntry(entry, true) : undefined);
-    }
-    const { right, notReplayable, breaks } = await replay.end(() => sourceOf(this.log).queued([ORGANIZATION]));
+    const sorted = [...this.log.entries].sort(byChain);
+    for (const entry of sorted) replay.entry(entry, open(entry));
+    const { right, wrong, notReplayable, breaks } = await replay.end({
+      entries: async function* () {
+        yield sorted;
+      },
+      leaves: () => sourceOf(this.log).queued([ORGANIZATION]),
+    });
+    if (wrong !== breaks.length && breaks.length < MAX_BREAKS) throw new Error(`${wrong} are wrong, and ${breaks.length} listed`);
     return { right, notReplayable, wrong: breaks.map(({ detail }) => detail.replace(/^entry \d+ of chain agt_\w+ \(.*?\): /, '')) };
   }
 }

@@ -2,6 +2,7 @@ import { isCelError, isCelUint, parse, plan, type CelInput, unparse } from '@buf
 import type { JsonObject, JsonValue } from '../json.js';
 import { BoundedCache } from './bounded-cache.js';
 import { checkTree, ConditionProblem, type Ast } from './condition-check.js';
+import { type Read, readsOf } from './condition-reads.js';
 import { conditionEnvironment, LimitReached, openAccount } from './condition-environment.js';
 import type { HitlMode } from './vocabulary.js';
 
@@ -39,8 +40,18 @@ export type ConditionVerdict = 'holds' | 'does_not_hold' | { readonly cannot: st
 
 type Run = (facts: Record<string, CelInput>) => unknown;
 
+interface PlannedWell {
+  readonly ok: true;
+  readonly run: Run;
+  readonly readsNow: boolean;
+  readonly ast: Ast;
+  readonly spelling: string;
+  /** Once somebody has asked. */
+  reads?: readonly Read[];
+}
+
 type Planned =
-  | { readonly ok: true; readonly run: Run; readonly readsNow: boolean; readonly ast: Ast; readonly spelling: string }
+  | PlannedWell
   | { readonly ok: false; readonly position: Position; readonly message: string };
 
 const plans = new BoundedCache<string, Planned>(2_000);
@@ -65,6 +76,12 @@ export function evaluateCondition(source: string, facts: ConditionFacts): Condit
   if (typeof answer === 'boolean') return answer ? 'holds' : 'does_not_hold';
   if (isCelError(answer)) return { cannot: whyNot(answer, planned.ast, source) };
   return { cannot: 'it did not answer true or false' };
+}
+
+/** What a condition may read; undefined where it is none. */
+export function conditionReads(source: string): readonly Read[] | undefined {
+  const planned = planOf(source, 'truth');
+  return planned.ok ? (planned.reads ??= readsOf(planned.ast.expr)) : undefined;
 }
 
 /** Whether an expression may be stored as the `sum` of a limit: like a condition, but one that answers a number. */
@@ -92,7 +109,7 @@ export function spellingOf(source: string): string {
   return planned.ok ? planned.spelling : source;
 }
 
-function answerOf(planned: Extract<Planned, { ok: true }>, facts: ConditionFacts): unknown {
+function answerOf(planned: PlannedWell, facts: ConditionFacts): unknown {
   const { input, context, agent, capability, now } = facts;
   const bindings: Record<string, CelInput> = Object.assign(Object.create(null) as Record<string, CelInput>, {
     input: celObject(input),

@@ -126,6 +126,8 @@ class ByTime extends Walk {
 
 /** Of so many organizations it is looked whether the asked time is short. */
 const LOOKED_AT = 64;
+/** One of them counts for so many times its share at most: a single busy one says nothing of the others. */
+const AT_MOST = 4;
 
 /** Whether the asked time is one that can be read whole, as far as a few organizations from all over tell. */
 async function isShort(run: RunStatement, { selection, organizations, limits: { read } }: Reading): Promise<boolean> {
@@ -133,7 +135,8 @@ async function isShort(run: RunStatement, { selection, organizations, limits: { 
   const step = Math.ceil(organizations.length / LOOKED_AT);
   const some = organizations.filter((_, i) => i % step === 0);
   const share = Math.ceil((read * some.length) / organizations.length);
-  const each = walk.newestKeys(walk.part('o.id'), share, `, (${walk.fits}) as fits`);
+  const ofOne = Math.ceil((AT_MOST * read) / organizations.length);
+  const each = walk.newestKeys(walk.part('o.id'), ofOne, `, (${walk.fits}) as fits`);
   const [row] = await run(
     `select count(*)::integer as found from (
        select from unnest(${walk.parameter(some)}::text[]) as o(id) cross join lateral (${each}) one limit ${share}) counted`,

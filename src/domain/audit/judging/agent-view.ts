@@ -1,5 +1,6 @@
-import { isRiskLevel, type RiskLevel } from '../../gate/vocabulary.js';
+import { isRiskLevel, RISK_LEVELS, type RiskLevel } from '../../gate/vocabulary.js';
 import { type OpenEntry, text } from './open-entry.js';
+import { UNKNOWN, type Unknown } from './verdict.js';
 
 /** Tokens of one epoch, as far as the log knows them. */
 interface Tokens {
@@ -11,29 +12,49 @@ interface Tokens {
 
 /** An agent as its chain tells it. */
 export interface AgentView {
-  /** Registration, or what it was before its transfer, is not there. */
+  /** Whether registration, or what it was before its transfer, is there: else what was not told since is unknown. */
   readonly isKnown: boolean;
-  readonly riskLevel: RiskLevel;
-  readonly status: string;
-  /** Undefined where they are erased. */
+  readonly riskLevel: RiskLevel | Unknown;
+  readonly status: string | Unknown;
+  /** Undefined where they are erased, or unknown. */
   readonly tags: readonly string[] | undefined;
-  readonly ownerId: string | undefined;
-  readonly teamId: string | undefined;
+  readonly ownerId: string | undefined | Unknown;
+  readonly teamId: string | undefined | Unknown;
   readonly tokens: Tokens;
 }
 
 const NO_TOKENS: Tokens = { until: new Map(), anyUntil: -Infinity };
 
-export const UNKNOWN_AGENT: AgentView = {
-  isKnown: false, riskLevel: 'limited', status: 'active', tags: [], ownerId: undefined, teamId: undefined, tokens: NO_TOKENS,
+/** Before its registration tells more. */
+export const NEW_AGENT: AgentView = {
+  isKnown: true, riskLevel: 'limited', status: 'active', tags: [], ownerId: undefined, teamId: undefined, tokens: NO_TOKENS,
 };
+
+/** Of which nothing is left: its tokens may hold anything, until they are revoked. */
+export const UNKNOWN_AGENT: AgentView = {
+  isKnown: false, riskLevel: UNKNOWN, status: UNKNOWN, tags: undefined, ownerId: UNKNOWN, teamId: UNKNOWN,
+  tokens: { until: new Map(), anyUntil: Infinity },
+};
+
+/** The agent after its transfer: it takes along what it is, and leaves owner, team and tokens. */
+export function transferred(agent: AgentView): AgentView {
+  return { ...agent, ownerId: undefined, teamId: undefined, tokens: NO_TOKENS };
+}
+
+const STATUSES = ['active', 'deactivated'];
+
+/** What the agent may have been to the gate, the likeliest first. */
+export function mayBe({ riskLevel, status }: AgentView): { readonly riskLevel: RiskLevel; readonly status: string }[] {
+  const risks = riskLevel === UNKNOWN ? RISK_LEVELS : [riskLevel];
+  return (status === UNKNOWN ? STATUSES : [status]).flatMap((one) => risks.map((risk) => ({ riskLevel: risk, status: one })));
+}
 
 /** The agent after an entry of its chain. */
 export function agentAfter(agent: AgentView, opened: OpenEntry): AgentView {
   const { stored, metadata } = opened;
   switch (stored.event) {
     case 'agent.registered':
-      return described({ ...UNKNOWN_AGENT, isKnown: true }, opened);
+      return described(NEW_AGENT, opened);
     case 'agent.updated':
       return described(agent, opened);
     case 'agent.deactivated':
@@ -43,8 +64,7 @@ export function agentAfter(agent: AgentView, opened: OpenEntry): AgentView {
     case 'agent.removed':
       return { ...agent, status: 'removed', tokens: NO_TOKENS };
     case 'agent.transferred':
-      // It takes along what it is, and leaves owner, team and tokens.
-      return { ...agent, ownerId: undefined, teamId: undefined, tokens: NO_TOKENS };
+      return transferred(agent);
     case 'agent.tokens_revoked':
       return { ...agent, tokens: NO_TOKENS };
     case 'auth.agent_jwt_issued':

@@ -7,7 +7,7 @@ import type { AgentView } from './agent-view.js';
 import type { GrantView } from './grant-view.js';
 import type { Moment } from './overlap.js';
 import type { SharedView } from './shared-view.js';
-import { notReplayable, type ReplayVerdict, RIGHT, wrong } from './verdict.js';
+import { notReplayable, type ReplayVerdict, RIGHT, UNKNOWN, wrong } from './verdict.js';
 
 /** A request as the entries before its decision tell it. */
 export interface RequestView {
@@ -76,6 +76,7 @@ export function levelsOf(userId: string, { organizationId, agent }: Pick<Approva
   moment: Moment): number[] {
   if (userId === ROOT) return [HIGHEST_LEVEL];
   const since = new Date(0);
+  const ownerId = agent.ownerId === UNKNOWN ? userId : agent.ownerId;
   return shared.roles(organizationId, userId, moment).flatMap((role) =>
     shared.teamRoles(organizationId, agent.teamId, userId, moment).map((place) => {
       if (role === undefined) return -1;
@@ -83,7 +84,7 @@ export function levelsOf(userId: string, { organizationId, agent }: Pick<Approva
         kind: 'person', userId, role, accountSince: since, addressSince: since, roleSince: since,
         ...(place === undefined ? {} : { membership: { role: place, since, roleSince: since } }),
       };
-      return highestLevelOf(person, agent.ownerId === undefined ? {} : { ownerId: agent.ownerId }) ?? -1;
+      return highestLevelOf(person, ownerId === undefined ? {} : { ownerId }) ?? -1;
     }));
 }
 
@@ -97,19 +98,20 @@ function byTime(asked: ApprovalAsked, shared: SharedView, moment: Moment): Repla
   if (!grants.some((grant) => !grant || (grant.facts.timeoutAction === 'approve' && !grant.facts.quorum))) {
     return wrong('its grant no longer let time approve');
   }
-  const end = windowEnd(asked, shared);
+  const end = windowEnd(asked, shared, moment);
   return end !== undefined && moment.to < end ? wrong('its time was not over') : RIGHT;
 }
 
 /** Undefined where it is another one than the request was asked with: a stop makes it longer. */
-function windowEnd({ request, organizationId, at, wasStopped }: ApprovalAsked, shared: SharedView): number | undefined {
-  const mayBeLonger = wasStopped || shared.stopped(organizationId, { from: request.askedAt, to: at }).possibly;
+function windowEnd({ request, organizationId, wasStopped }: ApprovalAsked, shared: SharedView, { from, to }: Moment): number | undefined {
+  const meanwhile = { from: Math.min(request.askedAt, from), to };
+  const mayBeLonger = wasStopped || shared.stopped(organizationId, meanwhile).possibly;
   return mayBeLonger ? undefined : request.expiresAt;
 }
 
 function byPeople(asked: ApprovalAsked, shared: SharedView, moment: Moment): ReplayVerdict {
   const { request, actorId, breakGlass, organizationId } = asked;
-  const end = windowEnd(asked, shared);
+  const end = windowEnd(asked, shared, moment);
   if (end !== undefined && moment.from > end) return wrong('its time was over');
   if (actorId !== ROOT && !shared.knows(organizationId, actorId)) return wrong(`nobody called ${actorId} is there`);
   if (!mayDecide(actorId, asked, shared, moment)) return wrong(`${actorId} may not decide at level ${request.level}`);

@@ -1,13 +1,13 @@
 import type { LogJudge, Judgement } from '../log-judge.js';
 import { NAMING_IN_VALUES } from '../entry.js';
 import type { StoredEntry } from '../stored-entry.js';
+import type { OrderedLeaves } from './commit-order.js';
 import { Completeness, type RecordSources } from './completeness.js';
 import { NamedPeople, type SubjectSources } from './named-people.js';
-import { openEntry } from './open-entry.js';
+import { type OpenEntry, openEntry } from './open-entry.js';
 import type { RecordGaps } from './record-gaps.js';
 import { Replay, REPLAY_EVENTS } from './replay.js';
 import type { SharedFacts } from './shared-facts.js';
-import type { OrderedLeaves } from './stamps-in-order.js';
 import { RECORD_EVENTS, WITH_VALUES as RECORDS_WITH_VALUES } from './told-records.js';
 
 /** Events of which committed values are needed. */
@@ -32,7 +32,7 @@ export interface JudgeSources extends RecordSources, SubjectSources {
 /** Completeness, replay and whom entries name in one pass: each entry is read once for all of them. */
 export function gateJudge({ key, shared, gaps, ofOneAgent }: Judged, sources: JudgeSources): LogJudge {
   const completeness = new Completeness(key, shared, gaps, ofOneAgent);
-  const replay = new Replay(shared);
+  const replay = new Replay(shared, openReplayed);
   const people = new NamedPeople(key, shared);
   return {
     entry(stored: StoredEntry): void {
@@ -45,7 +45,7 @@ export function gateJudge({ key, shared, gaps, ofOneAgent }: Judged, sources: Ju
     async end(): Promise<Judgement> {
       const { checked, swept, breaks, breaksFound } = await completeness.end(sources);
       const unnamed = await people.end(sources);
-      const { right, wrong, notReplayable, breaks: wrongs } = await replay.end(sources.leaves);
+      const { right, wrong, notReplayable, breaks: wrongs } = await replay.end(sources);
       return {
         breaks: [...breaks, ...wrongs, ...unnamed.breaks].slice(0, SHOWN),
         breaksFound: breaksFound + wrong + unnamed.breaksFound,
@@ -56,4 +56,8 @@ export function gateJudge({ key, shared, gaps, ofOneAgent }: Judged, sources: Ju
       };
     },
   };
+}
+
+function openReplayed(stored: StoredEntry): OpenEntry | undefined {
+  return REPLAY_EVENTS.has(stored.event) ? openEntry(stored, WITH_VALUES.has(stored.event)) : undefined;
 }

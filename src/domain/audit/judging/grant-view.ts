@@ -16,6 +16,15 @@ export interface GrantView {
   readonly isUnknown?: boolean;
 }
 
+/** Whatever decides it: it may ask for anything, block, or let it run. */
+export const ANY_GRANT: GrantView = {
+  facts: {
+    id: '', version: 0, hitlMode: 'auto', conditions: [], limits: [], reminders: [],
+    timeoutSeconds: DEFAULT_WINDOW_SECONDS, timeoutAction: 'approve',
+  },
+  capability: '', isErased: true, isUnknown: true,
+};
+
 /** All of a grant, from an entry that gave or changed it; undefined where the entry does not say one. */
 export function grantOf({ stored, metadata, erased }: OpenEntry): GrantView | undefined {
   const [id, version, word] = [text(metadata, 'grantId'), number(metadata, 'version'), metadata['hitlMode']];

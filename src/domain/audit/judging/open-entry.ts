@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.js';
 import { pointerSteps } from '../pointer.js';
-import { readEntry } from '../read-entry.js';
+import { isErasedName, readEntry } from '../read-entry.js';
 import type { StoredEntry } from '../stored-entry.js';
 
 /** An entry as those who judge the log read it. */
@@ -10,11 +10,21 @@ export interface OpenEntry {
   readonly at: number;
   readonly metadata: JsonObject;
   readonly origin: JsonObject | undefined;
-  /** Members of which something is erased. */
-  readonly erased: ReadonlySet<string>;
+  /** Members of its metadata of which something is erased, by name. */
+  readonly erased: ReadonlyMap<string, Blanks>;
 }
 
-const NOTHING: ReadonlySet<string> = new Set<string>();
+/** What of a member is erased. */
+export interface Blanks {
+  /** All of it. */
+  readonly isWhole: boolean;
+  /** Members of its own whose values are. */
+  readonly names: ReadonlySet<string>;
+  /** Members of its own whose names are, too, as they read now. */
+  readonly nameless: ReadonlySet<string>;
+}
+
+const NOTHING: ReadonlyMap<string, Blanks> = new Map<string, Blanks>();
 
 /**
  * Reads an entry without verifying it; undefined where it cannot be read, which the pass over the chains says.
@@ -43,17 +53,21 @@ export function number(metadata: JsonObject, name: string): number | undefined {
   return typeof member === 'number' ? member : undefined;
 }
 
-function erasedIn(disclosures: string): ReadonlySet<string> {
+function erasedIn(disclosures: string): ReadonlyMap<string, Blanks> {
   // Most entries have lost nothing, and the text says so at once.
   if (!disclosures.includes('"erased"')) return NOTHING;
   const listed = parsed(disclosures);
-  const names = new Set<string>();
+  const all = new Map<string, { isWhole: boolean; names: Set<string>; nameless: Set<string> }>();
   for (const disclosure of Array.isArray(listed) ? listed : []) {
     if (!isJsonObject(disclosure) || disclosure['erased'] !== true || typeof disclosure['pointer'] !== 'string') continue;
-    const [place, name] = pointerSteps(disclosure['pointer']) ?? [];
-    if (place === 'metadata' && name !== undefined) names.add(name);
+    const [place, name, key] = pointerSteps(disclosure['pointer']) ?? [];
+    if (place !== 'metadata' || name === undefined) continue;
+    const blanks = all.get(name) ?? { isWhole: false, names: new Set(), nameless: new Set() };
+    all.set(name, blanks);
+    if (key === undefined) blanks.isWhole = true;
+    else (isErasedName(key) ? blanks.nameless : blanks.names).add(key);
   }
-  return names;
+  return all;
 }
 
 function parsed(content: string): JsonValue | undefined {

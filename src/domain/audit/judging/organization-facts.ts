@@ -6,7 +6,7 @@ import { definitionDigest } from '../../gate/definition-digest.js';
 import { isJsonObject } from '../../json.js';
 import { type GrantView, grantOf } from './grant-view.js';
 import { type OpenEntry, text } from './open-entry.js';
-import { Timeline } from './overlap.js';
+import { type Point, Timeline } from './overlap.js';
 import { UNKNOWN, type Unknown } from './verdict.js';
 
 /** `erased`: part of it is, so its digest is all that is known; of one that is unknown, not even that. */
@@ -14,9 +14,11 @@ export type DefinitionView = { readonly facts: CapabilityFacts; readonly isErase
 export type TeamRole = 'member' | 'lead';
 
 interface Stop {
-  readonly from: number;
-  to: number;
+  readonly from: Point;
+  to: Point;
 }
+
+const NEVER: Point = { seq: Infinity, at: Infinity };
 
 type Told<Value> = Map<string, Timeline<Value | Unknown>>;
 
@@ -50,27 +52,28 @@ export class OrganizationFacts {
   }
 
   tell(opened: OpenEntry): void {
-    const { stored, at, metadata } = opened;
+    const { stored, metadata } = opened;
+    const point = pointOf(opened);
     const capability = stored.capability ?? '';
     switch (stored.event) {
       case 'capability.defined':
       case 'capability.definition_updated':
-        return timelineOf(this.definitions, capability).set(at, definitionOf(opened));
+        return timelineOf(this.definitions, capability).set(point, definitionOf(opened));
       case 'capability.definition_removed':
-        return timelineOf(this.definitions, capability).set(at, undefined);
+        return timelineOf(this.definitions, capability).set(point, undefined);
       case 'capability.granted':
       case 'capability.config_updated':
         return this.granted(opened);
       case 'capability.revoked': {
         const place = this.grantPlaces.get(text(metadata, 'grantId') ?? '');
-        if (place !== undefined) timelineOf(this.teamGrants, place).set(at, undefined);
+        if (place !== undefined) timelineOf(this.teamGrants, place).set(point, undefined);
         return;
       }
       case 'admin.stop_started':
-        this.stops.set(text(metadata, 'stopId') ?? '', { from: at, to: Infinity });
+        this.stops.set(text(metadata, 'stopId') ?? '', { from: point, to: NEVER });
         return;
       case 'admin.stop_ended':
-        return this.stopEnded(text(metadata, 'stopId') ?? '', at);
+        return this.stopEnded(text(metadata, 'stopId') ?? '', point);
       case 'admin.team_changed':
         return this.teamChanged(opened);
       case 'admin.user_created':
@@ -85,32 +88,34 @@ export class OrganizationFacts {
     if (!grant?.facts.teamId) return;
     const place = `${grant.facts.teamId} ${grant.capability}`;
     this.grantPlaces.set(grant.facts.id, place);
-    timelineOf(this.teamGrants, place).set(opened.at, grant);
+    timelineOf(this.teamGrants, place).set(pointOf(opened), grant);
   }
 
   /** One whose start was swept was in force from the beginning of what is left. */
-  private stopEnded(stopId: string, at: number): void {
+  private stopEnded(stopId: string, to: Point): void {
     const stop = this.stops.get(stopId);
-    if (stop) stop.to = at;
-    else if (this.beganAt !== undefined) this.stops.set(stopId, { from: this.beganAt, to: at });
+    if (stop) stop.to = to;
+    else if (this.beganAt !== undefined) this.stops.set(stopId, { from: { seq: 0, at: this.beganAt }, to });
   }
 
-  private userChanged({ stored, at, metadata }: OpenEntry): void {
+  private userChanged(opened: OpenEntry): void {
+    const { stored, metadata } = opened;
     const userId = text(metadata, 'userId');
     if (userId === undefined) return;
     if (stored.event === 'admin.user_created') this.newcomers.add(userId);
     const role = metadata['role'];
     if ((ROLES as readonly unknown[]).includes(role)) this.lastRoles.set(userId, role as Role);
     const isActive = stored.event !== 'admin.user_deleted' && (text(metadata, 'status') ?? 'active') === 'active';
-    timelineOf(this.users, userId).set(at, isActive ? (this.lastRoles.get(userId) ?? UNKNOWN) : undefined);
+    timelineOf(this.users, userId).set(pointOf(opened), isActive ? (this.lastRoles.get(userId) ?? UNKNOWN) : undefined);
   }
 
-  private teamChanged({ at, metadata }: OpenEntry): void {
+  private teamChanged(opened: OpenEntry): void {
+    const { metadata } = opened;
     const [teamId, userId, change] = [text(metadata, 'teamId'), text(metadata, 'userId'), text(metadata, 'change')];
     if (teamId === undefined || userId === undefined || !change?.startsWith('member_')) return;
     const place = timelineOf(this.members, `${teamId} ${userId}`);
     const role = metadata['role'] === 'lead' ? 'lead' : metadata['role'] === 'member' ? 'member' : (place.last ?? 'member');
-    place.set(at, change === 'member_removed' ? undefined : role);
+    place.set(pointOf(opened), change === 'member_removed' ? undefined : role);
   }
 }
 
@@ -118,6 +123,10 @@ export class OrganizationFacts {
 export function catalogueDefinition(capability: string): DefinitionView | undefined {
   const entry = builtIn(capability);
   return entry && { facts: { name: capability, hardcoded: entry.hardcoded, digest: definitionDigest({}) }, isErased: false };
+}
+
+function pointOf({ stored: { seq }, at }: OpenEntry): Point {
+  return { seq, at };
 }
 
 /** The timeline of a name, made where there is none yet. */

@@ -1,13 +1,13 @@
-import type { Condition } from '../../gate/conditions.js';
 import { decide, type GateDecision, type GateQuestion } from '../../gate/decide.js';
 import { HITL_MODES, type HitlMode } from '../../gate/vocabulary.js';
 import type { JsonObject } from '../../json.js';
-import { type AgentView, mayHold } from './agent-view.js';
-import type { GrantView } from './grant-view.js';
+import { type AgentView, mayBe, mayHold } from './agent-view.js';
+import { ANY_GRANT, type GrantView } from './grant-view.js';
 import { around, type Moment } from './overlap.js';
 import type { DefinitionView } from './organization-facts.js';
 import type { SharedView } from './shared-view.js';
-import { notReplayable, type ReplayVerdict, RIGHT, wrong } from './verdict.js';
+import { type ErasedCall, isUnsure } from './unsure-conditions.js';
+import { notReplayable, type ReplayVerdict, RIGHT, UNKNOWN, type Unknown, wrong } from './verdict.js';
 
 /** A call as its entry and those before it in its chain tell it. What other chains tell is asked of the shared facts. */
 export interface AskedGate {
@@ -18,13 +18,15 @@ export interface AskedGate {
   readonly at: number;
   readonly input: JsonObject;
   readonly context: JsonObject | undefined;
-  /** Something of input or context is erased. */
-  readonly isErased: boolean;
+  /** What of input and context is erased. */
+  readonly erased: Pick<ErasedCall, 'input' | 'context'>;
   readonly agent: AgentView;
   /** The agent's own grant that is not revoked. */
-  readonly own: GrantView | undefined;
+  readonly own: GrantView | undefined | Unknown;
+  /** Grants that were revoked in the part of the chain that is left. */
+  readonly revoked: ReadonlySet<string>;
   /** A stop of the agent's own is in force. */
-  readonly isStopped: boolean;
+  readonly isStopped: boolean | Unknown;
   /** A token stood behind the call. */
   readonly byToken: boolean;
 }
@@ -38,6 +40,8 @@ export interface SaidGate {
 }
 
 interface World {
+  readonly agent: ReturnType<typeof mayBe>[number];
+  readonly own: GrantView | undefined;
   readonly definition: DefinitionView | undefined;
   readonly team: GrantView | undefined;
   readonly isStopped: boolean;
@@ -46,17 +50,18 @@ interface World {
 
 /**
  * Asks the gate once more, of what the log tells. Right if it was right in some order in which overlapping commits may have come; wrong
- * only if it was so in none. Of an agent whose registration, or what it was before its transfer, was swept nobody can tell.
+ * only if it was so in none. Of an agent whose registration, or what it was before its transfer, was swept nobody can tell more than that
+ * it may have been right, whatever the agent was.
  *
  * @param moment between which times it was committed
  */
 export function regate(asked: AskedGate, said: SaidGate, shared: SharedView, moment: Moment = around(asked.at)): ReplayVerdict {
-  if (!asked.agent.isKnown) return notReplayable('swept');
   if (asked.byToken && !mayHold(asked.agent, asked.capability, moment.from)) return wrong('no token of the agent held the capability');
   let unsure: ReplayVerdict | undefined;
   let no: ReplayVerdict | undefined;
   for (const world of worldsOf(asked, shared, moment)) {
     const found = inWorld(asked, said, world);
+    if (found.kind !== 'wrong' && !asked.agent.isKnown) return notReplayable('swept');
     if (found.kind === 'right') return RIGHT;
     if (found.kind === 'wrong') no ??= found;
     else unsure ??= found;
@@ -66,77 +71,90 @@ export function regate(asked: AskedGate, said: SaidGate, shared: SharedView, mom
 
 /** The grant under which the call may have gone, first of those that hold: for what else depends on its terms. */
 export function grantsAt(asked: AskedGate, shared: SharedView, moment: Moment = around(asked.at)): (GrantView | undefined)[] {
-  return [...worldsOf(asked, shared, moment)].map((world) => heldGrant(asked, world));
+  return [...worldsOf(asked, shared, moment)].map(heldGrant);
 }
 
-function* worldsOf({ organizationId, capability, agent, isStopped, at }: AskedGate, shared: SharedView, moment: Moment): Generator<World> {
+function* worldsOf(asked: AskedGate, shared: SharedView, moment: Moment): Generator<World> {
+  const { organizationId, capability, agent, own, isStopped, at } = asked;
   const stopped = shared.stopped(organizationId, moment);
-  const stops = isStopped || stopped.surely ? [true] : stopped.possibly ? [false, true] : [false];
+  const surely = isStopped === true || stopped.surely;
+  const stops = surely ? [true] : isStopped === UNKNOWN || stopped.possibly ? [false, true] : [false];
   const definitions = shared.definitions(organizationId, capability, moment);
   const teams = shared.teamGrants(organizationId, agent.teamId, capability, moment);
+  const owns = own === UNKNOWN ? [ANY_GRANT, undefined] : [own];
   for (const now of [at, moment.from, moment.to]) {
     for (const definition of definitions) {
-      for (const team of teams) for (const isHeld of stops) yield { definition, team, isStopped: isHeld, now };
+      for (const team of teams) {
+        for (const isHeld of stops) {
+          for (const one of owns) for (const is of mayBe(agent)) yield { agent: is, own: one, definition, team, isStopped: isHeld, now };
+        }
+      }
     }
   }
 }
 
 /** As the gate chooses: what has not run out before what has, the agent's own before its team's. */
-function heldGrant({ own }: AskedGate, { team, now }: World): GrantView | undefined {
+function heldGrant({ own, team, now }: World): GrantView | undefined {
   const isAlive = ({ facts }: GrantView) => !facts.expiresAt || facts.expiresAt.getTime() > now;
   return [own, team].find((grant) => grant && isAlive(grant)) ?? own ?? team;
 }
 
 function inWorld(asked: AskedGate, said: SaidGate, world: World): ReplayVerdict {
   const { definition } = world;
-  const grant = heldGrant(asked, world);
+  const grant = heldGrant(world);
   if (said.definition !== undefined && !definition?.isUnknown && definition?.facts.digest !== said.definition) {
     return wrong('the capability was not defined as it says');
   }
-  if (!grant?.isUnknown) {
+  if (grant?.isUnknown) {
+    if (asked.revoked.has(said.grantId ?? '')) return wrong(`grant ${said.grantId} was revoked`);
+  } else {
     if (said.grantId !== undefined && grant?.facts.id !== said.grantId) return wrong(`grant ${said.grantId} was not the one that held`);
     if (said.grantVersion !== undefined && grant?.facts.version !== said.grantVersion) {
       return wrong(`the grant stood at version ${grant?.facts.version ?? 'none'}, not at ${said.grantVersion}`);
     }
   }
-  const lacksInput = asked.isErased && (definition?.facts.inputSchema !== undefined || definition?.facts.connector !== undefined);
+  const needsInput = definition?.facts.inputSchema !== undefined || definition?.facts.connector !== undefined;
+  const lacksInput = needsInput && asked.erased.input !== undefined;
   const isUnchecked = definition?.isErased === true || lacksInput;
-  const decisions = questionsOf(asked, grant, world, isUnchecked).map(decide);
+  const { questions, isBlank } = questionsOf(asked, grant, world, isUnchecked);
+  const decisions = questions.map(decide);
   const fitting = decisions.filter(said.fits).length;
   if (fitting === decisions.length) return isUnchecked ? notReplayable('erased') : RIGHT;
-  if (fitting > 0) return notReplayable(isBlank(asked, grant) ? 'erased' : 'limits');
+  if (fitting > 0) return notReplayable(isBlank ? 'erased' : 'limits');
   return wrong(whatItSays(decisions[0]!));
 }
 
-/** Conditions may read what is erased. */
-function isBlank({ isErased, agent }: AskedGate, grant: GrantView | undefined): boolean {
-  return isErased || agent.tags === undefined || grant?.isErased === true;
+interface Questions {
+  readonly questions: GateQuestion[];
+  /** Whether something that was erased could decide. */
+  readonly isBlank: boolean;
 }
 
 /**
  * The question as it stands where all is known. Else one for each mode that what is not known (a condition over erased values, a limit's
  * count) could have asked for, and one without: they only tighten, so nothing else could have come of it.
  */
-function questionsOf(asked: AskedGate, grant: GrantView | undefined, world: World, isUnchecked: boolean): GateQuestion[] {
-  const { definition, isStopped, now } = world;
-  const { capability, agentId, agent, input, context } = asked;
+function questionsOf(asked: AskedGate, grant: GrantView | undefined, world: World, isUnchecked: boolean): Questions {
+  const { definition, isStopped, now, agent: { riskLevel, status } } = world;
+  const { capability, agentId, input, context } = asked;
+  const agent = { id: agentId, riskLevel, status, tags: asked.agent.tags ?? [] };
+  const call = { capability, input, now: new Date(now), tokenCapabilities: 'any' as const, ...(context ? { context } : {}) };
   const question: GateQuestion = {
-    agent: { id: agentId, riskLevel: agent.riskLevel, status: agent.status, tags: agent.tags ?? [] },
-    stops: isStopped ? [{ id: 'in force' }] : [],
-    call: { capability, input, now: new Date(now), tokenCapabilities: 'any', ...(context ? { context } : {}) },
+    agent, call, stops: isStopped ? [{ id: 'in force' }] : [],
     ...(definition ? { definition: isUnchecked ? bare(definition) : definition.facts } : {}),
   };
-  if (!grant) return [question];
+  if (!grant) return { questions: [question], isBlank: false };
   const { facts } = grant;
-  const unknown = new Set<HitlMode>(facts.limits.map(({ then }) => then));
-  const isUnsure = isBlank(asked, grant);
-  if (isUnsure) for (const { hitlMode } of facts.conditions) unknown.add(hitlMode);
+  const erased = { ...asked.erased, tags: asked.agent.tags === undefined };
+  const unsure = facts.conditions.filter(({ when }) => isUnsure(when, { ...call, agent }, erased));
+  const known = facts.conditions.filter((condition) => !unsure.includes(condition));
+  const unknown = new Set<HitlMode>([...facts.limits.map(({ then }) => then), ...unsure.map(({ hitlMode }) => hitlMode)]);
   if (grant.isErased) for (const mode of HITL_MODES) unknown.add(mode);
-  const known: readonly Condition[] = isUnsure ? [] : facts.conditions;
-  return [undefined, ...unknown].map((mode) => ({
+  const questions = [undefined, ...unknown].map((mode) => ({
     ...question,
     grant: { ...facts, limits: [], conditions: mode === undefined ? known : [...known, { when: 'true', hitlMode: mode }] },
   }));
+  return { questions, isBlank: unsure.length > 0 || grant.isErased };
 }
 
 function bare({ facts: { name, hardcoded, digest } }: DefinitionView): GateQuestion['definition'] {

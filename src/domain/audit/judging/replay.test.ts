@@ -17,6 +17,37 @@ describe('what an erased value leaves', () => {
     expect(await told.replayed()).toEqual(found);
   });
 
+  const both = 'input.amount > 100 ';
+  it.each<[string, object, string, unknown]>([
+    ['another value than the condition reads', when('input.amount > 100'), '/metadata/input/to', 'wrong'],
+    ['another than it asks for by name', when('input["amount"] > 100'), '/metadata/input/to', 'wrong'],
+    ['another than it looks for', when('has(input.amount)'), '/metadata/input/to', 'wrong'],
+    ['something of the context', when('input.amount > 100'), '/metadata/context/who', 'wrong'],
+    ['one of two that it reads, and the other suffices', when(`${both} || input.to == "x"`), '/metadata/input/to', 'wrong'],
+    ['one of two that it reads, whose other suffices behind', when(`input.to == "x" || ${both}`), '/metadata/input/to', 'wrong'],
+    ['one of two that it needs', when(`${both} && input.to == "x"`), '/metadata/input/to', 'erased'],
+    ['what it looks for', when('has(input.to) && input.amount < 0'), '/metadata/input/to', 'erased'],
+    ['something of what it counts', when('size(input) > 5'), '/metadata/input/to', 'erased'],
+    ['something of what it goes through', when('input.exists(name, name == "no")'), '/metadata/input/to', 'erased'],
+    ['some member of what it asks by another', when('input[context.who] == 1'), '/metadata/input/to', 'erased'],
+    ['what one condition reads, and another does not', {
+      conditions: [{ when: 'input.to == "x"', hitlMode: 'notify' }, { when: 'input.amount > 100', hitlMode: 'propose' }],
+    }, '/metadata/input/to', 'wrong'],
+  ])('%s', async (_, terms, pointer, found) => {
+    const call = { input: { amount: 50_000, to: 'Grace' }, context: { who: 'Grace' } };
+    const { wrong, notReplayable } = await new ToldLog().grant(1, terms).begin(2, call).erase(pointer).replayed();
+    expect(wrong.length > 0 ? 'wrong' : Object.keys(notReplayable)[0]).toBe(found);
+  });
+
+  it('a name: it may have been any that is not there', async () => {
+    const begun = (source: string) => {
+      const told = new ToldLog().grant(1, when(source)).begin(2, { input: { amount: 50_000, Grace: 1 } });
+      return told.erase('/metadata/input/Grace', '/metadata/input/[erased]').replayed();
+    };
+    expect(await begun('input.total > 100')).toEqual(only('erased'));
+    expect(await begun('input.amount > 100')).toMatchObject({ wrong: ['the gate asks a person first (propose)'] });
+  });
+
   it('a mode that no condition explains is wrong all the same', async () => {
     const told = new ToldLog().grant(1, { hitlMode: 'block', ...when('input.a == 1') });
     told.begin(2, { input: { a: 1 } }).erase('/metadata/input/a');
@@ -67,6 +98,69 @@ describe('chains that commit side by side', () => {
     if (to !== undefined) told.organization(to, { type: 'admin.stop_ended', metadata: stop });
     const { wrong } = await told.begin(100).replayed();
     expect(wrong.length).toBe(found === undefined ? 0 : 1);
+  });
+});
+
+describe('clocks that were wrong', () => {
+  const inputSchema = { type: 'object', required: ['q'] };
+  const digest = definitionDigest({ inputSchema } as never);
+  const defined: AuditEvent = {
+    type: 'capability.definition_updated', capability: 'web.search',
+    metadata: { capability: 'web.search', definition: digest, inputSchema } as never,
+  };
+  const renamed: AuditEvent = { type: 'admin.user_updated', metadata: { userId: 'usr_a', name: 'Married' } };
+  const YEARS = -BEGIN / 1_000;
+  const HALF_AN_HOUR = 1_800;
+  const many = (told: ToldLog, count: number, more: object) => {
+    for (let n = 0; n < count; n++) told.begin(100 + n, more);
+    return told;
+  };
+
+  it('make none of many wrong', async () => {
+    const told = new ToldLog().grant(1).organization(60 + HALF_AN_HOUR, defined);
+    expect(await many(told, 1_150, { definition: digest, input: { q: 'x' } }).replayed())
+      .toEqual({ right: 1_150, notReplayable: {}, wrong: [] });
+  });
+
+  it('hide none of many that are', async () => {
+    const told = new ToldLog().grant(1).organization(60 + HALF_AN_HOUR, defined);
+    const { right, wrong } = await many(told, 1_150, { definition: 'x'.repeat(43) }).replayed();
+    expect([right, wrong.length, new Set(wrong)]).toEqual([0, 1_000, new Set(['the capability was not defined as it says'])]);
+  });
+
+  const expired = () => new ToldLog().grant(1, { expiresAt: new Date(BEGIN + 10_000).toISOString() }).begin(7_200);
+  const elsewhere = (id: string, second: number) => (told: ToldLog) =>
+    told.organization(7_210, renamed, id).organization(second, renamed, id);
+  const EXPIRED = ['the gate refuses it: The grant has expired.'];
+
+  it.each<[string, (told: ToldLog) => ToldLog, readonly string[]]>([
+    ['nothing', (told) => told, EXPIRED],
+    ["its own chain's, by a little", (told) => told.begin(7_190).begin(7_150), EXPIRED],
+    ["its own chain's, by years", (told) => told.agent(YEARS, { type: 'agent.updated', metadata: { description: 'x' } }), EXPIRED],
+    ["its organization's, by years", (told) => told.organization(7_210, renamed).organization(YEARS, renamed), EXPIRED],
+    ["another organization's, by years", elsewhere('org_b', YEARS), EXPIRED],
+    ["another organization's", elsewhere('org_b', 5), EXPIRED],
+    ["the platform's", elsewhere('org_platform', 5), EXPIRED],
+  ])('excuse no grant that had long run out: %s', async (_, more, wrong) => {
+    expect((await more(expired()).replayed()).wrong).toEqual(expect.arrayContaining([...wrong]));
+  });
+
+  it.each<[string, (told: ToldLog) => ToldLog]>([
+    ["its own chain's", (told) => told.agent(5, { type: 'agent.updated', metadata: { description: 'x' } })],
+    ["its organization's", (told) => told.organization(1_810, renamed).organization(5, renamed)],
+  ])('excuse a grant that had run out within the hour: %s', async (_, more) => {
+    const told = () => new ToldLog().grant(1, { expiresAt: new Date(BEGIN + 10_000).toISOString() }).begin(HALF_AN_HOUR);
+    expect((await told().replayed()).wrong).toEqual(EXPIRED);
+    expect((await more(told()).replayed()).wrong).toEqual([]);
+  });
+
+  it.each([
+    ["its organization's", (told: ToldLog) => told.organization(5, renamed)],
+    ["its own chain's", (told: ToldLog) => told.agent(5, { type: 'agent.updated', metadata: { description: 'x' } })],
+  ])('excuse nothing that the tree has in order: %s', async (_, more) => {
+    const stop: AuditEvent = { type: 'admin.stop_started', metadata: { stopId: 's', scope: 'organization', reason: 'r' } };
+    const { wrong } = await more(new ToldLog().grant(1).organization(10, stop).begin(60)).replayed();
+    expect(wrong).toEqual(['the gate refuses it: A stop holds this agent: in force.']);
   });
 });
 

@@ -1,11 +1,12 @@
-import type { Break } from '../breaks.js';
+import { type Break, MAX_BREAKS } from '../breaks.js';
 import { isAgentChain, organizationChain } from '../chain.js';
 import type { StoredEntry } from '../stored-entry.js';
+import { ClockSteps, CommitOrder, type OrderedLeaves } from './commit-order.js';
+import { chainKey } from './followed-chains.js';
 import type { OpenEntry } from './open-entry.js';
-import { type Moment, OVERLAP_MS } from './overlap.js';
+import type { Moment } from './overlap.js';
 import { type Replayed, ReplayedChain } from './replayed-chain.js';
 import type { SharedFacts } from './shared-facts.js';
-import { momentsInOrder, type OrderedLeaves } from './stamps-in-order.js';
 import { readTwice, type ReplayVerdict, type Unplayable } from './verdict.js';
 
 /** Events of agents' chains that decisions rest on, or that tell of one. */
@@ -26,63 +27,93 @@ export interface ReplayFound {
   readonly breaks: readonly Break[];
 }
 
-interface Wrong {
-  readonly stored: StoredEntry;
-  readonly at: number;
-  readonly detail: string;
-  readonly again: Replayed;
+/** What is asked only where something is wrong. */
+export interface ReplaySources {
+  /** The entries that were judged, once more. */
+  entries(): AsyncIterable<readonly StoredEntry[]>;
+  readonly leaves: OrderedLeaves;
 }
 
-/** More are counted, and not listed. */
-const LISTED = 1_000;
+/** Opens an entry if its event counts here. */
+export type Open = (stored: StoredEntry) => OpenEntry | undefined;
+
+interface Followed {
+  readonly key: string;
+  readonly replayed: ReplayedChain | undefined;
+}
 
 /**
  * Decides anew, from entries alone, what the gate decided: what began, what was asked, what was approved and what was blocked. Wrong is
- * only what was so in no order in which overlapping commits may have come.
+ * only what was so in no order in which overlapping commits may have come. What is wrong by its stamp is decided once more in a second
+ * reading, when it is known in which order entries came and where clocks stepped back: so nothing has to be kept of it meanwhile.
  */
 export class Replay {
-  private chain: { readonly key: string; readonly replayed: ReplayedChain | undefined; newest: number } | undefined;
+  private chain: Followed | undefined;
   private right = 0;
-  private unlisted = 0;
   private readonly notReplayable: Partial<Record<Unplayable, number>> = {};
-  private readonly suspected: Wrong[] = [];
-  /** Times through which some server's clock ran twice. */
-  private readonly repeated: Moment[] = [];
+  /** Chains with something that is wrong by its stamp, by organization. */
+  private readonly suspected = new Map<string, Set<string>>();
+  /** Of chains that show any. */
+  private readonly steps = new Map<string, ClockSteps>();
+  private looked = new ClockSteps();
 
-  constructor(private readonly shared: SharedFacts) {}
+  constructor(private readonly shared: SharedFacts, private readonly open: Open) {}
 
   /** @param opened of the events in `REPLAY_EVENTS` */
   entry(stored: StoredEntry, opened: OpenEntry | undefined): void {
-    const key = `${stored.organizationId} ${stored.chain}`;
-    if (this.chain?.key !== key) {
-      this.chain = { key, newest: -Infinity, replayed: isAgentChain(stored.chain) ? new ReplayedChain(stored, this.shared) : undefined };
-    }
-    this.look(this.chain, Date.parse(stored.timestamp));
+    const { organizationId, chain } = stored;
+    const before = this.chain;
+    this.chain = this.followed(before, stored);
+    if (this.chain !== before) this.looked = new ClockSteps();
+    if (isAgentChain(chain)) this.look(this.chain.key, Date.parse(stored.timestamp));
     const again = opened && this.chain.replayed?.entry(opened);
     if (!again) return;
     const verdict = this.decided(again);
-    if (verdict.kind !== 'wrong') this.count(verdict);
-    else if (this.suspected.length < LISTED) this.suspected.push({ stored, at: opened.at, again, detail: verdict.detail });
-    else this.unlisted++;
+    if (verdict.kind !== 'wrong') return this.count(verdict);
+    const chains = this.suspected.get(organizationId);
+    if (chains) chains.add(chain);
+    else this.suspected.set(organizationId, new Set([chain]));
   }
 
-  /** @param leaves asked only where something is wrong */
-  async end(leaves: OrderedLeaves): Promise<ReplayFound> {
-    const left = this.suspected.flatMap((one) => this.stillWrong(one, this.repeated.filter((moment) => isWithin(one.at, moment))));
+  async end(sources: ReplaySources): Promise<ReplayFound> {
     const breaks: Break[] = [];
-    for (const organizationId of new Set(left.map(({ stored }) => stored.organizationId))) {
-      const suspected = left.filter(({ stored }) => stored.organizationId === organizationId);
-      const own = organizationChain(organizationId).chain;
-      const stampOf = ({ chain, seq }: { chain: string; seq: number }) =>
-        chain === own ? this.shared.stampOf(organizationId, seq) : undefined;
-      const moments = await momentsInOrder(suspected, stampOf, leaves(organizationId));
-      for (const one of suspected) {
-        const moment = moments.get(one.stored.id);
-        for (const { stored, detail } of this.stillWrong(one, moment ? [moment] : [])) breaks.push(breakOf(stored, detail));
+    let wrong = 0;
+    if (this.suspected.size > 0) {
+      for await (const found of this.stillWrong(sources)) {
+        wrong++;
+        if (breaks.length < MAX_BREAKS) breaks.push(found);
       }
     }
-    const wrong = breaks.length + this.unlisted;
     return { right: this.right, wrong, notReplayable: this.notReplayable, breaks };
+  }
+
+  /** Where clocks stepped back meanwhile, times say less: it is asked again with that much more room. */
+  private async *stillWrong({ entries, leaves }: ReplaySources): AsyncGenerator<Break> {
+    const orders = new Map<string, CommitOrder>();
+    for (const [id, chains] of this.suspected) {
+      orders.set(id, await CommitOrder.read(organizationChain(id).chain, this.shared.stampsOf(id), chains, leaves(id)));
+    }
+    let followed: Followed | undefined;
+    for await (const batch of entries()) {
+      for (const stored of batch) {
+        if (this.suspected.get(stored.organizationId)?.has(stored.chain) !== true) continue;
+        followed = this.followed(followed, stored);
+        const opened = this.open(stored);
+        const again = opened && followed.replayed?.entry(opened);
+        if (!again || this.decided(again).kind !== 'wrong') continue;
+        const step = this.steps.get(followed.key)?.around(opened.at);
+        const moment = orders.get(stored.organizationId)!.momentOf(stored.chain, stored.seq, opened.at, step);
+        const verdict = this.decided(again, moment);
+        if (verdict.kind === 'wrong') yield breakOf(stored, verdict.detail);
+        else this.count(verdict);
+      }
+    }
+  }
+
+  private followed(last: Followed | undefined, stored: StoredEntry): Followed {
+    const key = chainKey(stored.organizationId, stored.chain);
+    if (last?.key === key) return last;
+    return { key, replayed: isAgentChain(stored.chain) ? new ReplayedChain(stored, this.shared) : undefined };
   }
 
   private decided(again: Replayed, moment?: Moment): ReplayVerdict {
@@ -94,31 +125,10 @@ export class Replay {
     else this.notReplayable[verdict.because] = (this.notReplayable[verdict.because] ?? 0) + 1;
   }
 
-  /** Where clocks stepped back meanwhile, times say less: it is asked again with that much more room. */
-  private stillWrong(one: Wrong, moments: readonly Moment[]): Wrong[] {
-    if (moments.length === 0) return [one];
-    const from = Math.min(one.at, ...moments.map((moment) => moment.from)) - OVERLAP_MS;
-    const to = Math.max(one.at, ...moments.map((moment) => moment.to)) + OVERLAP_MS;
-    const verdict = this.decided(one.again, { from, to });
-    if (verdict.kind === 'wrong') return [{ ...one, detail: verdict.detail }];
-    this.count(verdict);
-    return [];
+  private look(key: string, at: number): void {
+    this.looked.look(at);
+    if (!this.looked.isNone) this.steps.set(key, this.looked);
   }
-
-  private look(chain: { newest: number }, at: number): void {
-    if (at < chain.newest - OVERLAP_MS) this.repeat({ from: at, to: chain.newest });
-    chain.newest = Math.max(chain.newest, at);
-  }
-
-  private repeat(moment: Moment): void {
-    const last = this.repeated.at(-1);
-    if (last && last.to === moment.to) this.repeated[this.repeated.length - 1] = { from: Math.min(last.from, moment.from), to: last.to };
-    else if (this.repeated.length < LISTED) this.repeated.push(moment);
-  }
-}
-
-function isWithin(at: number, { from, to }: Moment): boolean {
-  return at >= from - OVERLAP_MS && at <= to + OVERLAP_MS;
 }
 
 function breakOf({ chain, seq, id, event }: StoredEntry, detail: string): Break {

@@ -5,7 +5,7 @@ import { HIGHEST_LEVEL } from '../../hitl/transition.js';
 import { isJsonObject, type JsonObject } from '../../json.js';
 import { jcs } from '../jcs.js';
 import type { StoredEntry } from '../stored-entry.js';
-import { type AgentView, agentAfter, UNKNOWN_AGENT } from './agent-view.js';
+import { type AgentView, agentAfter, NEW_AGENT, UNKNOWN_AGENT } from './agent-view.js';
 import { type ApprovalAsked, judgeApproval, levelsOf, type RequestView } from './approvals.js';
 import { type GrantView, grantOf } from './grant-view.js';
 import { number, type OpenEntry, text } from './open-entry.js';
@@ -13,7 +13,7 @@ import { around, type Moment } from './overlap.js';
 import { type AskedGate, grantsAt, regate, type SaidGate } from './regate.js';
 import type { SharedFacts } from './shared-facts.js';
 import type { SharedView } from './shared-view.js';
-import { notReplayable, type ReplayVerdict, wrong } from './verdict.js';
+import { notReplayable, type ReplayVerdict, UNKNOWN, type Unknown, wrong } from './verdict.js';
 
 /** Decides again when asked, also with more room for the order of commits. */
 export type Replayed = (shared: SharedView, moment?: Moment) => ReplayVerdict;
@@ -27,7 +27,11 @@ interface Running {
 /** Follows the entries of one agent's chain, and decides anew what each of them decided. */
 export class ReplayedChain {
   private agent: AgentView;
-  private readonly grants = new Map<string, GrantView>();
+  /** What was told of each: a grant, or that there is none any more. */
+  private readonly grants = new Map<string, GrantView | undefined>();
+  private readonly revoked = new Set<string>();
+  /** What was granted, and which stops began, before the first entry that is left is not known. */
+  private isCut: boolean;
   private readonly stops = new Set<string>();
   /** When a stop of the agent's own was last in force. */
   private stoppedAt = -Infinity;
@@ -39,7 +43,9 @@ export class ReplayedChain {
     private readonly first: StoredEntry,
     private readonly facts: SharedFacts,
   ) {
-    this.agent = first.event === 'agent.transferred' ? facts.arrivingAt(first.chain, first.seq) : UNKNOWN_AGENT;
+    this.isCut = first.seq > 1 && first.event !== 'agent.transferred';
+    const arrives = first.event === 'agent.transferred';
+    this.agent = arrives ? facts.arrivingAt(first.chain, first.seq) : this.isCut ? UNKNOWN_AGENT : NEW_AGENT;
   }
 
   /** @returns what it decided, to be decided again; nothing where it tells of no decision */
@@ -63,9 +69,12 @@ export class ReplayedChain {
         if (grant) this.grants.set(grant.capability, grant);
         return undefined;
       }
-      case 'capability.revoked':
-        if (this.grants.get(stored.capability ?? '')?.facts.id === text(metadata, 'grantId')) this.grants.delete(stored.capability ?? '');
+      case 'capability.revoked': {
+        const id = text(metadata, 'grantId') ?? '';
+        this.revoked.add(id);
+        if (this.grants.get(stored.capability ?? '')?.facts.id === id) this.grants.set(stored.capability ?? '', undefined);
         return undefined;
+      }
       case 'admin.stop_started':
         this.stops.add(text(metadata, 'stopId') ?? '');
         return undefined;
@@ -88,6 +97,7 @@ export class ReplayedChain {
     else {
       // Back where it was before: what it is now, it became elsewhere. No grant goes along, and no agent under a stop.
       this.agent = this.facts.arrivingAt(stored.chain, stored.seq);
+      this.isCut = false;
       this.grants.clear();
       this.stops.clear();
     }
@@ -196,7 +206,7 @@ export class ReplayedChain {
     const { organizationId, actorId, seq } = stored;
     const { agent } = this;
     const gate = { ...this.standing(request.capability), organizationId, agentId: stored.chain, capability: request.capability, at,
-      input: {}, context: undefined, isErased: true, byToken: false };
+      input: {}, context: undefined, erased: { input: undefined, context: undefined }, byToken: false };
     const asked: Omit<ApprovalAsked, 'grants'> = {
       organizationId, actorId, at, seq, digest: text(metadata, 'digest'), breakGlass: metadata['breakGlass'] === true, request, agent,
       wasStopped: this.stoppedAt >= request.askedAt,
@@ -205,16 +215,19 @@ export class ReplayedChain {
     change({ approval: { entryId: stored.id, atHighest } });
     if (request.approval) return () => wrong(`${request.id} was approved a second time`);
     return (shared, moment = around(at)) => {
-      if (!agent.isKnown) return notReplayable('swept');
       // One that is unknown asks for nothing more.
       const grants = grantsAt(gate, shared, moment).filter((grant) => !grant?.isUnknown);
-      return judgeApproval({ ...asked, grants }, shared, moment);
+      const verdict = judgeApproval({ ...asked, grants }, shared, moment);
+      return agent.isKnown || verdict.kind === 'wrong' ? verdict : notReplayable('swept');
     };
   }
 
   /** What is true of the agent, whatever is called. */
-  private standing(capability: string) {
-    return { agent: this.agent, own: this.grants.get(capability), isStopped: this.stops.size > 0 };
+  private standing(capability: string): Pick<AskedGate, 'agent' | 'own' | 'revoked' | 'isStopped'> {
+    const { agent, grants, revoked, stops } = this;
+    const unknown: Unknown | undefined = this.isCut ? UNKNOWN : undefined;
+    const own = grants.has(capability) ? grants.get(capability) : unknown;
+    return { agent, own, revoked, isStopped: stops.size > 0 || (unknown ?? false) };
   }
 
   private asked({ stored, metadata, at, erased }: OpenEntry): AskedGate {
@@ -224,7 +237,7 @@ export class ReplayedChain {
       ...this.standing(capability),
       organizationId: this.first.organizationId, agentId: this.first.chain, capability, at,
       input: isJsonObject(input) ? input : {}, context: isJsonObject(context) ? context : undefined,
-      isErased: erased.has('input') || erased.has('context'), byToken: stored.actorId === this.first.chain,
+      erased: { input: erased.get('input'), context: erased.get('context') }, byToken: stored.actorId === this.first.chain,
     };
   }
 

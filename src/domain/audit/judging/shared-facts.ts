@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../json.js';
 import { isAgentChain } from '../chain.js';
 import type { StoredEntry } from '../stored-entry.js';
-import { type AgentView, agentAfter, UNKNOWN_AGENT } from './agent-view.js';
+import { type AgentView, agentAfter, transferred, UNKNOWN_AGENT } from './agent-view.js';
 import type { KnownSweeps } from './completeness.js';
 import { type OpenEntry, openEntry } from './open-entry.js';
 import { OrganizationFacts } from './organization-facts.js';
@@ -64,12 +64,12 @@ export class SharedFacts implements KnownSweeps {
 
   /** What the agent was when the segment before this position ended, wherever that was. */
   arrivingAt(chain: string, seq: number): AgentView {
-    return this.departures.get(`${chain} ${seq - 1}`) ?? UNKNOWN_AGENT;
+    return this.departures.get(`${chain} ${seq - 1}`) ?? transferred(UNKNOWN_AGENT);
   }
 
-  /** When an entry of the organization's own chain was made, in milliseconds; undefined of those that tell nothing that is shared. */
-  stampOf(organizationId: string, seq: number): number | undefined {
-    return this.organizations.get(organizationId)?.stamps.get(seq);
+  /** When entries of the organization's own chain were made that tell something that is shared: by position, in their order. */
+  stampsOf(organizationId: string): ReadonlyMap<number, number> {
+    return this.organizations.get(organizationId)?.stamps ?? NOBODY.stamps;
   }
 
   sweptAt(organizationId: string, chain: string): number | undefined {

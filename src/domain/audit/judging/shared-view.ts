@@ -1,20 +1,10 @@
 import { ROLES, type Role } from '../../access/access.js';
 import { isHardcoded } from '../../gate/catalogue.js';
-import { DEFAULT_WINDOW_SECONDS } from '../../hitl/window.js';
 import { PLATFORM_ORGANIZATION } from '../chain.js';
-import type { GrantView } from './grant-view.js';
+import { ANY_GRANT, type GrantView } from './grant-view.js';
 import { catalogueDefinition, type DefinitionView, type OrganizationFacts, type TeamRole } from './organization-facts.js';
-import type { Moment, Timeline } from './overlap.js';
+import { type Moment, spanOf, timeOf, type Timeline } from './overlap.js';
 import { type Reading, UNKNOWN, type Unknown } from './verdict.js';
-
-/** Whatever decides it: it may ask for anything, block, or let it run. */
-const ANY_GRANT: GrantView = {
-  facts: {
-    id: '', version: 0, hitlMode: 'auto', conditions: [], limits: [], reminders: [],
-    timeoutSeconds: DEFAULT_WINDOW_SECONDS, timeoutAction: 'approve',
-  },
-  capability: '', isErased: true, isUnknown: true,
-};
 
 function anyDefinition(name: string): DefinitionView {
   return { facts: { name, hardcoded: isHardcoded(name), digest: '' }, isErased: true, isUnknown: true };
@@ -36,20 +26,29 @@ export class SharedView {
     return answers(facts.definitions.get(capability), moment, catalogueDefinition(capability), any);
   }
 
-  teamGrants(organizationId: string, teamId: string | undefined, capability: string, moment: Moment): (GrantView | undefined)[] {
+  /** @param teamId where it is unknown, any that holds one */
+  teamGrants(organizationId: string, teamId: string | undefined | Unknown, capability: string, moment: Moment): (GrantView | undefined)[] {
     if (teamId === undefined) return [undefined];
     const facts = this.of(organizationId);
-    return answers(facts.teamGrants.get(`${teamId} ${capability}`), moment, undefined, this.isOpen(facts) ? [ANY_GRANT] : []);
+    const any = this.isOpen(facts) ? [ANY_GRANT] : [];
+    if (teamId !== UNKNOWN) return answers(facts.teamGrants.get(`${teamId} ${capability}`), moment, undefined, any);
+    const told = [...facts.teamGrants].filter(([place]) => place.endsWith(` ${capability}`));
+    return [undefined, ...told.flatMap(([, grant]) => answers(grant, moment, undefined, [])), ...any];
   }
 
   /** Whether a stop of the organization, or of everything, holds: surely or possibly. */
-  stopped(organizationId: string, { from, to }: Moment): { readonly surely: boolean; readonly possibly: boolean } {
+  stopped(organizationId: string, moment: Moment): { readonly surely: boolean; readonly possibly: boolean } {
     let [surely, possibly] = [false, false];
-    for (const facts of [this.of(organizationId), this.of(PLATFORM_ORGANIZATION)]) {
+    // No tree tells the order between an organization and the platform: there it is times that count.
+    const platform = { from: moment.from, to: moment.to };
+    for (const [id, asked] of [[organizationId, moment], [PLATFORM_ORGANIZATION, platform]] as const) {
+      const facts = this.of(id);
+      const { from, to } = spanOf(asked);
       possibly ||= this.isOpen(facts);
       for (const stop of facts.stops.values()) {
-        possibly ||= stop.from <= to && stop.to >= from;
-        surely ||= stop.from <= from && stop.to >= to;
+        const [begins, ends] = [timeOf(stop.from, asked), timeOf(stop.to, asked)];
+        possibly ||= begins <= to && ends >= from;
+        surely ||= begins <= from && ends >= to;
       }
     }
     return { surely, possibly };
@@ -67,11 +66,14 @@ export class SharedView {
     return facts.users.has(userId) || this.isOpen(facts);
   }
 
-  teamRoles(organizationId: string, teamId: string | undefined, userId: string, moment: Moment): (TeamRole | undefined)[] {
+  /** @param teamId where it is unknown, any that the user is in */
+  teamRoles(organizationId: string, teamId: string | undefined | Unknown, userId: string, moment: Moment): (TeamRole | undefined)[] {
     if (teamId === undefined) return [undefined];
     const facts = this.of(organizationId);
     const any: TeamRole[] = this.isOpen(facts, userId) ? ['member', 'lead'] : [];
-    return answers(facts.members.get(`${teamId} ${userId}`), moment, undefined, any);
+    if (teamId !== UNKNOWN) return answers(facts.members.get(`${teamId} ${userId}`), moment, undefined, any);
+    const told = [...facts.members].filter(([place]) => place.endsWith(` ${userId}`));
+    return [undefined, ...told.flatMap(([, role]) => answers(role, moment, undefined, [])), ...any];
   }
 
   /** How many accounts were surely active all the time. */

@@ -6,12 +6,16 @@ import { eraseJson, eraseText } from '../erase-texts.js';
 import { jcs } from '../jcs.js';
 import { outputSummary } from '../output-summary.js';
 import { ERASED } from '../read-entry.js';
+import { Work } from './erased-json.js';
 import { agree, brief, canonical, sketchOf } from './shown-text.js';
 
-const told = (text: string) => sketchOf(text, 'json', false);
-const words = (text: string) => sketchOf(text, 'words', false);
-const blanked = (text: string) => sketchOf(text, 'json', true);
-const summary = (text: string) => sketchOf(outputSummary(text), 'summary', false);
+const told = (text: string) => sketchOf(text, 'json', undefined);
+const words = (text: string) => sketchOf(text, 'words', undefined);
+const summary = (text: string) => sketchOf(outputSummary(text), 'summary', undefined);
+const WHOLE = { isWhole: true, names: new Set<string>(), nameless: new Set<string>() };
+/** @param nameless of how many members the name is erased, too */
+const blanked = (text: string, names: readonly string[], nameless = 0) =>
+  sketchOf(text, 'json', { isWhole: false, names: new Set(names), nameless: new Set(['[erased]', '[erased] 2'].slice(0, nameless)) });
 const long = 'y'.repeat(500);
 const ESCAPED = `${'x'.repeat(980)}"\\\n\u0001`;
 
@@ -71,20 +75,28 @@ describe('a text that is shown', () => {
   ])('erased: %s', (_, shown, said, agrees) => expect(agree(shown, said)).toBe(agrees));
 
   it.each<[string, string | null, Parameters<typeof agree>[1], boolean]>([
-    ['whole', 'a note', sketchOf('[erased]', 'words', true), true],
-    ['whole, and gone here', null, sketchOf('[erased]', 'words', true), true],
-    ['whole, of JSON', '{"a":1}', blanked('"[erased]"'), true],
-    ['whole, of an output', '{"a":1}', sketchOf('[erased]', 'summary', true), true],
-    ['a value', '{"amount":5,"to":"jo"}', blanked('{"amount":5,"to":"[erased]"}'), true],
-    ['a value that is no text', '{"amount":5,"to":{"a":[1]}}', blanked('{"amount":5,"to":"[erased]"}'), true],
-    ['a value, another beside it', '{"amount":6,"to":"jo"}', blanked('{"amount":5,"to":"[erased]"}'), false],
-    ['a value, one more beside it', '{"amount":5,"cc":1,"to":"jo"}', blanked('{"amount":5,"to":"[erased]"}'), false],
-    ['a name', '{"amount":5,"jo":1}', blanked('{"[erased]":"[erased]","amount":5}'), true],
-    ['two names', '{"amount":5,"jo":1,"mary":2}', blanked('{"[erased]":"[erased]","[erased] 2":"[erased]","amount":5}'), true],
-    ['a name, another beside it', '{"amount":6,"jo":1}', blanked('{"[erased]":"[erased]","amount":5}'), false],
-    ['a name, and here, too', '{"[erased]":1,"amount":5}', blanked('{"[erased]":"[erased]","amount":5}'), true],
-    ['another value than here', '{"[erased]":"[erased]","sum":"x"}', blanked('{"jo":"z","sum":"[erased]"}'), true],
-    ['a real one deep within', '{"a":{"b":"x"},"to":"jo"}', blanked('{"a":{"b":"[erased]"},"to":"[erased]"}'), false],
+    ['whole', 'a note', sketchOf('[erased]', 'words', WHOLE), true],
+    ['whole, and gone here', null, sketchOf('[erased]', 'words', WHOLE), true],
+    ['whole, of JSON', '{"a":1}', sketchOf('"[erased]"', 'json', WHOLE), true],
+    ['whole, of an output', '{"a":1}', sketchOf('[erased]', 'summary', WHOLE), true],
+    ['a value', '{"amount":5,"to":"jo"}', blanked('{"amount":5,"to":"[erased]"}', ['to']), true],
+    ['a value that is no text', '{"amount":5,"to":{"a":[1]}}', blanked('{"amount":5,"to":"[erased]"}', ['to']), true],
+    ['a value, another beside it', '{"amount":6,"to":"jo"}', blanked('{"amount":5,"to":"[erased]"}', ['to']), false],
+    ['a value, one more beside it', '{"amount":5,"cc":1,"to":"jo"}', blanked('{"amount":5,"to":"[erased]"}', ['to']), false],
+    ['a value, and its name here', '{"[erased]":[7],"amount":5}', blanked('{"amount":5,"to":"[erased]"}', ['to']), true],
+    ['a value of a long name', `{"${long}":"jo"}`, blanked(`{"${long}":"[erased]"}`, [long]), true],
+    ['a name', '{"amount":5,"jo":1}', blanked('{"[erased]":"[erased]","amount":5}', [], 1), true],
+    ['a name, and two stand there', '{"amount":5,"jo":1,"mary":2}', blanked('{"[erased]":"[erased]","amount":5}', [], 1), false],
+    ['a name, and none stands there', '{"amount":5}', blanked('{"[erased]":"[erased]","amount":5}', [], 1), false],
+    ['a name, and an erased one more', '{"[erased]":2,"amount":5,"jo":1}', blanked('{"[erased]":"[erased]","amount":5}', [], 1), false],
+    ['two names', '{"amount":5,"jo":1,"mary":2}', blanked('{"[erased]":"[erased]","[erased] 2":"[erased]","amount":5}', [], 2), true],
+    ['two names, one of them here', '{"[erased]":1,"amount":5,"mary":2}', blanked('{"[erased]":"[erased]","[erased] 2":"[erased]","amount":5}', [], 2), true],
+    ['a name, another beside it', '{"amount":6,"jo":1}', blanked('{"[erased]":"[erased]","amount":5}', [], 1), false],
+    ['a name, another name beside it', '{"jo":1,"total":5}', blanked('{"[erased]":"[erased]","amount":5}', [], 1), false],
+    ['a name, and here, too', '{"[erased]":1,"amount":5}', blanked('{"[erased]":"[erased]","amount":5}', [], 1), true],
+    ['another value than here', '{"[erased]":"[erased]","sum":"x"}', blanked('{"jo":"z","sum":"[erased]"}', ['sum']), true],
+    ['a real one deep within', '{"a":{"b":"x"},"to":"jo"}', blanked('{"a":{"b":"[erased]"},"to":"[erased]"}', ['to']), false],
+    ['a real one beside it', '{"a":"x","to":"jo"}', blanked('{"a":"[erased]","to":"[erased]"}', ['to']), false],
   ])('erased of its entry: %s', (_, shown, said, agrees) => expect(agree(shown, said)).toBe(agrees));
 
   it.each<[string, JsonValue, JsonValue, boolean]>([
@@ -105,6 +117,55 @@ describe('a text that is shown', () => {
     ['an escape across the cut', { a: 'jo', b: ESCAPED }, { a: '[erased]', b: ESCAPED }, true],
     ['all of it', 'jo', '[erased]', true],
   ])('an output, erased: %s', (_, before, after, agrees) => expect(agree(jcs(after), summary(jcs(before)))).toBe(agrees));
+
+  describe('takes as many steps as it is long', () => {
+    const ACCEPTED = 256 * 1_024;
+    const name = (of: string, n: number) => (n === 0 ? of : `${of} ${n + 1}`);
+    /** As many members as given at each depth; each leaf tells its place. */
+    const nested = (of: string, [members, ...deeper]: readonly number[], leaf: (n: number) => JsonValue, at = { n: 0 }): JsonValue =>
+      members === undefined
+        ? leaf(at.n++)
+        : Object.fromEntries(Array.from({ length: members }, (_, n) => [name(of, n), nested(of, deeper, leaf, at)]));
+    const SHAPES = [[60, 250], [250, 60], [14_000], [2, 7_000], [5_000, 2], [24, 24, 24], [5, 5, 5, 5, 5], new Array<number>(13).fill(2)];
+    const pair = (n: number, other: JsonValue) => [n, other];
+
+    it.each(SHAPES)('of %j names', (...shape) => {
+      const texts = (of: string, leaf: (n: number) => JsonValue) => jcs(nested(of, shape, leaf));
+      const counted = (shown: string, before: string) => {
+        const [agrees] = [told(before), summary(before), blanked(before, ['n'], 1)].map((said) => {
+          const work = new Work(shown.length + said.kept.length);
+          const found = agree(shown, said, work);
+          expect(work.steps).toBeLessThan(100_000 + 5 * (shown.length + before.length));
+          return found;
+        });
+        return agrees;
+      };
+      const written = texts(ERASED, () => 7);
+      expect(written.length).toBeLessThan(ACCEPTED);
+      expect(counted(written, written)).toBe(true);
+      expect(counted(written, texts('n', () => 7))).toBe(true);
+      expect(counted(texts(ERASED, (n) => n), texts('n', (n) => n))).toBe(true);
+      expect(counted(texts(ERASED, (n) => -1 - n), texts('n', (n) => n))).toBe(false);
+      expect(counted(texts(ERASED, (n) => (n === 0 ? 'no' : ERASED)), texts('n', (n) => n))).toBe(false);
+      expect(counted(texts(ERASED, (n) => pair(n, ERASED)), texts('n', (n) => pair(n, 'jo')))).toBe(true);
+      counted(texts(ERASED, (n) => pair(-n, ERASED)), texts('n', (n) => pair(n, 'jo')));
+      counted(texts(ERASED, (n) => (n % 2 === 0 ? ERASED : 5_000 - n)), texts('n', (n) => n));
+    });
+
+    it('and beyond that says at least whether anything is shown that is not told', () => {
+      const members = Array.from({ length: 3_000 }, (_, n) => [`n${n}`, [n, `jo ${n}`, true]] as const);
+      const before = jcs(Object.fromEntries(members));
+      const shown = (of: (n: number) => JsonValue) => jcs(Object.fromEntries(members.map((_, n) => [name(ERASED, n), of(n)])));
+      const other = (n: number) => (n * 1_697) % 3_000;
+      const asked = (of: (n: number) => JsonValue) => agree(shown(of), told(before));
+      // Texts and numbers that are all told, though not of the same member: to find out takes too many tries.
+      const mixed = (n: number) => (n < 1_500 ? [ERASED, ERASED, true] : [other(n), `jo ${n}`, true]);
+      expect(asked(mixed)).toBe(true);
+      for (const last of [['no', ERASED, true], [ERASED, ERASED, false], [ERASED, ERASED]]) {
+        expect(asked((n) => (n === 2_999 ? last : mixed(n)))).toBe(false);
+      }
+    });
+  });
 
   it('is never the reason why a verification breaks off', () => {
     expect(canonical({ a: '\ud800' })).toBe('~{"a":"\\ud800"}');

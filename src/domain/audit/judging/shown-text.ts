@@ -3,7 +3,9 @@ import { isJsonObject, type JsonValue } from '../../json.js';
 import { jcs } from '../jcs.js';
 import { outputSummary, SUMMARY_CHARACTERS } from '../output-summary.js';
 import { ERASED } from '../read-entry.js';
-import { isLeftOf, readTold, withErased } from './erased-json.js';
+import { isLeftOf, Work } from './erased-json.js';
+import type { Blanks } from './open-entry.js';
+import { readTold, withErased } from './told-json.js';
 
 /** Texts up to so many characters stand for themselves: no digest is shorter. */
 const SHORT = 43;
@@ -18,8 +20,8 @@ export type TextForm = 'words' | 'json' | 'summary';
 export interface Sketch {
   readonly form: TextForm;
   readonly kept: string;
-  /** Whether `[erased]` in it stands for what was erased of the entry, and not for itself. */
-  readonly isErased: boolean;
+  /** What was erased of it in the entry. */
+  readonly blanks: Blanks | undefined;
 }
 
 /** What entries say of a text: its `brief`, or what is left of it; null: there is none; undefined: nobody can tell any more. */
@@ -30,22 +32,24 @@ export function brief(text: string): string {
   return text.length <= SHORT ? `=${text}` : hash('sha256', text, 'base64url');
 }
 
-/** @param isErased whether `[erased]` in it stands for what was erased, and not for itself */
-export function sketchOf(text: string, form: TextForm, isErased: boolean): Sketch {
+/** @param blanks what is erased of it in the entry */
+export function sketchOf(text: string, form: TextForm, blanks: Blanks | undefined): Sketch {
   const kept = { words: brief, json: outlineOf, summary: (one: string) => one }[form];
-  return { form, kept: isErased && isMark(text, form) ? ERASED : kept(text), isErased };
+  return { form, kept: blanks?.isWhole ? ERASED : kept(text), blanks };
 }
 
 /**
  * Whether a row shows what its entries say. What is erased of an entry agrees with anything; of a row only what erasing leaves: the
  * mark, alone, in the place of a text, a number or a name.
+ *
+ * @param work where steps are counted, other than in a new count
  */
-export function agree(shown: string | null, told: ToldText): boolean {
+export function agree(shown: string | null, told: ToldText, work?: Work): boolean {
   if (told === undefined) return true;
   if (typeof told === 'string') return shown !== null && brief(shown) === told;
   if (told === null) return shown === null;
-  if (told.isErased && told.kept === ERASED) return true;
-  return shown !== null && fits(shown, told);
+  if (told.blanks?.isWhole) return true;
+  return shown !== null && fits(shown, told, work ?? new Work(shown.length + told.kept.length));
 }
 
 /** The canonical text of a value that somebody may have tampered with: what has no canonical form gets another. */
@@ -57,11 +61,7 @@ export function canonical(value: unknown): string {
   }
 }
 
-function isMark(text: string, form: TextForm): boolean {
-  return text === ERASED || (form === 'json' && text === JSON.stringify(ERASED));
-}
-
-function fits(shown: string, { form, kept, isErased }: Sketch): boolean {
+function fits(shown: string, { form, kept, blanks }: Sketch, work: Work): boolean {
   if (form === 'words') return shown === ERASED || brief(shown) === kept;
   if (form === 'summary' && outputSummary(shown) === kept) return true;
   try {
@@ -69,7 +69,7 @@ function fits(shown: string, { form, kept, isErased }: Sketch): boolean {
     // Members that stand there twice, or white space: nobody erased that.
     if (jcs(value) !== shown) return false;
     const told = readTold(kept, form === 'summary' && kept.length >= SUMMARY_CHARACTERS - 1);
-    return isLeftOf(form === 'json' ? outlined(value) : value, isErased ? withErased(told) : told);
+    return isLeftOf(form === 'json' ? outlined(value) : value, blanks ? withErased(told, outlinedNames(blanks)) : told, work);
   } catch {
     return form === 'json' && outlineOf(shown) === kept;
   }
@@ -90,6 +90,10 @@ function outlined(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(outlined);
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [shortened(name), outlined(inner)]));
+}
+
+function outlinedNames({ names, nameless }: Blanks): Pick<Blanks, 'names' | 'nameless'> {
+  return { names: new Set([...names].map(shortened)), nameless };
 }
 
 function shortened(text: string): string {

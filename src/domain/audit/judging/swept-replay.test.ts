@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { BEGIN, ToldLog } from '../../../../test/support/told-log.js';
+import { AGENT, BEGIN, ToldLog } from '../../../../test/support/told-log.js';
 import { append, type MemoryLog } from '../../../../test/support/memory-log.js';
 import { definitionDigest } from '../../gate/definition-digest.js';
 import { newId } from '../../ids.js';
@@ -143,8 +143,85 @@ describe('definitions and grants that a sweep has taken', () => {
   });
 });
 
+describe('an agent whose registration and grants a sweep has taken', () => {
+  const cut = () => new ToldLog().organization(1, user(OLD, 'member')).grant(1).cut(2);
+  const updated = (metadata: object): AuditEvent => ({ type: 'agent.updated', metadata } as AuditEvent);
+  const granted = (metadata: object): AuditEvent => ({
+    type: 'capability.granted', capability: 'web.search',
+    metadata: { grantId: 'grt_1', version: 1, capability: 'web.search', hitlMode: 'auto', timeoutAction: 'reject', ...metadata },
+  } as AuditEvent);
+  const stopped: AuditEvent = { type: 'admin.stop_started', metadata: { stopId: 'stp_a', scope: 'agent', reason: 'r' } };
+  const revoked = (grantId: string): AuditEvent => ({
+    type: 'capability.revoked', capability: 'web.search', metadata: { grantId, capability: 'web.search' },
+  });
+
+  it.each<[string, readonly AuditEvent[], object, string | undefined]>([
+    ['nothing', [], {}, undefined],
+    ['what makes it flagged', [updated({ riskLevel: 'high' })], { flagged: true }, undefined],
+    ['what does not', [updated({ riskLevel: 'high' })], {}, 'the gate lets it run (auto)'],
+    ['the grant', [granted({})], {}, undefined],
+    ['a grant that blocks', [granted({ hitlMode: 'block' })], {}, 'the gate blocks it'],
+    ['a grant that asks', [granted({ hitlMode: 'propose' })], {}, 'the gate asks a person first (propose)'],
+    ['another grant', [granted({ grantId: 'grt_2' })], {}, 'grant grt_1 was not the one that held'],
+    ["the grant's end", [revoked('grt_1')], {}, 'grant grt_1 was revoked'],
+    ['the end of a grant since', [granted({ grantId: 'grt_2' }), revoked('grt_2')], {}, 'grant grt_1 was not the one that held'],
+    ["another one's end", [revoked('grt_0')], {}, undefined],
+    ['that it was deactivated', [{ type: 'agent.deactivated', metadata: {} }], {}, 'the gate refuses it: The agent is deactivated.'],
+    ['a stop', [stopped], {}, 'the gate refuses it: A stop holds this agent: in force.'],
+    ['a definition that it does not name', [], { definition: 'x'.repeat(43) }, 'the capability was not defined as it says'],
+  ])('begins what the gate may have let run; told since: %s', async (_, since, more, wrong) => {
+    const log = cut();
+    for (const event of since) log.agent(910, event);
+    expect(await log.begin(920, more).replayed()).toEqual(wrong === undefined ? SWEPT : no(wrong));
+  });
+
+  it('begins nothing of what always asks somebody', async () => {
+    const held = { grantId: 'grt_9', grantVersion: 1, definition: definitionDigest({}) };
+    const metadata = { executionId: newId('exec'), ...held, input: {}, reasons: [] };
+    const log = cut().agent(920, { type: 'execution.started', capability: 'finance.transfer', metadata } as AuditEvent);
+    expect(await log.replayed()).toEqual(no('the gate asks a person first (escalate)'));
+  });
+
+  it('holds what its tokens held, until they are revoked', async () => {
+    expect(await cut().begin(920, {}, AGENT).replayed()).toEqual(SWEPT);
+    expect(await cut().agent(910, { type: 'agent.tokens_revoked', metadata: { epoch: 1 } }).begin(920, {}, AGENT).replayed())
+      .toEqual(no('no token of the agent held the capability'));
+  });
+
+  it.each<[string, readonly AuditEvent[], string, string | undefined]>([
+    ['who may own it', [], OLD, undefined],
+    ['who does not', [updated({ ownerId: FRESH, cleared: ['teamId'] })], OLD, `${OLD} may not decide at level 0`],
+    ['nobody', [], 'usr_nobody', 'nobody called usr_nobody is there'],
+  ])('is decided for by %s', async (_, since, by, wrong) => {
+    const log = cut();
+    for (const event of since) log.agent(910, event);
+    log.agent(915, granted({ hitlMode: 'propose' })).approved(920, [by]);
+    const found = await log.replayed();
+    expect(found).toEqual(wrong === undefined ? { right: 0, notReplayable: { swept: 2 }, wrong: [] } : { ...SWEPT, wrong: [wrong] });
+  });
+
+  it('was in some team, or in none', async () => {
+    const lead = () => new ToldLog().organization(1, user(OLD, 'member')).organization(2, joined(OLD, 'member')).cut(1);
+    const asks = granted({ hitlMode: 'propose' });
+    const since = updated({ ownerId: FRESH });
+    expect((await lead().agent(910, since).agent(915, asks).approved(920, [OLD]).replayed()).wrong).toEqual([]);
+    const none = updated({ ownerId: FRESH, teamId: 'team_b' });
+    expect((await lead().agent(910, none).agent(915, asks).approved(920, [OLD]).replayed()).wrong)
+      .toEqual([`${OLD} may not decide at level 0`]);
+  });
+});
+
+describe('a chain that begins with no registration', () => {
+  it('has lost nothing by that', async () => {
+    const told = new ToldLog();
+    told.log.entries = told.log.entries.filter(({ chain }) => chain !== AGENT);
+    told.log.heads = told.log.heads.filter(({ chain }) => chain !== AGENT);
+    expect((await told.begin(5).replayed()).wrong).toEqual(['grant grt_1 was not the one that held']);
+  });
+});
+
 describe('an agent that was in several organizations', () => {
-  const AGENT = newId('agt');
+  const TRAVELLER = newId('agt');
 
   /** Registered in B, then in A, where its risk rose, then back in B, then in C. @param gone of A's stay, from its beginning */
   function arriving(gone: number, seq: number) {
@@ -152,7 +229,7 @@ describe('an agent that was in several organizations', () => {
     const tell = (organizationId: string, event: AuditEvent) => {
       const seq = log.entries.length + 1;
       const stamp = { id: newId('audit'), actorId: 'root', timestamp: new Date(BEGIN + seq * 1_000) };
-      const entry = append(log, { ...event, chain: agentChain(organizationId, AGENT), agentId: AGENT }, stamp);
+      const entry = append(log, { ...event, chain: agentChain(organizationId, TRAVELLER), agentId: TRAVELLER }, stamp);
       log.entries[seq - 1] = { ...entry, seq };
     };
     tell('org_b', { type: 'agent.registered', metadata: { name: 'a', riskLevel: 'limited' } });
@@ -165,7 +242,7 @@ describe('an agent that was in several organizations', () => {
     tell('org_b', { type: 'agent.transferred', metadata: { direction: 'out' } } as AuditEvent);
     const shared = new SharedFacts(() => true);
     for (const entry of log.entries) if (entry.organizationId !== 'org_a' || entry.seq > 2 + gone) shared.add(entry);
-    return shared.arrivingAt(AGENT, seq);
+    return shared.arrivingAt(TRAVELLER, seq);
   }
 
   it.each([[0, true], [1, false], [2, false], [3, false], [4, false]])('%i entries of its stay are gone', (gone, isKnown) => {

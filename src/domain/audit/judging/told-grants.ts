@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../json.js';
 import type { StoredEntry } from '../stored-entry.js';
-import { number, type OpenEntry, text } from './open-entry.js';
+import { type Blanks, number, type OpenEntry, text } from './open-entry.js';
 import { type FactValue, type Listener, placeOf, sentence, type ToldFact } from './record-fact.js';
 import { canonical } from './shown-text.js';
 
@@ -26,7 +26,7 @@ export class ToldGrants {
     for (const grant of this.grants.values()) this.listener.told({ kind: 'grant', entryId: null, ...grant });
   }
 
-  private granted(stored: StoredEntry, metadata: JsonObject, erased: ReadonlySet<string>): void {
+  private granted(stored: StoredEntry, metadata: JsonObject, erased: ReadonlyMap<string, Blanks>): void {
     const id = text(metadata, 'grantId');
     if (id === undefined) return;
     const written = (name: string, none: JsonValue = null): FactValue => {

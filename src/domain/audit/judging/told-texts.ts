@@ -1,4 +1,4 @@
-import type { OpenEntry } from './open-entry.js';
+import type { Blanks, OpenEntry } from './open-entry.js';
 import { brief, canonical, sketchOf, type TextForm, type ToldText } from './shown-text.js';
 
 /** Where an entry has a text: under which name rows show it, and the member that holds it. */
@@ -27,13 +27,13 @@ export const STARTED_TEXTS: Places = ASKED;
  */
 export function textsIn({ metadata, erased }: OpenEntry, places: Places, isErased: boolean): Texts {
   const texts: Texts = {};
-  for (const [shown, name] of Object.entries(places)) texts[shown] = toldText(metadata[name], name, erased.has(name), isErased);
+  for (const [shown, name] of Object.entries(places)) texts[shown] = toldText(metadata[name], name, erased.get(name), isErased);
   return texts;
 }
 
 /** One of them. */
 export function textIn({ metadata, erased }: OpenEntry, name: string, isErased: boolean): ToldText {
-  return toldText(metadata[name], name, erased.has(name), isErased);
+  return toldText(metadata[name], name, erased.get(name), isErased);
 }
 
 /** Whether not all of it is told any more, or not all of it shown: then it is compared by itself, and not by sums. */
@@ -41,9 +41,9 @@ export function isApart(texts: Readonly<Texts>): boolean {
   return Object.values(texts).some((text) => text === undefined || (typeof text === 'object' && text !== null));
 }
 
-function toldText(value: unknown, name: string, isErased: boolean, isErasedInRow: boolean): ToldText {
+function toldText(value: unknown, name: string, blanks: Blanks | undefined, isErasedInRow: boolean): ToldText {
   if (value === undefined) return null;
   const form = (typeof value === 'string' && FORMS[name]) || 'json';
   const text = form === 'json' ? canonical(value) : (value as string);
-  return isErased || isErasedInRow ? sketchOf(text, form, isErased) : brief(text);
+  return blanks || isErasedInRow ? sketchOf(text, form, blanks) : brief(text);
 }

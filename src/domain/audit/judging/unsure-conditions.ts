@@ -1,0 +1,44 @@
+import { conditionReads, evaluateCondition, type ConditionFacts } from '../../gate/conditions.js';
+import { isJsonObject, type JsonValue } from '../../json.js';
+import { ERASED } from '../read-entry.js';
+import type { Blanks } from './open-entry.js';
+
+/** What of a call is erased. */
+export interface ErasedCall {
+  readonly input: Blanks | undefined;
+  readonly context: Blanks | undefined;
+  /** Tags of the agent are erased, or unknown. */
+  readonly tags: boolean;
+}
+
+/**
+ * Whether nobody can tell any more what came of a condition: it reads something that is erased, and does not hold for whatever that was.
+ * That it holds without it is sure where what it reads is only used: of a member that is missing there is no value, and where the
+ * condition answers all the same, that value does not matter.
+ */
+export function isUnsure(when: string, facts: ConditionFacts, erased: ErasedCall): boolean {
+  const { input, context } = facts;
+  const touched = (conditionReads(when) ?? []).filter(({ variable, member }) => {
+    if (variable === 'input') return isGone(member, input, erased.input);
+    if (variable === 'context') return isGone(member, context, erased.context);
+    return variable === 'agent' && erased.tags && (member === undefined || member === 'tags');
+  });
+  if (touched.length === 0) return false;
+  if (touched.some(({ variable, isPlain }) => !isPlain || variable === 'agent')) return true;
+  const without = { input: leftOf(input, erased.input), ...(context ? { context: leftOf(context, erased.context) } : {}) };
+  return evaluateCondition(when, { ...facts, ...without }) !== 'holds';
+}
+
+/** One whose name nobody knows may have been any that is not there. */
+function isGone(member: string | undefined, value: object | undefined, blanks: Blanks | undefined): boolean {
+  if (!blanks) return false;
+  if (member === undefined || blanks.isWhole || blanks.names.has(member)) return true;
+  return blanks.nameless > 0 && (member === ERASED || value === undefined || !Object.hasOwn(value, member));
+}
+
+function leftOf(value: ConditionFacts['input'], blanks: Blanks | undefined): ConditionFacts['input'] {
+  if (!blanks) return value;
+  if (blanks.isWhole) return {};
+  const isLeft = ([name]: [string, JsonValue]) => !blanks.names.has(name) && (blanks.nameless === 0 || name !== ERASED);
+  return isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(isLeft)) : {};
+}
