@@ -3,8 +3,8 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 /**
  * Why: what is written stays as it was written. Triggers refuse every change of the log but two: an erasure blanks disclosures, a
  * sweep deletes what it has archived, each through a function of its own that opens its door for as long as it runs. They stop
- * accidents and this program; a superuser and the owner of the tables pass them, and are found by verification. No trigger fires on INSERT, so that
- * appending costs what it did.
+ * accidents and this program; a superuser and the owner of the tables pass them, and are found by verification. No trigger fires on
+ * INSERT, so that appending costs what it did.
  */
 export class ForbidRewriting20261123000200 implements MigrationInterface {
   name = 'ForbidRewriting20261123000200';

@@ -187,6 +187,17 @@ describe('trees and checkpoints', () => {
          tail_hashes[1:2] = array[tail_hashes[2], tail_hashes[1]] where organization_id like 'org\\_%'`], /tree_mismatch/, 'org'],
     ['an organization whose head left the map', () => [
       "delete from audit_map_nodes where organization_id like 'org\\_%'"], /tree_mismatch/, 'platform'],
+    ["another hash of an organization's leaf in the map", () => [
+      String.raw`update audit_map_nodes set hash = '\x00' where depth = 256 and organization_id like 'org\_%'`], /tree_mismatch/, 'org'],
+    ["an organization's leaf at another place in the map", () => [
+      `update audit_map_nodes set prefix = set_byte(prefix, 5, 255 - get_byte(prefix, 5))
+         where depth = 256 and organization_id like 'org\\_%'`], /tree_mismatch/, 'org'],
+    ['another hash of a node in the map', () => [
+      'update audit_map_nodes set hash = sha256(hash) where depth = 0'], /tree_mismatch/, 'platform'],
+    ['a node less in the map', () => ['delete from audit_map_nodes where depth = 0'], /tree_mismatch/, 'platform'],
+    ['a node more in the map', () => [
+      `insert into audit_map_nodes (depth, prefix, hash) select 248, substring(prefix for 31), hash
+         from audit_map_nodes where depth = 256 limit 1`], /tree_mismatch/, 'platform'],
     ['another head in the map', () => [
       `update audit_map_nodes set root = '${rootOfNothing}' where organization_id is not null`], /tree_mismatch/, 'platform'],
     ['a checkpoint without a signature', () => [

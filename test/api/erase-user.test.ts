@@ -213,6 +213,18 @@ describe('a name that is said to be somebody\'s', () => {
     expect(states).toEqual(['done', 'done', 'unconfirmed']);
   });
 
+  test('somebody who decided, and is named beside it, is erased on one word', async () => {
+    const own = await aPerson(server, 'admin', { organizationId: home });
+    (await admin.client.patch(`/api/v1/users/${own.id}`, { name: person.name })).expect(200);
+    const client = own.client.with(from('203.0.113.98'));
+    const asked = (await agent.client.post('/api/v1/execute', { capability: 'email.send', input: { memo: text } })).expect(202);
+    (await client.post(`/api/v1/hitl/${asked.text('hitlRequestId')}/reject`, { note: 'not today' })).expect(200);
+    (await client.post('/api/v1/teams', { name: 'theirs', description: `headed by ${person.name}` })).expect(201);
+    expect(await erasedAs(own.id)).toMatchObject({ state: 'done', counts: { byText: 1 } });
+    for (const what of ['203.0.113.98', `headed by ${person.name}`]) expect([what, await isInLog(what)]).toEqual([what, false]);
+    expect(await isInLog('not today')).toBe(true);
+  });
+
   test('what is their own goes at once, however much it is', async () => {
     await decided(`${person.name} agreed`);
     const own = await aPerson(server, 'admin', { organizationId: home });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentChain } from '../../src/domain/audit/chain.js';
+import type { RecordedEvent } from '../../src/domain/audit/entry.js';
 import { definitionDigest } from '../../src/domain/gate/definition-digest.js';
 import { newId } from '../../src/domain/ids.js';
 import { sweepLog } from '../../src/modules/audit/sweeps/sweep-log.js';
@@ -39,12 +40,14 @@ async function aWorld() {
   for (const [{ id }, role] of [[lead!, 'lead'], [member!, 'member']] as const) {
     (await admin!.client.post(`/api/v1/teams/${teamId}/members`, { userId: id, role })).expect(201);
   }
+  const veteran = await anAgent(server).inOrganization(organizationId).granted('web.search').granted('email.send', { hitlMode: 'propose' })
+    .granted('finance.transfer').create();
   const stopped = await anOrganization();
   const made = await root.post('/api/v1/stops', { scope: 'organization', id: stopped, reason: 'a long one' });
   const stop = made.expect(201).text('stop.id');
   await aged(server.database);
   await swept(server.database, archive);
-  return { organizationId, other: other!, lead: lead!, member: member!, teamId, stopped, stop };
+  return { organizationId, other: other!, lead: lead!, member: member!, teamId, veteran, stopped, stop };
 }
 
 const mailer = (organizationId: string, terms: GrantTerms = {}, more: object = {}) =>
@@ -121,6 +124,24 @@ describe('after a sweep', () => {
     (await agent.client.post('/api/v1/execute', { capability: 'web.search', input: {} })).expect(200);
   }));
 
+  test('an agent from before goes on', () => expectUnknown(4, async () => {
+    const { veteran, other } = world;
+    (await veteran.client.post('/api/v1/execute', { capability: 'web.search', input: {} })).expect(200);
+    (await decide(other, await asks(veteran), 'approve')).expect(200);
+  }));
+
+  test('a forged transfer of money by an agent from before is found', async () => {
+    const { organizationId, veteran } = world;
+    await forge(server.database, [{
+      chain: agentChain(organizationId, veteran.id), agentId: veteran.id, capability: 'finance.transfer', type: 'execution.started',
+      metadata: { executionId: newId('exec'), definition: definitionDigest({}), grantVersion: 1, input: {}, reasons: [] },
+    } as RecordedEvent, { id: newId('audit'), actorId: veteran.id, timestamp: new Date() }]);
+    const { breaks } = await judged();
+    expect(breaks.filter((one) => one.startsWith('gate_wrong'))).toEqual([
+      expect.stringMatching(/\(execution\.started\): the gate asks a person first \(escalate\)$/),
+    ]);
+  });
+
   test('a forged approval by a viewer who came after it is found', async () => {
     const { organizationId } = world;
     const viewer = await known(server, 'viewer', organizationId);
@@ -139,7 +160,7 @@ describe('after a sweep', () => {
       [{ ...chain, type: 'hitl.approved', metadata: { hitlId, digest: 'd' } },
         { id: newId('audit'), actorId: viewer.id, timestamp: new Date() }]);
     const { breaks } = await judged();
-    expect(breaks.filter((one) => one.startsWith('gate_wrong'))).toEqual([
+    expect(breaks.filter((one) => /gate_wrong.*hitl/.test(one))).toEqual([
       expect.stringMatching(/\(hitl\.approved\): usr_\w+ may not decide at level 0$/),
     ]);
   });

@@ -3,14 +3,14 @@ import { entryHash, preimage } from '../../src/domain/audit/hash.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from '../../src/domain/audit/stored-entry.js';
 import { PLATFORM_TREE } from '../../src/domain/audit/checkpoint.js';
 import type { ChainRef } from '../../src/domain/audit/chain.js';
-import type { EntryRange, LogSource, ShownKey, ShownSeam } from '../../src/domain/audit/entry-source.js';
+import type { EntryRange, LogSource, ShownKey, ShownMapNode, ShownSeam } from '../../src/domain/audit/entry-source.js';
 import { publicHalf, signNote, type SigningKey } from '../../src/domain/audit/note.js';
 import { orderText, toldIn } from '../../src/domain/audit/order-note.js';
 import { rangeOf } from '../../src/domain/audit/tree/proofs.js';
 import { verifyLog } from '../../src/domain/audit/verify.js';
 import { byChain } from '../../src/domain/audit/verify-entries.js';
 import type { Break } from '../../src/domain/audit/breaks.js';
-import type { OrganizationHead } from '../../src/domain/audit/tree/map.js';
+import { mapPlace, type OrganizationHead } from '../../src/domain/audit/tree/map.js';
 import { leafHashes, readerAt, rootAt, type MemoryTrees } from './memory-trees.js';
 
 /** A log in memory, appended to as the database does it. */
@@ -142,11 +142,18 @@ export function sourceOf(log: MemoryLog, batch = 3): LogSource {
     sweeps: (id, ids) => Promise.resolve(new Map(log.entries
       .filter((one) => one.organizationId === id && ids.includes(one.id)).map((one) => [one.id, one.payload]))),
     erasureNotes: (_, ids) => Promise.resolve(new Map([...(log.erasureNotes ?? [])].filter(([id]) => ids.includes(id)))),
-    mapHeads: () => inBatches(mapped(log)),
+    mapNodes: () => inBatches(mapNodesOf(log)),
     mapHead: (id) => Promise.resolve(newest && mapped(log).find(({ organization }) => organization === id)),
     recoveries: () => Promise.resolve(log.entries.filter(({ event }) => event === 'admin.recovered').map(({ payload }) => payload)),
     mapContents: (keys) => log.trees!.map.contents(keys),
   };
+}
+
+function mapNodesOf({ trees }: MemoryLog): ShownMapNode[] {
+  const nodes = [...(trees?.map.nodes.values() ?? [])].map(({ depth, prefix, hash, head }) =>
+    ({ depth, prefix, hash, organization: head?.organization ?? null, size: head?.size ?? null, root: head?.root ?? null }));
+  const place = ({ organization, prefix }: ShownMapNode) => (organization === null ? prefix : mapPlace(organization));
+  return nodes.sort((a, b) => Buffer.compare(place(a), place(b)) || a.depth - b.depth);
 }
 
 function mapped({ trees }: MemoryLog): OrganizationHead[] {

@@ -5,6 +5,15 @@ import type { MapContent, MapKey } from './tree/stored-map.js';
 import type { CompactRange } from './tree/compact-range.js';
 import type { OrganizationHead } from './tree/map.js';
 
+/** A node of the map as its row has it: at depth 256 a leaf, with its organization's head. */
+export interface ShownMapNode extends MapKey {
+  readonly hash: Uint8Array;
+  readonly organization: string | null;
+  readonly size: number | null;
+  /** Base64. */
+  readonly root: string | null;
+}
+
 /** A key that signs checkpoints, between two sizes of the platform's tree. */
 export interface ShownKey {
   /** Verifier key, C2SP signed-note form. */
@@ -77,6 +86,8 @@ export interface LogHeader {
   readonly trees: readonly ShownTree[];
   /** Of every chain that was cut, the last one. */
   readonly seams: readonly ShownSeam[];
+  /** Of each sweep whose row cannot be read in all that it should say, its organization. */
+  readonly unreadable?: readonly string[];
   /** Every organization that has a chain, a tree or something in the queue, or was asked for by name, sorted. */
   readonly organizations: readonly string[];
   /** Parts of the log of about the same size, each with whole chains; together they are everything. */
@@ -155,8 +166,8 @@ export interface LogSource {
   sweeps(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** By which whoever erased signed what these entries of erasures say, by the entries' ids, as far as they are there. */
   erasureNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Every organization's head in the map. */
-  mapHeads(): AsyncIterable<readonly OrganizationHead[]>;
+  /** Every node of the map before those below it and left before right; leaves by the place that their organization should have. */
+  mapNodes(): AsyncIterable<readonly ShownMapNode[]>;
   /** Of one organization; undefined while it is not in the map. */
   mapHead(organizationId: string): Promise<OrganizationHead | undefined>;
   /** Payloads of the installation's recoveries, for whoever is not shown the chain that they stand in. */

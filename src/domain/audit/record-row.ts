@@ -1,6 +1,9 @@
 /** Which kind of row the entries of the log must agree with. */
 export type RecordKind = 'execution' | 'request' | 'vote' | 'grant';
 
+/** The mode, as far as its entries tell it, of what began without anybody being asked. */
+export const UNASKED = 'unasked';
+
 /** What a row shows of what somebody wrote or sent: canonical JSON, or the text itself. Null: it shows none. */
 export type ShownTexts = Readonly<Record<string, string | null>>;
 

@@ -2,9 +2,11 @@ import { inTree, type Break } from './breaks.js';
 import { PLATFORM_TREE, type Checkpoint } from './checkpoint.js';
 import type { LineOf } from './export-lines.js';
 import { platformLeaf } from './tree/leaf.js';
-import { bitAt, EMPTY_SUBTREE, MAP_DEPTH, mapNode, mapPlace, mapRoot, placedLeaf, type OrganizationHead } from './tree/map.js';
+import {
+  bitAt, EMPTY_SUBTREE, MAP_DEPTH, mapNode, mapPlace, mapRoot, partingOf, placedLeaf, subtreeRoot, type OrganizationHead, type PlacedLeaf,
+} from './tree/map.js';
 import { checkInclusion } from './tree/proofs.js';
-import { hashText, leafHash, readHash } from './tree/rfc6962.js';
+import { hashText, leafHash, readHash, sameHash } from './tree/rfc6962.js';
 
 /** What an export's lines `map` have shown: the map in the newest leaf of the platform's tree. */
 export interface Mapped {
@@ -28,15 +30,41 @@ export function shownMap(line: LineOf<'map'>, own: Checkpoint | undefined, all: 
   return isIn ? { id, map, timestamp } : undefined;
 }
 
+/** Lines whose nodes are looked at one by one: whoever spoils more need not be told of all. */
+const LOOKED_AT = 20;
+
 /** A file of all organizations has every one of which anything was signed. */
-export function* againstFileMap(checkpoints: ReadonlyMap<string, Checkpoint>, mapped: Mapped | undefined): Generator<Break> {
+export function* againstFileMap(
+  checkpoints: ReadonlyMap<string, Checkpoint>, mapped: Mapped | undefined, misled: readonly LineOf<'map'>[],
+): Generator<Break> {
   const platform = checkpoints.get(PLATFORM_TREE);
   if (!platform) return;
   const heads = [...checkpoints].filter(([tree]) => tree !== PLATFORM_TREE);
-  const leaves = heads.map(([organization, { size, root }]) => placedLeaf({ organization, size, root }));
+  const leaves = heads.map(([organization, { size, root }]) => ({ organization, ...placedLeaf({ organization, size, root }) }));
+  for (const line of misled.slice(0, LOOKED_AT)) yield* wronglyBeside(line, leaves);
   if (hashText(mapRoot(leaves)) === mapped?.map) return;
   const what = 'ends with another map than that of the organizations in the file: one of them is missing, or one too many';
   yield inTree(PLATFORM_TREE, platform.size - 1, 'tree_mismatch', what);
+}
+
+/** Of a path that leads elsewhere than to the map: which node beside it is not that of the organizations there, as they are signed. */
+function* wronglyBeside(
+  { organizationId: id, siblings }: LineOf<'map'>, leaves: readonly (PlacedLeaf & { readonly organization: string })[],
+): Generator<Break> {
+  const place = mapPlace(id);
+  const listed = new Map(siblings.map(([depth, hash]) => [depth, readHash(hash)!]));
+  const beside = new Map<number, (typeof leaves)[number][]>([...listed.keys()].map((depth) => [depth, []]));
+  for (const leaf of leaves) {
+    const depth = leaf.organization === id ? undefined : partingOf(place, leaf.place);
+    if (depth !== undefined) beside.set(depth, [...(beside.get(depth) ?? []), leaf]);
+  }
+  for (const [depth, below] of beside) {
+    if (sameHash(listed.get(depth) ?? EMPTY_SUBTREE, subtreeRoot(below, depth + 1))) continue;
+    const [only] = below;
+    const what = `is not, beside the path of ${id} in the map of organizations, what was signed`;
+    if (only && below.length === 1) yield inTree(only.organization, 0, 'checkpoint_invalid', what);
+    else yield inTree(PLATFORM_TREE, 0, 'checkpoint_invalid', `has a node over ${below.length} organizations that ${what}`);
+  }
 }
 
 /** Where no sibling is listed, nothing stands; nor does anything of an organization without a leaf. */

@@ -85,6 +85,7 @@ class LinesCheck implements SectionFrame {
   private readonly checkpoints = new Map<string, SignedCheckpoint>();
   private readonly consistencies = new Map<string, LineOf<'consistency'>>();
   private mapped: Mapped | undefined;
+  private readonly misled: LineOf<'map'>[] = [];
   private readonly unproven: string[] = [];
 
   /** @throws Error for a key that is none */
@@ -196,7 +197,10 @@ class LinesCheck implements SectionFrame {
     const { organizationId: id, size } = line;
     const shown = shownMap(line, this.checkpoints.get(id), this.checkpoints.get(PLATFORM_TREE));
     if (shown) this.mapped = shown;
-    else this.add(id, size, null, 'checkpoint_invalid', `the platform's checkpoint does not carry the tree of ${id} that is shown`);
+    else {
+      this.add(id, size, null, 'checkpoint_invalid', `the platform's checkpoint does not carry the tree of ${id} that is shown`);
+      this.misled.push(line);
+    }
   }
 
   private openSection(line: LineOf<'section'>): void {
@@ -291,7 +295,7 @@ class LinesCheck implements SectionFrame {
       this.add(origin, size, null, kind, `the note of ${origin} ${what}`);
     }
     this.matchTransfers(header);
-    if (header.all) for (const one of againstFileMap(this.checkpoints, this.mapped)) this.give(one);
+    if (header.all) for (const one of againstFileMap(this.checkpoints, this.mapped, this.misled)) this.give(one);
     for (const tree of [PLATFORM_TREE, ...this.missing(header)]) this.judgeRecalled(tree, this.recalled(tree), undefined);
     if (this.breaks.found === 0 && this.unproven.length > 0) {
       throw new Error(`the file does not show that the history goes on from the remembered checkpoint (${this.unproven.join(', ')})`);

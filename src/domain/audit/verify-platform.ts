@@ -3,11 +3,12 @@ import { inTree, type Break } from './breaks.js';
 import { PLATFORM_TREE, readCheckpoint } from './checkpoint.js';
 import type { LogSource, ShownAnchor } from './entry-source.js';
 import { parseCanonical } from './payload.js';
-import { mapLeaf, mapPlace, mapRoot, placedLeaf, type OrganizationHead } from './tree/map.js';
+import { mapLeaf, mapPlace, type OrganizationHead } from './tree/map.js';
 import { hashText, readHash, sameHash } from './tree/rfc6962.js';
 import { lookUp } from './tree/stored-map.js';
 import { CheckpointJudge, type Trust } from './verify-checkpoints.js';
 import type { Notable } from './verify-entries.js';
+import type { MapFound } from './verify-map.js';
 import type { OrganizationTreeFound, PlatformFound, TreeFound } from './verify-tree.js';
 
 /** A checkpoint that somebody has kept outside of the database. */
@@ -108,29 +109,20 @@ function mapOf({ last, size }: PlatformFound): { map: string } | Break {
   return inTree(PLATFORM_TREE, Math.max(0, size - 1), 'tree_mismatch', 'ends with a leaf that is none');
 }
 
-/** The whole map is computed anew from the heads in it; each organization must be signed as it stands there. */
-export async function againstWholeMap(
-  source: LogSource, platform: PlatformFound, trees: ReadonlyMap<string, OrganizationTreeFound>,
-): Promise<Break[]> {
-  const heads: OrganizationHead[] = [];
-  for await (const batch of source.mapHeads()) heads.push(...batch);
-  const breaks: Break[] = [];
-  const met = new Set<string>();
-  const twice = heads.filter(({ organization }) => met.size === met.add(organization).size);
-  for (const { organization: id, size } of twice) {
-    breaks.push(inTree(id, size, 'tree_mismatch', 'stands twice in the map of organizations: there are two histories of it'));
-  }
+/** The whole map was computed anew from the heads in it, which is what was signed; each organization must be signed as it stands there. */
+export function* againstWholeMap(
+  map: MapFound, platform: PlatformFound, trees: ReadonlyMap<string, OrganizationTreeFound>,
+): Generator<Break> {
   if (platform.size > 0) {
     const said = mapOf(platform);
-    if ('kind' in said) breaks.push(said);
-    else if (twice.length === 0 && hashText(mapRoot(heads.map(placedLeaf))) !== said.map) {
+    if ('kind' in said) yield said;
+    else if (hashText(map.root) !== said.map) {
       const what = 'ends with another map than that of the organizations: one of them was changed, removed or added';
-      breaks.push(inTree(PLATFORM_TREE, platform.size - 1, 'tree_mismatch', what));
+      yield inTree(PLATFORM_TREE, platform.size - 1, 'tree_mismatch', what);
     }
   }
-  const carried = new Map(heads.map((head) => [head.organization, head]));
-  for (const id of new Set([...carried.keys(), ...trees.keys()])) breaks.push(...againstHead(id, trees.get(id), carried.get(id)));
-  return breaks;
+  const carried = new Map(map.heads.map((head) => [head.organization, head]));
+  for (const id of new Set([...carried.keys(), ...trees.keys()])) yield* againstHead(id, trees.get(id), carried.get(id));
 }
 
 /**

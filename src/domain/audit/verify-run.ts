@@ -10,6 +10,7 @@ import { verifyEntries, type EntriesFound } from './verify-entries.js';
 import { announcedIn, againstOwnKey, againstSuccession } from './verify-keys.js';
 import { againstErasures } from './verify-erasures.js';
 import { toldIn, type ToldOrder } from './order-note.js';
+import type { MapFound } from './verify-map.js';
 import { isIn, metadataOf, toEnd, unmatched, wholeOf } from './verify-joins.js';
 import {
   againstStood, partsOf, rememberedBy, usedSince, type Parts, type ReadUpTo, type StoodFound,
@@ -46,6 +47,8 @@ export interface Read {
   readonly trees: ReadonlyMap<string, OrganizationTreeFound>;
   readonly queue: ReadonlyMap<string, Summed>;
   readonly platform: PlatformFound;
+  /** Where every organization is shown, and was read. */
+  readonly map?: MapFound;
   /** Of the organizations of which only what is newer was read. */
   readonly stood: readonly StoodFound[];
   /** The chains that were read, where not all were. */
@@ -82,7 +85,7 @@ export class Run {
   async readAll(): Promise<Read> {
     const { sumKey, parts, header: { shared = [] } } = this;
     return this.run([
-      ...this.treeTasks(), { kind: 'platform', order: this.platformOrder() }, { kind: 'queue', sumKey },
+      ...this.mapTask(), ...this.treeTasks(), { kind: 'platform', order: this.platformOrder() }, { kind: 'queue', sumKey },
       ...[...parts.values()].map((part): Task => {
         const asked = shared.filter(({ organizations }) => organizations.includes(part.organizationId)).map(({ chain }) => chain);
         return { kind: 'newer', part, order: { sumKey, seams: this.seamsOf(part.organizationId) }, asked };
@@ -115,7 +118,7 @@ export class Run {
 
   /** Says what is wrong, and how much no checkpoint covers. */
   async settle(read: Read, breaks: Breaks): Promise<{ uncovered: number; platform: PlatformFound; notes: string[] }> {
-    const { source, header, options } = this;
+    const { source, header } = this;
     const { trees, queue, platform } = read;
     const entries = await this.againstTrees(read, breaks);
     breaks.add(againstStood(this.parts, read.stood));
@@ -134,6 +137,7 @@ export class Run {
     }
     for (const { breaks: listed, breaksFound } of [...trees.values(), platform]) breaks.add(listed, breaksFound);
     const isOrdered = onceEach(({ note, organizationId }, told) => judge.isOrdered('sweep', note, { organizationId, ...told }, keys));
+    breaks.add((header.unreadable ?? []).map((id) => inTree(id, 0, 'deleted', 'has a sweep of which the row cannot be read')));
     for (const id of header.organizations) {
       const seams = this.seamsOf(id, read.chains);
       // That entries went which are not newer is not looked at; only that somebody who has the key has ordered it.
@@ -144,8 +148,10 @@ export class Run {
     breaks.add(againstSignature(platform));
     for (const tree of [...trees.values(), platform]) breaks.add(againstKept(tree, this.kept, judge, recoveries));
     breaks.add(againstAnnouncedKey([...trees.values(), platform], trees.get(PLATFORM_ORGANIZATION), rotations, judge));
-    if (source.whole && options.agentId === undefined) breaks.add(await againstWholeMap(source, platform, trees));
-    else for (const id of header.organizations) breaks.add(await againstMapPath(source, platform, id, trees.get(id)));
+    if (read.map) {
+      breaks.add(read.map.breaks, read.map.breaksFound);
+      breaks.add(againstWholeMap(read.map, platform, trees));
+    } else for (const id of header.organizations) breaks.add(await againstMapPath(source, platform, id, trees.get(id)));
     if (source.whole) breaks.add(unmatched(entries.transfers, header.seams));
     breaks.add(usedSince(header.shared ?? [], entries.transfers, header.seams, read.stood));
     let uncovered = 0;
@@ -224,13 +230,19 @@ export class Run {
     const found = await this.runner.run(tasks, onEntries);
     const of = <K extends TaskFound['kind']>(kind: K) =>
       found.filter((one): one is Extract<TaskFound, { kind: K }> => one.kind === kind);
+    const [map] = of('map');
     return {
       entries: joinEntries([...of('entries'), ...of('newer')].map((one) => one.found)),
       stood: of('newer').map(({ stood }) => stood),
       trees: new Map(of('trees').flatMap((one) => one.found).map((one) => [one.tree, one])),
       queue: of('queue')[0]?.found ?? new Map<string, Summed>(),
       platform: of('platform')[0]?.found ?? NO_PLATFORM,
+      ...(map ? { map: map.found } : {}),
     };
+  }
+
+  private mapTask(): Task[] {
+    return this.source.whole ? [{ kind: 'map', position: Math.max(0, this.treeOrder(PLATFORM_TREE).shown.size - 1) }] : [];
   }
 
   private entriesTask(range: EntryRange): Task {

@@ -2,6 +2,7 @@ import type { EntryRange, LogSource } from './entry-source.js';
 import { addSums, KeyedSum, LeafHasher, NOTHING_SUMMED, type Summed } from './keyed-sum.js';
 import { CompactRange } from './tree/compact-range.js';
 import { verifyEntries, type EntriesFound, type EntriesOrder, type OrganizationFound } from './verify-entries.js';
+import { verifyMap, type MapFound } from './verify-map.js';
 import { Standing, type Part, type StoodFound, type StoodOrder } from './verify-parts.js';
 import {
   verifyPlatformTree, verifyTree,
@@ -13,6 +14,11 @@ export type Task =
   | { readonly kind: 'entries'; readonly range: EntryRange; readonly order: EntriesOrder }
   | { readonly kind: 'trees'; readonly orders: readonly OrganizationTreeOrder[] }
   | { readonly kind: 'platform'; readonly order: TreeOrder }
+  | {
+      readonly kind: 'map';
+      /** Where in the platform's tree its nodes are named. */
+      readonly position: number;
+    }
   | {
       readonly kind: 'queue'; readonly sumKey: Uint8Array; readonly organizations?: readonly string[]; readonly chains?: readonly string[];
     }
@@ -29,6 +35,7 @@ export type TaskFound =
   | { readonly kind: 'stood'; readonly found: readonly StoodFound[] }
   | { readonly kind: 'trees'; readonly found: readonly OrganizationTreeFound[] }
   | { readonly kind: 'platform'; readonly found: PlatformFound }
+  | { readonly kind: 'map'; readonly found: MapFound }
   | { readonly kind: 'queue'; readonly found: ReadonlyMap<string, Summed> };
 
 /** Does tasks; in which order and on how many threads is its own affair. */
@@ -66,6 +73,8 @@ export async function doTask(source: LogSource, task: Task, onEntries: (entries:
           source.platformLeaves(), source.checkpoints(task.order.shown.tree), task.order, source.checkpointTimes(),
         ),
       };
+    case 'map':
+      return { kind: 'map', found: await verifyMap(source.mapNodes(), task.position) };
     case 'queue':
       return { kind: 'queue', found: await queueOf(source, task) };
   }

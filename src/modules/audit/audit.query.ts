@@ -7,7 +7,8 @@ import type { Scope } from '../../platform/auth/scope.js';
 import { inOneGo } from '../../platform/database/in-one-go.js';
 import { pageFrom, type Page, type PageRequest } from '../../platform/http/pagination.js';
 import { type AuditFilter, selectionOf } from './entry-selection.js';
-import { IN_ORDER, keyOf } from './entry-walks.query.js';
+import { keyOf } from './entry-walk.js';
+import { IN_ORDER } from './entry-walks.query.js';
 import { ENTRY_COLUMNS, numbered, type EntryRow } from './entry-rows.js';
 import { pageOfEntries } from './page-of-entries.query.js';
 

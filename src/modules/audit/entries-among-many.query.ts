@@ -1,6 +1,7 @@
 import type { RunStatement } from '../../platform/auth/credential-source.js';
 import type { Selection } from './entry-selection.js';
-import { type Extent, newestFirst, type Statement, totalOf, Walk } from './entry-walks.query.js';
+import { Walk } from './entry-walk.js';
+import { type Extent, newestFirst, type Statement, totalOf } from './entry-walks.query.js';
 
 export interface Limits {
   /** Up to so many stretches are each asked for their newest entry: a microsecond or two each. */
@@ -28,11 +29,11 @@ export function isCountedAcross(selection: Selection): boolean {
 /** How many there are in all organizations, counted up to a number: column `total`. Each kind stands together. */
 export function countAcrossStatement(selection: Selection, most: number): Statement {
   const walk = new Walk(selection);
-  const { table, key } = walk.index;
+  const { key } = walk.index;
   const kind = walk.kind('', 't.event').join(' and ');
   return totalOf(
     `select from unnest(${walk.parameter(walk.events)}::text[]) as t(event) cross join lateral (
-       select ${walk.distinct}e.organization_id, e.${key} from ${table} e where ${kind}
+       select ${walk.distinct}e.organization_id, e.${key} ${walk.from} where ${kind}
        order by e.organization_id, e.${key} limit ${most}) one limit ${most}`,
     walk,
   );
@@ -94,7 +95,7 @@ function countWithin(selection: Selection, most: number): Statement {
 /** The stretches that there are: from one organization that has a kind the index leads to the next. */
 function stretchesThere(walk: Walk): string {
   const step = (event: string, ...before: string[]) => `
-    select e.organization_id from ${walk.index.table} e where ${[...walk.kind('', event), ...before].join(' and ')}
+    select e.organization_id ${walk.from} where ${[...walk.kind('', event), ...before].join(' and ')}
     order by e.organization_id desc limit 1`;
   return `with recursive there as (
       select t.event, first.organization_id from unnest(${walk.parameter(walk.events)}::text[]) as t(event)

@@ -1,8 +1,14 @@
 import type { StoredEntry } from '../../domain/audit/stored-entry.js';
 
-/** Columns of an entry under the names the verifier and the presenter know them by. */
-export const ENTRY_COLUMNS = `e.organization_id as "organizationId", e.chain, e.seq, e.id, e.event, e.agent_id as "agentId",
-  e.actor_id as "actorId", e.capability, e.outcome, e."timestamp", e.payload, e.disclosures, e.prev_hash as "prevHash", e.hash`;
+const text = (column: string, name = column) => `coalesce(e.${column}, '') as "${name}"`;
+
+/**
+ * Columns of an entry under the names the verifier and the presenter know them by. Of what must not be null nothing is, if somebody has
+ * made it possible: an empty text is as wrong.
+ */
+export const ENTRY_COLUMNS = `e.organization_id as "organizationId", e.chain, e.seq, ${text('id')}, ${text('event')},
+  e.agent_id as "agentId", ${text('actor_id', 'actorId')}, e.capability, e.outcome, ${text('timestamp')}, ${text('payload')},
+  ${text('disclosures')}, e.prev_hash as "prevHash", ${text('hash')}`;
 
 /** bigint arrives as text; a position never nears 2^53. */
 export type Row<T> = Omit<T, 'seq'> & { seq: string };

@@ -1,5 +1,6 @@
 import type { ChainRef } from '../../domain/audit/chain.js';
 import type { EntryRange, LogHeader, SharedChain, ShownSeam, ShownTree } from '../../domain/audit/entry-source.js';
+import { shownSweep } from '../../domain/audit/shown-values.js';
 import { streamed, type RunsSql } from './streamed.query.js';
 import { instanceName, verifierKeys } from './trees/checkpoint.query.js';
 import { treeHeads } from './trees/tree-reader.query.js';
@@ -22,13 +23,13 @@ export async function headerOf(run: RunsSql, scope: readonly string[] | null, ag
   const wanted = new Set([...organizations, 'platform']);
   const gone = scope === null || agentId !== undefined ? [] : await treesGone(run, scope);
   const trees = [...(await treeHeads(run)).filter(({ tree }) => wanted.has(tree)), ...gone];
-  const seams = await seamsIn(run, organizations);
+  const { seams, unreadable } = await seamsIn(run, organizations);
   const { ranges, total } =
     agentId === undefined ? await rangesOf(run, scope) : { ranges: [{ organizations, chains: [agentId] }], total: 0 };
   const shared = scope === null ? await sharedChains(run, agentId) : [];
   // What was asked for may be gone with all that would say so here; the map that was signed tells.
   const known = scope === null || agentId !== undefined ? organizations : [...new Set(scope)].sort();
-  return { instance, keys, trees, seams, organizations: known, ranges, shared, total };
+  return { instance, keys, trees, seams, unreadable, organizations: known, ranges, shared, total };
 }
 
 async function organizationsIn(run: RunsSql, scope: readonly string[] | null): Promise<string[]> {
@@ -92,32 +93,32 @@ async function sharedChains(run: RunsSql, agentId: string | undefined): Promise<
   )) as SharedChain[];
 }
 
-interface SweepRow {
+interface SweepRow extends Readonly<Record<'cuts' | 'checkpoint' | 'notes', unknown>> {
   readonly organizationId: string;
   readonly entryId: string | null;
   readonly isDone: boolean;
-  readonly cuts: readonly { chain: string; seq: number; hash: string; count: number; sweepEntryId?: string }[];
-  readonly checkpoint: ShownSeam['checkpoint'];
-  readonly notes: Readonly<Record<string, string>>;
 }
 
 /** Of each chain the newest cut: a later sweep lists again what still binds. */
-async function seamsIn(run: RunsSql, organizations: readonly string[]): Promise<ShownSeam[]> {
+async function seamsIn(run: RunsSql, organizations: readonly string[]): Promise<{ seams: ShownSeam[]; unreadable: string[] }> {
   const sweeps = (await run(
     `select s.organization_id as "organizationId", s.entry_id as "entryId", s.state = 'done' as "isDone", s.cuts, s.checkpoint, s.notes
      from audit_sweeps s where s.organization_id = any ($1) and s.state in ('recorded', 'done') order by s.made_at, s.id`,
     [organizations],
   )) as SweepRow[];
   const newest = new Map<string, ShownSeam>();
-  for (const { organizationId, entryId, isDone, cuts, notes, checkpoint: { size, root, platformSize, platformRoot } } of sweeps) {
+  const unreadable: string[] = [];
+  for (const { organizationId, entryId, isDone, ...row } of sweeps) {
+    const { cuts, notes, isReadable, checkpoint: { size, root, platformSize, platformRoot } } = shownSweep(row);
     const checkpoint = { size, root, platformSize, platformRoot };
+    if (!isReadable) unreadable.push(organizationId);
     for (const { chain, seq, hash, count, sweepEntryId = entryId ?? '' } of cuts) {
       const note = notes[sweepEntryId] ?? null;
       const seam = { organizationId, chain, seq, hash, count, sweepEntryId, note, checkpoint, isDone };
       if ((newest.get(`${organizationId} ${chain}`)?.seq ?? 0) <= seq) newest.set(`${organizationId} ${chain}`, seam);
     }
   }
-  return [...newest.values()];
+  return { seams: [...newest.values()], unreadable };
 }
 
 /** Cuts the log between chains into parts of about the same size. The first has no beginning and the last no end. */

@@ -1,8 +1,9 @@
 import type { CheckpointTime, EntryRange, LogSource } from '../../domain/audit/entry-source.js';
+import { shownTime } from '../../domain/audit/shown-values.js';
 import { wholeOf } from '../../domain/audit/verify-joins.js';
 import { PLATFORM_TREE } from '../../domain/audit/checkpoint.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from '../../domain/audit/stored-entry.js';
-import { mapPlace, type OrganizationHead } from '../../domain/audit/tree/map.js';
+import { mapPlace } from '../../domain/audit/tree/map.js';
 import { rangeOf } from '../../domain/audit/tree/proofs.js';
 import { ENTRY_COLUMNS, numbered, type Row } from './entry-rows.js';
 import { erasureNotes } from './erasures/erasure-notes.query.js';
@@ -10,9 +11,9 @@ import { headerOf } from './log-header.query.js';
 import { newerEntries, stoodChains } from './newer-log.query.js';
 import { streamed, type RunsSql } from './streamed.query.js';
 import { checkpointsOf } from './trees/checkpoint.query.js';
-import { mapSourceOf } from './trees/map.query.js';
+import { MAP_NODES, mapHeadAt, mapNode, mapSourceOf, type MapNodeRow } from './trees/map.query.js';
 import { sweepPayloads } from './sweep-entries.query.js';
-import { leafRunsOf, platformLeavesOf, readerOf } from './trees/tree-reader.query.js';
+import { LEAF_ARRAYS, leafRunsOf, platformRunsOf, readerOf } from './trees/tree-reader.query.js';
 
 /** Statements that open a reading of one moment; the limits of ordinary calls do not fit a long one. */
 export const SNAPSHOT = [
@@ -55,12 +56,7 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
       const rows = streamed<Row<StoredLeaf>>(run, SORTED_LEAVES, [organizationId, chains ?? null]);
       for await (const some of rows) yield some.map(numbered);
     },
-    platformLeaves: async function* () {
-      for await (const leaves of platformLeavesOf(run)) {
-        const [first] = leaves;
-        if (first) yield { from: first.index, texts: leaves.map(({ data }) => data) };
-      }
-    },
+    platformLeaves: () => platformRunsOf(run),
     checkpoints: async function* (tree, from = 0) {
       for (let after = from - 1; ; ) {
         const some = await checkpointsOf(run, tree, { after, limit: CHECKPOINTS_AT_ONCE });
@@ -71,20 +67,15 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
     },
     checkpointTimes: async function* () {
       for await (const rows of streamed<TimeRow>(run, CHECKPOINT_TIMES, [scope])) {
-        yield rows.map((row) => ({ ...row, platformSize: Number(row.platformSize), madeAt: row.madeAt.toISOString() }));
+        yield rows.map((row) => ({ ...row, platformSize: Number(row.platformSize), madeAt: shownTime(row.madeAt) ?? 'no time' }));
       }
     },
     sweeps: (organizationId, ids) => sweepPayloads(run, organizationId, ids),
     erasureNotes: (organizationId, ids) => erasureNotes(run, organizationId, ids),
-    mapHeads: async function* () {
-      for await (const rows of streamed<MapHeadRow>(run, MAP_HEADS, [])) {
-        yield rows.map((row) => ({ ...row, size: Number(row.size) }));
-      }
+    mapNodes: async function* () {
+      for await (const rows of streamed<MapNodeRow>(run, MAP_NODES, [])) yield rows.map(mapNode);
     },
-    mapHead: async (organization) => {
-      const [head] = (await run(`${MAP_HEADS} and m.prefix = $1`, [Buffer.from(mapPlace(organization))])) as MapHeadRow[];
-      return head && { ...head, size: Number(head.size) };
-    },
+    mapHead: (organization) => mapHeadAt(run, mapPlace(organization)),
     recoveries: async () => {
       const rows = await run(
         `select e.payload from audit_entries e
@@ -96,8 +87,7 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
   };
 }
 
-type TimeRow = Omit<CheckpointTime, 'platformSize' | 'madeAt'> & { readonly platformSize: string; readonly madeAt: Date };
-type MapHeadRow = Omit<OrganizationHead, 'size'> & { readonly size: string };
+type TimeRow = Omit<CheckpointTime, 'platformSize' | 'madeAt'> & { readonly platformSize: string; readonly madeAt: unknown };
 
 interface QueueRow {
   readonly organizationId: string;
@@ -133,7 +123,7 @@ const ENTRIES = `
   order by x.organization_id, x.chain, x.seq`;
 
 const QUEUE = `
-  select q.organization_id as "organizationId", to_json(q.chains) as chains, to_json(q.seqs) as seqs, to_json(q.hashes) as hashes
+  select q.organization_id as "organizationId", ${LEAF_ARRAYS.replaceAll('$', 'q.')}
   from audit_tree_queue q where $1::text[] is null or q.organization_id = any ($1)`;
 
 // A round gives all its checkpoints one time, so that there is about one row for each leaf of the platform's tree.
@@ -141,8 +131,6 @@ const CHECKPOINT_TIMES = `
   select min(c.organization_id) as tree, c.platform_size as "platformSize", c.made_at as "madeAt" from audit_checkpoints c
   where $1::text[] is null or c.organization_id = any ($1) or c.organization_id = '${PLATFORM_TREE}'
   group by c.platform_size, c.made_at order by c.platform_size, c.made_at`;
-
-const MAP_HEADS = `select m.organization_id as organization, m.size, m.root from audit_map_nodes m where m.depth = 256`;
 
 // What is integrated, in full tiles and in the tail behind them, and what is still queued: of one moment, so each leaf is there once.
 const SORTED_LEAVES = `

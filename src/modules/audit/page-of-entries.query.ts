@@ -5,7 +5,8 @@ import type { PageRequest } from '../../platform/http/pagination.js';
 import { countAcrossStatement, findAmongMany, isAmongMany, isCountedAcross, type Limits } from './entries-among-many.query.js';
 import { ENTRY_COLUMNS, numbered, type EntryRow } from './entry-rows.js';
 import type { Selection } from './entry-selection.js';
-import { countStatement, keyOf, pageStatement, type Statement } from './entry-walks.query.js';
+import { keyOf } from './entry-walk.js';
+import { countStatement, pageStatement, type Statement } from './entry-walks.query.js';
 
 export interface Wanted {
   readonly selection: Selection;

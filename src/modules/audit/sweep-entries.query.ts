@@ -1,5 +1,9 @@
 import type { RunsSql } from './streamed.query.js';
 
+/** Of the notes of a sweep what the database itself can take apart: an object, in which it can tell every text. */
+export const READABLE_NOTES =
+  String.raw`case when json_typeof(s.notes) = 'object' and strpos(s.notes::text, '\u') = 0 then s.notes else '{}' end`;
+
 /** Payloads of an organization's entries of sweeps, by their ids, as far as they are there. */
 export async function sweepPayloads(run: RunsSql, organizationId: string, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
@@ -15,7 +19,7 @@ export async function sweepPayloads(run: RunsSql, organizationId: string, ids: r
 export async function sweepNotes(run: RunsSql, organizationId: string, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const rows = (await run(
-    `select n.key as id, n.value as note from audit_sweeps s cross join lateral json_each_text(s.notes) n
+    `select n.key as id, n.value as note from audit_sweeps s cross join lateral json_each_text(${READABLE_NOTES}) n
      where s.organization_id = $1 and s.state in ('recorded', 'done') and n.key = any ($2::text[])`,
     [organizationId, ids],
   )) as { id: string; note: string }[];

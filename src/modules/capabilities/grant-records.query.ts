@@ -1,4 +1,4 @@
-import { jcs } from '../../domain/audit/jcs.js';
+import { shownJson, shownTime } from '../../domain/audit/shown-values.js';
 import type { JsonValue } from '../../domain/json.js';
 import { pageOf, recordRows } from '../../platform/audit/record-rows.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
@@ -11,7 +11,7 @@ interface Row {
   readonly capability: string;
   readonly version: number;
   readonly hitlMode: string;
-  readonly expiresAt: Date | null;
+  readonly expiresAt: unknown;
   readonly timeoutSeconds: number | null;
   readonly timeoutAction: string;
   readonly conditions: JsonValue;
@@ -19,12 +19,13 @@ interface Row {
   readonly quorum: JsonValue;
   readonly isRevoked: boolean;
   readonly revokedBy: string | null;
+  readonly grantedBy: string;
 }
 
 const ROWS = `
   select g.organization_id as "organizationId", g.id, g.agent_id as "agentId", g.team_id as "teamId", g.capability, g.version,
     g.hitl_mode as "hitlMode", g.expires_at as "expiresAt", g.timeout_seconds as "timeoutSeconds", g.timeout_action as "timeoutAction",
-    g.conditions, g.limits, g.quorum, g.revoked_at is not null as "isRevoked", g.revoked_by as "revokedBy"
+    g.conditions, g.limits, g.quorum, g.revoked_at is not null as "isRevoked", g.revoked_by as "revokedBy", g.granted_by as "grantedBy"
   from capability_grants g ${pageOf('g')}`;
 
 /** Grants of agents and of teams as the log tells of them: all terms that decide. */
@@ -36,8 +37,8 @@ export const grantRecords: RecordKeeper = {
       status: isRevoked ? 'revoked' : 'granted',
       members: {
         ...terms,
-        expiresAt: expiresAt && expiresAt.toISOString(),
-        conditions: jcs(terms.conditions), limits: jcs(terms.limits), quorum: terms.quorum && jcs(terms.quorum),
+        expiresAt: shownTime(expiresAt),
+        conditions: shownJson(terms.conditions), limits: shownJson(terms.limits), quorum: shownJson(terms.quorum),
       },
     })),
 };

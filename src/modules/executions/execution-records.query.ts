@@ -1,6 +1,8 @@
 import type { RecordGap } from '../../domain/audit/judging/record-gaps.js';
 import { canonical } from '../../domain/audit/judging/shown-text.js';
 import { outputSummary } from '../../domain/audit/output-summary.js';
+import { UNASKED } from '../../domain/audit/record-row.js';
+import { shownText } from '../../domain/audit/shown-values.js';
 import { ERASED } from '../../domain/audit/read-entry.js';
 import type { RecordRow, ShownTexts } from '../../domain/audit/record-row.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.js';
@@ -20,6 +22,7 @@ interface Row {
   readonly hitlId: string | null;
   readonly requestedBy: string;
   readonly flagged: boolean;
+  readonly mode: string | null;
   readonly durationMs: number | null;
   readonly entryId: string | null;
   readonly input: string;
@@ -39,24 +42,37 @@ const LONG = {
   settlement: 'e.settlement', output: `case when strpos(e.output, '${ERASED}') > 0 then e.output else left(e.output, 1000) end`,
 };
 
+/**
+ * What began without a person says no more than that in its entry, whether it was `auto` or `notify`. What a person was asked about has
+ * the mode of its request, and is compared with that.
+ */
+const MODE = `case when e.status = 'blocked' then e.effective_mode
+  when e.hitl_request_id is null then case when e.effective_mode in ('auto', 'notify') then '${UNASKED}' else e.effective_mode end end`;
+
 const ROWS = `
   select e.organization_id as "organizationId", e.id, e.agent_id as "agentId", e.capability, e.status, e.reason, e.definition,
     e.grant_id as "grantId", e.grant_version as "grantVersion", e.hitl_request_id as "hitlId", e.requested_by as "requestedBy",
-    e.flagged, e.duration_ms as "durationMs", e.audit_id as "entryId", long."isLarge", ${longColumns(LONG)}
+    e.flagged, ${MODE} as mode, e.duration_ms as "durationMs", e.audit_id as "entryId", long."isLarge", ${longColumns(LONG)}
   from executions e ${measured(LONG)} ${pageOf('e')}`;
 
 const holds = (column: string) => `coalesce(strpos(e.${column}::text, '${ERASED}') > 0, false)`;
+
+/** Of JSON in which anything is escaped, which retention leaves nowhere, the database may not be able to tell a member at all. */
+const of = (column: string, sql: string) =>
+  String.raw`case when e.${column} is null or strpos(e.${column}::text, '\u') > 0 then false else ${sql} end`;
 
 /** What each of an execution, its report and its settlement has lost. */
 const GAPS = `
   select * from (
     select e.organization_id as "organizationId", e.id,
       e.closed_at is not null and e.input = '{}' and e.context is null and e.output is null and e.action is null and e.edit is null
-        and (e.error is null or e.error::text = json_build_object('code', e.error ->> 'code', 'message', '')::text) as "isBlank",
+        and (e.error is null or ${of('error', "e.error::text = json_build_object('code', e.error ->> 'code', 'message', '')::text")})
+        as "isBlank",
       ${['input', 'context', 'output', 'action', 'edit', 'error', 'reasons'].map(holds).join(' or ')} as "isErased",
-      coalesce(e.report -> 'output' is null and e.report -> 'error' is null and e.report is not null, false) as "isReportBlank",
+      ${of('report', "e.report -> 'output' is null and e.report -> 'error' is null")} as "isReportBlank",
       ${holds('report')} as "isReportErased",
-      coalesce(e.settlement ->> 'note' = '', false) as "isSettlementBlank", ${holds('settlement')} as "isSettlementErased"
+      ${of('settlement', "coalesce(e.settlement ->> 'note' = '', false)")} as "isSettlementBlank",
+      ${holds('settlement')} as "isSettlementErased"
     from executions e where ($1::text is null or e.organization_id = $1) and ($2::text is null or e.agent_id = $2)) e
   where "isBlank" or "isErased" or "isReportBlank" or "isReportErased" or "isSettlementBlank" or "isSettlementErased"`;
 
@@ -76,22 +92,22 @@ export const executionRecords: RecordKeeper = {
 
 function recordOf(row: Row): RecordRow {
   const { organizationId, id, agentId, capability, status } = row;
-  const { reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, durationMs, entryId } = row;
+  const { reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, mode, durationMs, entryId } = row;
   const [report, settlement, edit] = [object(row.report), object(row.settlement), object(row.edit)];
   const told = report ?? {};
   return {
     organizationId, id, agentId, capability, status,
     members: {
-      reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, durationMs, entryId,
-      reported: report ? word(report['outcome']) : null,
+      reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, mode, durationMs, entryId,
+      reported: report ? shownText(report['outcome']) : null,
       reportedMs: typeof told['durationMs'] === 'number' ? told['durationMs'] : null,
-      settled: settlement ? word(settlement['outcome']) : null,
-      settledBy: settlement ? word(settlement['by']) : null,
+      settled: settlement ? shownText(settlement['outcome']) : null,
+      settledBy: settlement ? shownText(settlement['by']) : null,
     },
     texts: {
       own: textsOf(row, edit),
       ...(report ? { report: { output: member(report, 'output'), error: member(report, 'error') } } : {}),
-      ...(settlement ? { settlement: { note: word(settlement['note']) } } : {}),
+      ...(settlement ? { settlement: { note: shownText(settlement['note']) } } : {}),
     },
   };
 }
@@ -102,7 +118,7 @@ function textsOf({ input, context, action, reasons, output, error }: Row, edit: 
     output: output === null || output.includes(ERASED) ? output : outputSummary(output),
     error: error === null ? null : canonical(error),
     diff: edit ? canonical(edit['diff']) : null,
-    editor: edit ? word(edit['by']) : null,
+    editor: edit ? shownText(edit['by']) : null,
   };
 }
 
@@ -113,11 +129,6 @@ function gapsOf({ organizationId, id, ...is }: GapRow): RecordGap[] {
     ...of('execution', is.isBlank, is.isErased), ...of('report', is.isReportBlank, is.isReportErased),
     ...of('settlement', is.isSettlementBlank, is.isSettlementErased),
   ];
-}
-
-/** A text, or what else somebody put there. */
-function word(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : canonical(value);
 }
 
 function member(of: JsonObject, name: string): string | null {

@@ -40,8 +40,8 @@ interface Row {
   readonly escalationReason: string | null;
 }
 
-/** The vote that decided says the same, and has no entry of its own: where it shows more, that is compared. */
-const NOTE = `case when q.note is distinct from '${ERASED}' then q.note else coalesce((select v.note from hitl_votes v
+/** The vote that decided says the same, and has no entry of its own: where it shows more, that is compared. Retention leaves it. */
+const NOTE = `case when q.note <> '${ERASED}' then q.note else coalesce((select v.note from hitl_votes v
   where v.organization_id = q.organization_id and v.request_id = q.id and v.entry_id = q.decision_entry_id limit 1), q.note) end`;
 
 const LONG = {
@@ -55,8 +55,9 @@ const LONG = {
  */
 const ROWS = `
   select q.organization_id as "organizationId", q.id, q.agent_id as "agentId", q.capability, q.status, q.execution_id as "executionId",
-    q.grant_id as "grantId", q.definition, case when q.version = 1 then q.hitl_mode end as mode, q.escalation_level as level, q.digest,
-    q.version, q.flagged, q.created_by as "createdBy", q.edited_by as "editedBy", q.escalated_to as "escalatedTo",
+    q.grant_id as "grantId", q.definition, case when q.version = 1 then q.hitl_mode end as mode,
+    q.escalation_level as level, q.digest, q.version, q.flagged, q.created_by as "createdBy",
+    q.edited_by as "editedBy", q.escalated_to as "escalatedTo",
     q.decided_by as "decidedBy", q.decision_outcome as outcome, q.decision_by as "endedBy", q.break_glass as "breakGlass",
     case when q.quorum is null or q.status <> 'approved' or q.decision_by <> 'human' or q.break_glass then true else exists (
       select from hitl_votes v where v.organization_id = q.organization_id and v.request_id = q.id and v.version = q.version
@@ -65,11 +66,13 @@ const ROWS = `
   from hitl_requests q ${measured(LONG)} ${pageOf('q')}`;
 
 /** Retention takes the nonce along with everything that was said. */
+export const IS_BLANK = `q.status not in ('pending', 'escalated') and q.input = '{}' and q.nonce = '' and q.context is null
+  and q.action is null and q.requested_input is null and q.edit_diff is null and q.note is null and q.escalation_reason is null`;
+
 const GAPS = `
   select * from (
-    select q.organization_id as "organizationId", q.id,
-      q.status not in ('pending', 'escalated') and q.input = '{}' and q.nonce = '' and q.context is null and q.action is null
-        and q.requested_input is null and q.edit_diff is null and q.note is null and q.escalation_reason is null as "isBlank",
+    select q.organization_id as "organizationId", q.id, ${IS_BLANK} as "isBlank",
+      case when ${IS_BLANK} then (${NOTE}) is not null else false end as "hasNote",
       ${Object.values(LONG).map((sql) => `coalesce(strpos(${sql}::text, '${ERASED}') > 0, false)`).join(' or ')} as "isErased"
     from hitl_requests q where ($1::text is null or q.organization_id = $1) and ($2::text is null or q.agent_id = $2)) q
   where "isBlank" or "isErased"`;
@@ -87,14 +90,15 @@ export const requestRecords: RecordKeeper = {
 
 function recordOf(row: Row): RecordRow {
   const { organizationId, id, agentId, capability, status } = row;
-  const { executionId, grantId, definition, mode, level, digest, version, flagged, createdBy, editedBy, escalatedTo } = row;
+  const { executionId, grantId, definition, mode, level, digest, version, flagged } = row;
+  const { createdBy, editedBy, escalatedTo } = row;
   const { decidedBy, outcome, endedBy, breakGlass, isVoted, entryId } = row;
   const { input, requestedInput, context, action, reasons, diff, note, escalationReason } = row;
   return {
     organizationId, id, agentId, capability, status,
     members: {
-      executionId, grantId, definition, mode, level, digest, version, flagged, createdBy, editedBy, escalatedTo, decidedBy, outcome,
-      endedBy, breakGlass, isVoted, entryId,
+      executionId, grantId, definition, mode, level, digest, version, flagged, createdBy, editedBy, escalatedTo,
+      decidedBy, outcome, endedBy, breakGlass, isVoted, entryId,
     },
     texts: {
       own: {

@@ -2,6 +2,7 @@ import type { RecordGap } from '../../domain/audit/judging/record-gaps.js';
 import { ERASED } from '../../domain/audit/read-entry.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
 import { streamedRows } from '../../platform/audit/record-rows.js';
+import { IS_BLANK } from './hitl-records.query.js';
 
 interface Row {
   readonly organizationId: string;
@@ -20,13 +21,13 @@ const ID = `v.request_id || ' ' || v.version || ' ' || v.voter as id`;
 
 /**
  * The vote that decided is told by the approval, and so must be what its request shows of that; it stands here only where it is not.
- * Erasing and retention reach the two rows one after the other.
+ * Erasing reaches the two rows one after the other, and retention the request's alone: then the vote's note is compared as the request's.
  */
 const ROWS = `
   select v.organization_id as "organizationId", ${ID}, q.agent_id as "agentId", q.capability, v.digest, v.entry_id as "entryId", v.note
   ${FROM} and not coalesce(v.entry_id = q.decision_entry_id and q.status = 'approved' and v.voter = q.decided_by
     and v.version = q.version and v.digest = q.digest
-    and (v.note is not distinct from q.note or '${ERASED}' in (v.note, q.note) or q.nonce = ''), false)`;
+    and (v.note is not distinct from q.note or '${ERASED}' in (v.note, q.note) or ${IS_BLANK}), false)`;
 
 const GAPS = `select v.organization_id as "organizationId", ${ID} ${FROM} and strpos(v.note, '${ERASED}') > 0`;
 

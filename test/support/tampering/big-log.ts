@@ -9,6 +9,7 @@ import { KnownTrees } from '../../../src/modules/audit/trees/known-trees.js';
 import { signerOf } from '../../../src/modules/audit/trees/signer.js';
 import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../../src/platform/database/chain-writer.js';
 import { asRoot } from '../actors.js';
+import { anAgent } from '../builders.js';
 import type { TestDatabase } from '../database.js';
 import { erasedByHand } from '../erased-by-hand.js';
 import { erased } from '../erasures.js';
@@ -60,6 +61,7 @@ export async function bigLog(seed: number, share: number, whileWriting: (databas
     const told = toldInFull(server, story);
     await Promise.all([told, whileWriting(database)]);
     await someoneErased(server, story);
+    await oneValueErased(server, story);
     const bulk: string[] = [];
     for (let n = 0; n < BULK.length; n++) {
       bulk.push((await asRoot(server).post('/api/v1/organizations', { name: `Bulk ${n}` })).expect(201).text('organization.id'));
@@ -94,6 +96,17 @@ export async function bigLog(seed: number, share: number, whileWriting: (databas
 /** A person of the story is erased through the API, as the log's own administrator would. */
 async function someoneErased(server: TestServer, { member }: Story): Promise<void> {
   const reply = await asRoot(server).delete(`/api/v1/users/${member.id}/data`);
+  if (reply.status >= 300) throw new Error(`the erasure was answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+  await erased(server);
+}
+
+/** Of a call's input one value goes, and another stays beside it. */
+async function oneValueErased(server: TestServer, { organizationId }: Story): Promise<void> {
+  const customer = `Grace Brewster ${randomBytes(4).toString('hex')}`;
+  const { client } = await anAgent(server).inOrganization(organizationId).granted('web.search').create();
+  (await client.post('/api/v1/execute', { capability: 'web.search', input: { customer, amount: 5, query: 'boats' } })).expect(200);
+  const order = { values: [customer], reason: 'they asked', organizationId };
+  const reply = await asRoot(server).post('/api/v1/audit/erasures', order);
   if (reply.status >= 300) throw new Error(`the erasure was answered ${reply.status}: ${JSON.stringify(reply.body)}`);
   await erased(server);
 }

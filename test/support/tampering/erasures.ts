@@ -79,12 +79,17 @@ function left(name: string, change: (one: Disclosure, place: Place, all: readonl
   return {
     name: `erasure: ${name}`, kinds: ['unauthorised_erasure', 'edited'],
     deed: async (place) => {
-      const entry = place.entry(({ disclosures }) => disclosures.includes('"erased":true'));
-      if (!entry) return undefined;
-      const all = JSON.parse(entry.disclosures) as Disclosure[];
-      const blank = place.random.of(all.filter(({ erased }) => erased));
-      const changed = change(blank, place, all);
-      if (!changed || JSON.stringify(changed) === JSON.stringify(blank)) return undefined;
+      const changesIn = ({ disclosures }: StoredEntry) => {
+        const all = disclosures.includes('"erased":true') ? (JSON.parse(disclosures) as Disclosure[]) : [];
+        return all.filter(({ erased }) => erased).flatMap((blank) => {
+          const changed = change(blank, place, all);
+          return changed && JSON.stringify(changed) !== JSON.stringify(blank) ? [{ all, blank, changed }] : [];
+        });
+      };
+      const entry = place.entry((one) => changesIn(one).length > 0);
+      const found = entry && changesIn(entry);
+      if (!found || found.length === 0) return undefined;
+      const { all, blank, changed } = place.random.of(found);
       await place.set(entry, 'disclosures', disclosuresText(all.map((one) => (one === blank ? changed : one))));
       return { at: [entry.chain] };
     },

@@ -1,5 +1,9 @@
-import type { PreparedEntry } from '../../../src/domain/audit/entry.js';
-import { organizationChain } from '../../../src/domain/audit/chain.js';
+import { prepareEntry, type PreparedEntry, type RecordedEvent } from '../../../src/domain/audit/entry.js';
+import { isAgentChain, organizationChain } from '../../../src/domain/audit/chain.js';
+import { readEntry } from '../../../src/domain/audit/read-entry.js';
+import type { StoredEntry } from '../../../src/domain/audit/stored-entry.js';
+import { definitionDigest } from '../../../src/domain/gate/definition-digest.js';
+import { newId } from '../../../src/domain/ids.js';
 import { append } from './append.js';
 import { forgedFrom } from './changed.js';
 import { blankable, erasure, keepNote, ordered } from './erasures.js';
@@ -18,7 +22,46 @@ async function head(place: Place, organizationId: string, chain: string, seq = 0
     seq, hash]);
 }
 
+const UNSEEN = 'what entries say of decisions is for the service to judge';
+
+async function said(place: Place, chain: string, event: object, timestamp: Date, actorId = 'root'): Promise<void> {
+  const { organizationId } = place;
+  const where = isAgentChain(chain) ? { chain: { organizationId, chain }, agentId: chain } : { chain: organizationChain(organizationId) };
+  await append(place, prepareEntry({ ...event, ...where } as RecordedEvent, { id: newId('audit'), actorId, timestamp }));
+}
+
+/** One of an agent that may still be written to. */
+async function anyBegun(place: Place): Promise<StoredEntry | undefined> {
+  const begun = place.entry(({ event, payload }) => event === 'execution.started' && !payload.includes('"decisionId"'));
+  return begun && !(await closed(place, begun.chain)) ? begun : undefined;
+}
+
 export const LIVES: readonly Tampering[] = [
+  {
+    name: 'money that moves without anybody', kinds: ['gate_wrong'], judged: true, unseen: UNSEEN,
+    deed: async (place) => {
+      const begun = await anyBegun(place);
+      if (!begun) return undefined;
+      const metadata = { executionId: newId('exec'), definition: definitionDigest({}), grantVersion: 1, input: {}, reasons: [] };
+      const event = { type: 'execution.started', capability: 'finance.transfer', metadata };
+      await said(place, begun.chain, event, new Date(), begun.chain);
+      return { at: [begun.chain] };
+    },
+  },
+  {
+    name: 'what runs through a stop, behind a clock of long ago', kinds: ['gate_wrong'], judged: true, unseen: UNSEEN, in: 'unswept',
+    deed: async (place) => {
+      const begun = await anyBegun(place);
+      if (!begun) return undefined;
+      const own = organizationChain(place.organizationId).chain;
+      const stop = { stopId: newId('stp'), scope: 'organization', reason: 'enough' };
+      await said(place, own, { type: 'admin.stop_started', metadata: stop }, new Date(Date.now() - 60_000));
+      const metadata = { ...readEntry(begun).metadata, executionId: newId('exec') };
+      await said(place, begun.chain, { type: 'execution.started', capability: begun.capability, metadata }, new Date());
+      await said(place, own, { type: 'admin.user_updated', metadata: { userId: newId('usr'), name: 'x' } }, new Date(0));
+      return { at: [begun.chain] };
+    },
+  },
   {
     name: 'an agent registered a second time', kinds: ['inserted'], unseen: 'what entries say of agents is for the service to judge',
     in: 'unswept',

@@ -14,7 +14,7 @@ function row(name: string, table: string, change: string, where = 'true'): Tampe
         [organizationId]);
       if (rows.length === 0) return undefined;
       const { id } = random.of(rows) as { id: string };
-      const statement = /^(?:delete|insert) /.test(change) ? change : `update ${table} set ${change}`;
+      const statement = /^(?:delete|insert|with) /.test(change) ? change : `update ${table} set ${change}`;
       const changed = await run(`${statement} where organization_id = $1 and ctid = $2::tid returning 1 as one`, [organizationId, id]);
       return changed.length === 0 ? undefined : { at: [organizationId, ...log.chainsOf(organizationId).keys()] };
     },
@@ -55,9 +55,15 @@ function subject(name: string, statement: string, isAny: boolean): Tampering {
 export const ROWS: readonly Tampering[] = [
   row("an execution's capability", 'executions', `capability = capability || 'x'`),
   row("an execution's status", 'executions', `status = case status when 'executed' then 'failed' else 'executed' end`),
-  row("an execution's definition", 'executions', `definition = repeat('A', 43)`),
+  row("an execution's definition", 'executions', `definition = repeat('A', 43)`, `status <> 'blocked'`),
   row("an execution's last entry", 'executions', `audit_id = 'audit_00000000000000000000000000'`),
   row('an execution gone', 'executions', 'delete from executions'),
+  row("an execution's mode", 'executions', `effective_mode = case effective_mode when 'block' then 'escalate' else 'block' end`,
+    `not exists (select from hitl_requests q where q.id = hitl_request_id and q.version > 1)`),
+  row('who granted', 'capability_grants', `granted_by = 'usr_x'`),
+  row("the deciding vote's comment, its request without its nonce", 'hitl_votes', `with blank as (
+      update hitl_requests q set nonce = '' from hitl_votes v where v.ctid = $2::tid and q.id = v.request_id)
+    update hitl_votes set note = 'under protest'`, `exists (select from hitl_requests q where q.decision_entry_id = entry_id)`),
   row("a request's level", 'hitl_requests', 'escalation_level = escalation_level + 1'),
   row('who decided a request', 'hitl_requests', `decided_by = coalesce(decided_by, '') || 'x'`),
   row("a request's digest", 'hitl_requests', `digest = repeat('0', length(digest))`),

@@ -158,6 +158,14 @@ export const TREES: readonly Tampering[] = [
   stored("the platform's tree gone", `delete from audit_trees where organization_id = 'platform'`, () => [], 'platform'),
   map('another size', 'update audit_map_nodes set size = size + 1 where organization_id = $1'),
   map('another root', `update audit_map_nodes set root = '${OTHER_ROOT}' where organization_id = $1`),
+  map('another hash of a leaf', `update audit_map_nodes set hash = sha256(hash) where organization_id = $1`),
+  map('a leaf at another place',
+    'update audit_map_nodes set prefix = set_byte(prefix, 5, 255 - get_byte(prefix, 5)) where organization_id = $1'),
+  node('with another hash', 'update audit_map_nodes set hash = sha256(hash)'),
+  node('taken out', 'delete from audit_map_nodes'),
+  node('at another place', String.raw`update audit_map_nodes set prefix = prefix || '\x00'`),
+  node('put in', 'insert into audit_map_nodes (depth, prefix, hash) select 200, substring(prefix for 25), hash from audit_map_nodes',
+    'depth = 256'),
   map('an organization taken out', 'delete from audit_map_nodes where organization_id = $1'),
   {
     ...map('an organization put in that there is not', ''), whole: 'only who sees all organizations computes the whole map',
@@ -199,6 +207,20 @@ function gone(what: string, tables: readonly string[]): Tampering {
     deed: async ({ run, organizationId, log }) => {
       for (const table of tables) await run(`delete from audit_${table} where organization_id = $1`, [organizationId]);
       return { at: [...log.chainsOf(organizationId).keys(), organizationId, 'platform'] };
+    },
+  };
+}
+
+/** One that stands over several organizations, or whatever suits; which those are is no matter of one of them alone. */
+function node(name: string, sql: string, suits = 'depth < 256'): Tampering {
+  return {
+    name: `map: a node ${name}`, kinds: ['tree_mismatch'], whole: 'only who sees all organizations computes the whole map',
+    unseen: 'a file shows the nodes beside the paths of its organizations',
+    deed: async ({ run, random }) => {
+      const rows = await run(`select ctid::text as at from audit_map_nodes where ${suits} order by prefix, depth`, []);
+      if (rows.length === 0) return undefined;
+      const changed = await run(`${sql} where ctid = $1::tid returning 1 as one`, [(random.of(rows) as { at: string }).at]);
+      return changed.length === 0 ? undefined : { at: ['platform'] };
     },
   };
 }

@@ -49,6 +49,7 @@ function logOf(count: number): { log: MemoryLog; rows: RecordRow[] } {
     const { id: entryId } = record(i, { type: 'execution.completed', capability: 'web.search', metadata: { executionId } });
     const members = {
       ...terms, hitlId: null, reason: null, entryId, reported: null, settled: null, settledBy: null, requestedBy: AGENT, flagged: false,
+      mode: 'unasked',
     };
     rows.push({ organizationId: ORGANIZATION, id: executionId, agentId: AGENT, capability: 'web.search', status: 'executed', members });
   }

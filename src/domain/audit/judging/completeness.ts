@@ -18,9 +18,6 @@ import { isApart } from './told-texts.js';
 /** Groups of things that differ and are named; of each of the rest only that it differs is told. */
 const GROUPS_NAMED = 1_000;
 
-/** Texts of a row that retention of records does not blank: they are the gate's own words. */
-const KEPT_TEXTS: ReadonlySet<string> = new Set(['reasons']);
-
 /** Where rows and entries are read from, of one moment. */
 export interface RecordSources {
   rows(): AsyncIterable<{ readonly kind: RecordKind; readonly rows: readonly RecordRow[] }>;
@@ -140,7 +137,8 @@ export class Completeness {
 
   /** What is compared of a thing's texts: where retention has blanked it, only what that leaves. */
   private left<Text>(key: string, texts: Readonly<Record<string, Text>> | undefined): Readonly<Record<string, Text>> | undefined {
-    return texts && this.gaps.isBlank(key) ? Object.fromEntries(Object.entries(texts).filter(([name]) => KEPT_TEXTS.has(name))) : texts;
+    if (!texts || !this.gaps.isBlank(key)) return texts;
+    return Object.fromEntries(Object.entries(texts).filter(([name]) => this.gaps.keeps(key, name)));
   }
 
   /**

@@ -2,33 +2,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../json.js';
 import { ERASED } from '../read-entry.js';
 import { Forms, showNothingElse } from './erased-members.js';
 import { ERASED_NAME, type Told, type ToldObject } from './told-json.js';
-
-const STEPS = 100_000;
+import type { Work } from './work.js';
 
 class TooMuch extends Error {}
-
-/** Counts the steps of a comparison, so that who writes a value of many names that look erased does not hold up the server. */
-export class Work {
-  private readonly most: number;
-  private count = 0;
-
-  /** @param characters of what is compared */
-  constructor(characters: number) {
-    this.most = STEPS + characters;
-  }
-
-  get steps(): number {
-    return this.count;
-  }
-
-  get isSpent(): boolean {
-    return this.count > this.most;
-  }
-
-  step(): void {
-    this.count++;
-  }
-}
 
 /**
  * Whether a value is what erasing may have left of a told one. Erasing takes texts, numbers and names whole, and nothing beside them: a

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../json.js';
 import { ERASED } from '../read-entry.js';
-import type { Work } from './erased-json.js';
 import { ERASED_NAME, type Told } from './told-json.js';
+import type { Work } from './work.js';
 
 /** Gives equal values the same number, told ones of which all is known and shown ones alike: each part of them is looked at once. */
 export class Forms {

@@ -50,7 +50,7 @@ export interface Listener {
 /** What entries say of what a row shows, by the names that rows use. */
 export type ToldTexts = Readonly<Record<string, ToldText>>;
 
-const BEGUN = ['hitlId', 'grantId', 'grantVersion', 'definition', 'requestedBy', 'flagged'];
+const BEGUN = ['hitlId', 'grantId', 'grantVersion', 'definition', 'requestedBy', 'flagged', 'mode'];
 const CLOSED = [...BEGUN, 'durationMs'];
 
 /** Members that count in each state of a row: the others hold what no entry says, or says of another moment. */
@@ -61,7 +61,7 @@ const EXECUTION_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   failed: CLOSED,
   indeterminate: CLOSED,
   cancelled: [...BEGUN, 'reason'],
-  blocked: ['requestedBy', 'flagged', 'reason'],
+  blocked: ['requestedBy', 'flagged', 'mode', 'reason'],
 };
 
 /** A row in the words of the entries: itself, and what was said of it afterwards. */

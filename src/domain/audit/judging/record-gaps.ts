@@ -8,9 +8,14 @@ export interface RecordGap {
   readonly id: string;
   /** What people said in it is gone, as retention of records leaves it. */
   readonly isBlank: boolean;
+  /** Blank as it is, it shows the note of the decision in another row. */
+  readonly hasNote?: boolean;
   /** It holds what erasing leaves. */
   readonly isErased: boolean;
 }
+
+/** Texts of a row that retention of records does not blank: they are the gate's own words. */
+const KEPT_TEXTS: ReadonlySet<string> = new Set(['reasons']);
 
 const FIRST_ROOM = 1_024;
 
@@ -56,19 +61,27 @@ export class DigestSet {
 export class RecordGaps {
   private readonly blank: DigestSet;
   private readonly erased: DigestSet;
+  private readonly noted: DigestSet;
 
   constructor(key: Uint8Array) {
     this.blank = new DigestSet(key);
     this.erased = new DigestSet(key);
+    this.noted = new DigestSet(key);
   }
 
-  add({ isBlank, isErased, ...record }: RecordGap): void {
+  add({ isBlank, isErased, hasNote, ...record }: RecordGap): void {
+    if (hasNote) this.noted.add(keyOfFact(record));
     if (isBlank) this.blank.add(keyOfFact(record));
     if (isErased) this.erased.add(keyOfFact(record));
   }
 
   isBlank(key: string): boolean {
     return this.blank.has(key);
+  }
+
+  /** Of a blank one: whether a text is still shown. */
+  keeps(key: string, text: string): boolean {
+    return KEPT_TEXTS.has(text) || (text === 'note' && this.noted.has(key));
   }
 
   isErased(key: string): boolean {

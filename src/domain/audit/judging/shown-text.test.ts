@@ -6,8 +6,8 @@ import { eraseJson, eraseText } from '../erase-texts.js';
 import { jcs } from '../jcs.js';
 import { outputSummary } from '../output-summary.js';
 import { ERASED } from '../read-entry.js';
-import { Work } from './erased-json.js';
 import { agree, brief, canonical, sketchOf } from './shown-text.js';
+import { Work } from './work.js';
 
 const told = (text: string) => sketchOf(text, 'json', undefined);
 const words = (text: string) => sketchOf(text, 'words', undefined);
@@ -90,7 +90,8 @@ describe('a text that is shown', () => {
     ['a name, and none stands there', '{"amount":5}', blanked('{"[erased]":"[erased]","amount":5}', [], 1), false],
     ['a name, and an erased one more', '{"[erased]":2,"amount":5,"jo":1}', blanked('{"[erased]":"[erased]","amount":5}', [], 1), false],
     ['two names', '{"amount":5,"jo":1,"mary":2}', blanked('{"[erased]":"[erased]","[erased] 2":"[erased]","amount":5}', [], 2), true],
-    ['two names, one of them here', '{"[erased]":1,"amount":5,"mary":2}', blanked('{"[erased]":"[erased]","[erased] 2":"[erased]","amount":5}', [], 2), true],
+    ['two names, one of them here', '{"[erased]":1,"amount":5,"mary":2}',
+      blanked('{"[erased]":"[erased]","[erased] 2":"[erased]","amount":5}', [], 2), true],
     ['a name, another beside it', '{"amount":6,"jo":1}', blanked('{"[erased]":"[erased]","amount":5}', [], 1), false],
     ['a name, another name beside it', '{"jo":1,"total":5}', blanked('{"[erased]":"[erased]","amount":5}', [], 1), false],
     ['a name, and here, too', '{"[erased]":1,"amount":5}', blanked('{"[erased]":"[erased]","amount":5}', [], 1), true],

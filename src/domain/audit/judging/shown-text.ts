@@ -3,9 +3,10 @@ import { isJsonObject, type JsonValue } from '../../json.js';
 import { jcs } from '../jcs.js';
 import { outputSummary, SUMMARY_CHARACTERS } from '../output-summary.js';
 import { ERASED } from '../read-entry.js';
-import { isLeftOf, Work } from './erased-json.js';
+import { isLeftOf } from './erased-json.js';
 import type { Blanks } from './open-entry.js';
 import { readTold, withErased } from './told-json.js';
+import { Work } from './work.js';
 
 /** Texts up to so many characters stand for themselves: no digest is shorter. */
 const SHORT = 43;

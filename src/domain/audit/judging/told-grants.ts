@@ -42,6 +42,7 @@ export class ToldGrants {
         expiresAt: text(metadata, 'expiresAt') ?? null, timeoutSeconds: number(metadata, 'timeoutSeconds') ?? null,
         timeoutAction: text(metadata, 'timeoutAction'), conditions: written('conditions', []), limits: written('limits', []),
         quorum: written('quorum'), revokedBy: null,
+        grantedBy: stored.event === 'capability.granted' ? stored.actorId : this.grants.get(id)?.members['grantedBy'],
       },
     });
   }
@@ -61,6 +62,6 @@ export class ToldGrants {
 
 /** Of a grant whose first entries were cut off. */
 const UNTOLD: Record<string, FactValue> = Object.fromEntries(
-  ['version', 'teamId', 'hitlMode', 'expiresAt', 'timeoutSeconds', 'timeoutAction', 'conditions', 'limits', 'quorum']
+  ['version', 'grantedBy', 'teamId', 'hitlMode', 'expiresAt', 'timeoutSeconds', 'timeoutAction', 'conditions', 'limits', 'quorum']
     .map((name) => [name, undefined]),
 );

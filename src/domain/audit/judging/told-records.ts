@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../json.js';
+import { UNASKED } from '../record-row.js';
 import type { StoredEntry } from '../stored-entry.js';
 import { number, type OpenEntry, text } from './open-entry.js';
 import {
@@ -100,7 +101,7 @@ export class ToldRecords {
       case 'execution.blocked':
         return this.tellExecution(id, 'blocked', {
           capability, place,
-          members: { requestedBy: stored.actorId, flagged: metadata['flagged'] === true, reason: text(metadata, 'reason') },
+          members: { requestedBy: stored.actorId, flagged: metadata['flagged'] === true, mode: 'block', reason: text(metadata, 'reason') },
           texts: { ...NOTHING_YET, ...textsIn(opened, CREATED_TEXTS, this.isErased('execution', id)) },
         }, stored.id);
       case 'execution.reported':
@@ -173,7 +174,8 @@ export class ToldRecords {
     this.requests.set(id, {
       status: mode === 'escalate' ? 'escalated' : 'pending', capability, executionId, place,
       members: {
-        executionId, grantId, definition, mode, level: number(metadata, 'level'), digest: text(metadata, 'digest'), version: 1,
+        executionId, grantId, definition, mode, level: number(metadata, 'level'), digest: text(metadata, 'digest'),
+        version: 1,
         createdBy: stored.actorId, ...by, editedBy: null, escalatedTo: null, decidedBy: null, outcome: null, endedBy: null,
         breakGlass: false, isVoted: true,
       },
@@ -186,7 +188,8 @@ export class ToldRecords {
     this.executions.set(executionId, {
       status: 'pending_hitl', capability, place,
       members: {
-        hitlId: id, grantId, grantVersion: number(metadata, 'grantVersion'), definition, requestedBy: stored.actorId, ...by, reason: null,
+        hitlId: id, grantId, grantVersion: number(metadata, 'grantVersion'), definition, requestedBy: stored.actorId, ...by, mode: null,
+        reason: null,
       },
       texts: { ...NOTHING_YET, ...textsIn(opened, CREATED_TEXTS, this.isErased('execution', executionId)) },
     });
@@ -197,7 +200,8 @@ export class ToldRecords {
     const { input } = texts;
     // Its mode may be another by that, and the reasons of the gate are, which no entry names: of edited ones they are not compared.
     Object.assign(members, {
-      version: number(metadata, 'version'), digest: text(metadata, 'digest'), mode: null, editedBy: stored.actorId,
+      version: number(metadata, 'version'), digest: text(metadata, 'digest'), mode: null,
+      editedBy: stored.actorId,
     });
     Object.assign(texts, textsIn(opened, EDITED_TEXTS, this.isErased('request', id)), { reasons: null });
     texts['requestedInput'] ??= input;
@@ -271,7 +275,8 @@ const NOTHING_YET: Texts = { diff: null, editor: null, output: null, error: null
 
 function startedMembers(metadata: JsonObject): Record<string, FactValue> {
   return {
-    hitlId: text(metadata, 'hitlId') ?? null, grantId: text(metadata, 'grantId') ?? null,
+    hitlId: text(metadata, 'hitlId') ?? null, mode: text(metadata, 'hitlId') === undefined ? UNASKED : null,
+    grantId: text(metadata, 'grantId') ?? null,
     grantVersion: number(metadata, 'grantVersion') ?? null, definition: text(metadata, 'definition'),
   };
 }

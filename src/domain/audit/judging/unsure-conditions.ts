@@ -1,6 +1,5 @@
 import { conditionReads, evaluateCondition, type ConditionFacts } from '../../gate/conditions.js';
 import { isJsonObject, type JsonValue } from '../../json.js';
-import { ERASED } from '../read-entry.js';
 import type { Blanks } from './open-entry.js';
 
 /** What of a call is erased. */
@@ -33,12 +32,12 @@ export function isUnsure(when: string, facts: ConditionFacts, erased: ErasedCall
 function isGone(member: string | undefined, value: object | undefined, blanks: Blanks | undefined): boolean {
   if (!blanks) return false;
   if (member === undefined || blanks.isWhole || blanks.names.has(member)) return true;
-  return blanks.nameless > 0 && (member === ERASED || value === undefined || !Object.hasOwn(value, member));
+  return blanks.nameless.has(member) || (blanks.nameless.size > 0 && (value === undefined || !Object.hasOwn(value, member)));
 }
 
 function leftOf(value: ConditionFacts['input'], blanks: Blanks | undefined): ConditionFacts['input'] {
   if (!blanks) return value;
   if (blanks.isWhole) return {};
-  const isLeft = ([name]: [string, JsonValue]) => !blanks.names.has(name) && (blanks.nameless === 0 || name !== ERASED);
+  const isLeft = ([name]: [string, JsonValue]) => !blanks.names.has(name) && !blanks.nameless.has(name);
   return isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(isLeft)) : {};
 }

@@ -50,7 +50,12 @@ export function liftLeaf({ place, hash: leaf }: PlacedLeaf, depth: number): Uint
 
 /** Root of the map over all its leaves, each place taken once. For one who has them all: a verifier, or a test. */
 export function mapRoot(leaves: readonly PlacedLeaf[]): Uint8Array {
-  return rootUnder([...leaves].sort(byPlace), 0);
+  return subtreeRoot(leaves, 0);
+}
+
+/** The same of the leaves below one node at this depth. */
+export function subtreeRoot(leaves: readonly PlacedLeaf[], depth: number): Uint8Array {
+  return rootUnder([...leaves].sort(byPlace), depth);
 }
 
 /**
@@ -82,6 +87,13 @@ export function mapRootOver({ place, hash: leaf }: PlacedLeaf, siblings: readonl
 /** The bit of a place in which the paths part below a node at this depth. */
 export function bitAt(place: Uint8Array, depth: number): 0 | 1 {
   return ((place[depth >> 3]! >> (7 - (depth & 7))) & 1) as 0 | 1;
+}
+
+/** The bit in which two places part, which are not the same. */
+export function partingOf(one: Uint8Array, other: Uint8Array): number {
+  let depth = 0;
+  while (bitAt(one, depth) === bitAt(other, depth)) depth++;
+  return depth;
 }
 
 export function byPlace(a: { readonly place: Uint8Array }, b: { readonly place: Uint8Array }): number {

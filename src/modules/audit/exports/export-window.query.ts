@@ -1,6 +1,6 @@
 import { firstIdAt } from '../../../domain/ids.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { NEAR_MS } from '../entry-walks.query.js';
+import { NEAR_MS } from '../entry-walk.js';
 import { leavesOf, placeOf } from '../trees/tree-reader.query.js';
 
 /** Leaves that are looked at together when the edge of a window is searched. */

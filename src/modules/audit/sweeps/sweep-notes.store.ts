@@ -1,4 +1,6 @@
+import { shownNotes } from '../../../domain/audit/shown-values.js';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
+import { READABLE_NOTES } from '../sweep-entries.query.js';
 import type { Sweep } from './sweep.js';
 
 export type NotesOfSweep = Required<Pick<Sweep, 'organizationId' | 'id' | 'notes'>>;
@@ -7,11 +9,11 @@ export type NotesOfSweep = Required<Pick<Sweep, 'organizationId' | 'id' | 'notes
 export async function notesInForce(run: RunStatement): Promise<NotesOfSweep[]> {
   const rows = await run(
     `select s.organization_id as "organizationId", s.id, s.notes from audit_sweeps s
-     where exists (select from json_object_keys(s.notes) as told(entry_id)
+     where exists (select from json_object_keys(${READABLE_NOTES}) as told(entry_id)
        join audit_entries e on e.organization_id = s.organization_id and e.id = told.entry_id)`,
     [],
   );
-  return rows as unknown as NotesOfSweep[];
+  return (rows as unknown as NotesOfSweep[]).map((row) => ({ ...row, notes: shownNotes(row.notes) }));
 }
 
 export async function writeNotes(run: RunStatement, { organizationId, id, notes }: NotesOfSweep): Promise<void> {

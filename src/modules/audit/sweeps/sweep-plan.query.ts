@@ -1,6 +1,7 @@
 import { boundary } from '../../../domain/audit/seam.js';
 import type { PlacedEvent } from '../../../domain/audit/belongings.js';
 import { PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
+import { shownTime } from '../../../domain/audit/shown-values.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import { firstIdAt } from '../../../domain/ids.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
@@ -29,9 +30,9 @@ export async function sweptBelow(
      join audit_checkpoints p on p.organization_id = $2 and p.size = c.platform_size
      where c.organization_id = $1`,
     [organizationId, PLATFORM_TREE],
-  )) as { size: string; platformSize: string; madeAt: Date }[];
+  )) as { size: string; platformSize: string; madeAt: unknown }[];
   const checkpoints = rows.map(({ size, platformSize, madeAt }) =>
-    ({ size: Number(size), platformSize: Number(platformSize), madeAt: madeAt.toISOString() }));
+    ({ size: Number(size), platformSize: Number(platformSize), madeAt: shownTime(madeAt) ?? 'no time' }));
   const size = boundary(checkpoints, anchored, before);
   if (size === 0) return undefined;
   const { root, platformSize, madeAt } = (await checkpointOfSize(run, organizationId, size))!;

@@ -1,11 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import { shownSweep, shownTime } from '../../../domain/audit/shown-values.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { Tx } from '../../../platform/database/tx.js';
 import { forgetSweptNotes } from '../erasures/erasure-notes.store.js';
 import type { ChainCut, Sweep, SweepState, ToldCut } from './sweep.js';
 
-interface SweepRow extends Omit<Sweep, 'before'> {
-  readonly before: Date;
+interface SweepRow extends Omit<Sweep, 'before' | 'cuts' | 'checkpoint' | 'notes'> {
+  readonly before: unknown;
+  readonly cuts: unknown;
+  readonly checkpoint: unknown;
+  readonly notes: unknown;
 }
 
 /** The rows of sweeps, and the deletion of what they have archived. */
@@ -98,7 +102,8 @@ export async function sweepsIn(run: ReadStatement, states: readonly SweepState[]
      where state = any ($1) and ($2::text is null or organization_id = $2) order by organization_id, made_at, id`,
     [states, organizationId ?? null],
   )) as SweepRow[];
-  return rows.map((row) => ({ ...row, before: row.before.toISOString() }));
+  return rows.map(({ before, cuts, checkpoint, notes, ...row }) =>
+    ({ ...row, before: shownTime(before) ?? 'no time', ...shownSweep({ cuts, checkpoint, notes }) }));
 }
 
 /** An organization's sweeps by id, oldest first, and how far each has come. */

@@ -43,6 +43,8 @@ export interface Sweep {
   readonly disclosures: string | null;
   /** Of each of its entries, by id, the note that the server's key has signed; once it is recorded. */
   readonly notes?: Readonly<Record<string, string>>;
+  /** False where its row does not say all that it should. */
+  readonly isReadable?: boolean;
 }
 
 /** One process of all sweeps at a time. */

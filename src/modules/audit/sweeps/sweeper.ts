@@ -244,6 +244,7 @@ export class Sweeper {
   private async delete(organizationId: string): Promise<number> {
     let entries = 0;
     for (const sweep of await this.recordedOf(organizationId)) {
+      if (sweep.isReadable === false) throw new SweepRefused(`the row of sweep ${sweep.id} cannot be read: nothing more is deleted`);
       if (!(await this.archive.exists(skeletonName.of(organizationId, sweep.id)))) {
         throw new SweepRefused(`the archive of sweep ${sweep.id} is not there: its entries stay until it is`);
       }

@@ -1,4 +1,5 @@
 import { PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/checkpoint.js';
+import { shownTime } from '../../../domain/audit/shown-values.js';
 import type { NextKey } from '../../../domain/audit/next-key.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 
@@ -19,11 +20,11 @@ export interface SigningKeyRow {
 type CheckpointRow = Omit<StoredCheckpoint, 'size' | 'platformSize' | 'madeAt'> & {
   readonly size: string;
   readonly platformSize: string;
-  readonly madeAt: Date;
+  readonly madeAt: unknown;
 };
 
-const COLUMNS = `c.organization_id as "organizationId", c.size, c.root, c.note, c.platform_size as "platformSize",
-  c.made_at as "madeAt"`;
+const COLUMNS = `c.organization_id as "organizationId", c.size, coalesce(c.root, '') as root, coalesce(c.note, '') as note,
+  c.platform_size as "platformSize", c.made_at as "madeAt"`;
 
 /** The newest checkpoint of a tree, an organization's or `platform`. */
 export async function newestCheckpoint(run: ReadStatement, tree: string = PLATFORM_TREE): Promise<StoredCheckpoint | undefined> {
@@ -97,5 +98,5 @@ export async function instanceName(run: ReadStatement): Promise<string> {
 }
 
 function stored({ size, platformSize, madeAt, ...rest }: CheckpointRow): StoredCheckpoint {
-  return { ...rest, size: Number(size), platformSize: Number(platformSize), madeAt: madeAt.toISOString() };
+  return { ...rest, size: Number(size), platformSize: Number(platformSize), madeAt: shownTime(madeAt) ?? 'no time' };
 }

@@ -127,8 +127,8 @@ const THIN_OUT = `
       select x.organization_id, x.size from hour x where x.place > 1
         and exists (select from audit_checkpoints newer where newer.organization_id = x.organization_id and newer.size > x.size)
         and not exists (select from audit_sweeps s
-          where s.organization_id = x.organization_id and (s.checkpoint ->> 'size')::bigint = x.size
-            or x.organization_id = '${PLATFORM_TREE}' and (s.checkpoint ->> 'platformSize')::bigint = x.size)
+          where s.organization_id = x.organization_id and s.checkpoint ->> 'size' = x.size::text
+            or x.organization_id = '${PLATFORM_TREE}' and s.checkpoint ->> 'platformSize' = x.size::text)
         and not exists (select from audit_anchors a where x.organization_id = '${PLATFORM_TREE}' and a.size = x.size)
         and not exists (select from audit_signing_keys k where x.platform_size in (k.from_size, k.retired_at_size))
       limit $2) spent

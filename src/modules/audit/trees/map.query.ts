@@ -1,3 +1,4 @@
+import type { ShownMapNode } from '../../../domain/audit/entry-source.js';
 import { MAP_DEPTH, mapPlace, type OrganizationHead } from '../../../domain/audit/tree/map.js';
 import type { MapContent, MapKey, MapSource } from '../../../domain/audit/tree/stored-map.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
@@ -40,6 +41,40 @@ export async function mapHeadOf(run: ReadStatement, organization: string): Promi
   )) as { size: string; root: string }[];
   return row && { organization, size: Number(row.size), root: row.root };
 }
+
+/** The head of a leaf as its row has it, with whatever organization that names. */
+export async function mapHeadAt(run: ReadStatement, place: Uint8Array): Promise<OrganizationHead | undefined> {
+  const [row] = (await run(
+    `select organization_id as organization, size, root from audit_map_nodes where depth = ${MAP_DEPTH} and prefix = $1`,
+    [Buffer.from(place)],
+  )) as { organization: string | null; size: string; root: string | null }[];
+  return row && { organization: row.organization ?? '', size: Number(row.size), root: row.root ?? '' };
+}
+
+/** As a row has it: a number as its digits, and anything null where somebody has made room for that. */
+export interface MapNodeRow {
+  readonly depth: number;
+  readonly prefix: Buffer | null;
+  readonly hash: Buffer | null;
+  readonly organization: string | null;
+  readonly size: string | null;
+  readonly root: string | null;
+}
+
+/**
+ * The whole map for whoever computes it anew: a prefix comes before all that are longer and begin with it, so every node before those
+ * below it. A leaf is looked for where its organization should stand, and not where its row says.
+ */
+export const MAP_NODES = `
+  select m.depth, m.prefix, m.hash, m.organization_id as organization, m.size, m.root from audit_map_nodes m
+  order by case when m.depth = ${MAP_DEPTH} and m.organization_id is not null
+    then sha256(convert_to(m.organization_id, 'UTF8')) else m.prefix end, m.depth`;
+
+export function mapNode({ prefix, hash, size, ...row }: MapNodeRow): ShownMapNode {
+  return { ...row, prefix: prefix ?? EMPTY, hash: hash ?? EMPTY, size: size === null ? null : Number(size) };
+}
+
+const EMPTY = Buffer.alloc(0);
 
 // Where no node stands there are not two leaves, so that the first one is the only one.
 const CONTENTS = `

@@ -94,7 +94,8 @@ export class TreeKeeper implements OnApplicationBootstrap, BeforeApplicationShut
     const age = await this.leadership.run(async (run) => {
       const newest = await newestCheckpoint(reading(run));
       // When it was made is the row's word: one of the future must not put the next one off.
-      return newest ? Math.max(0, (await now(run)).getTime() - Date.parse(newest.madeAt)) : Number.POSITIVE_INFINITY;
+      const since = (await now(run)).getTime() - Date.parse(newest?.madeAt ?? '');
+      return Number.isNaN(since) ? Number.POSITIVE_INFINITY : Math.max(0, since);
     });
     const made = performance.now() - age;
     const integrator = new Integrator(this.leadership, trees);

@@ -47,6 +47,13 @@ interface LeafTileRow {
   readonly hashes: string;
 }
 
+/** An array, of which only somebody else makes nothing. */
+const listed = (column: string, name = column) => `coalesce(to_json(${column}), '[]') as ${name}`;
+/** Texts of the platform's leaves. */
+const textsIn = (column: string) => listed(`array_replace(${column}, null, '')`, 'data');
+/** Leaves in three arrays; `$` stands for the beginning of their columns' names. */
+export const LEAF_ARRAYS = ['chains', 'seqs', 'hashes'].map((name) => listed(`$${name}`, name)).join(', ');
+const TILE_ARRAYS = `${listed('chains')}, ${listed('seqs')}, coalesce(encode(hashes, 'hex'), '') as hashes`;
 const HEX_DIGITS = 64;
 const TILES_AT_ONCE = 16;
 /** What clocks of replicas and the time that an entry waits for its chain may come to. */
@@ -95,7 +102,7 @@ export async function* leafRunsOf(run: ReadStatement, organizationId: string, fi
     ({ from: Math.max(from, first), leaves: leaves.slice(Math.max(0, first - from)) });
   for (let next = Math.floor(first / TILE_WIDTH); ; next += TILES_AT_ONCE) {
     const tiles = (await run(
-      `select tile, to_json(chains) as chains, to_json(seqs) as seqs, encode(hashes, 'hex') as hashes
+      `select tile, ${TILE_ARRAYS}
        from audit_tree_leaves where organization_id = $1 and tile >= $2 and tile < $3 order by tile`,
       [organizationId, next, next + TILES_AT_ONCE],
     )) as LeafTileRow[];
@@ -165,6 +172,20 @@ export async function* platformLeavesOf(
   if (end > tiled) yield within(row.data, tiled);
 }
 
+/** All leaves of the platform's tree as its tiles and its tail have them: as {@link leafRunsOf}. */
+export async function* platformRunsOf(run: ReadStatement): AsyncGenerator<{ from: number; texts: readonly string[] }, void, void> {
+  const row = await treeRow(run, PLATFORM_TREE);
+  for (let next = 0; ; next += TILES_AT_ONCE) {
+    const tiles = (await run(
+      `select tile, ${textsIn('data')} from audit_platform_leaves where tile >= $1 and tile < $2 order by tile`,
+      [next, next + TILES_AT_ONCE],
+    )) as { tile: string; data: string[] }[];
+    for (const { tile, data } of tiles) yield { from: Number(tile) * TILE_WIDTH, texts: data };
+    if (tiles.length < TILES_AT_ONCE) break;
+  }
+  if (row && row.data.length > 0) yield { from: Number(row.size) - row.data.length, texts: row.data };
+}
+
 /** Roots of full tiles at a tile level, 0 being that of the leaves. */
 export function tileRoots(run: ReadStatement, tree: string, level: number, tiles: readonly number[]): Promise<Uint8Array[]> {
   if (level > 0) return upperTiles(run, tree, level, tiles, 'root');
@@ -196,8 +217,7 @@ function tilesOf(run: ReadStatement, tree: string, size: number): TileSource {
 
 async function treeRow(run: ReadStatement, tree: string): Promise<TreeRow | undefined> {
   const [row] = (await run(
-    `select size, root, to_json(tail_chains) as chains, to_json(tail_seqs) as seqs, to_json(tail_hashes) as hashes,
-       to_json(tail_data) as data from audit_trees where organization_id = $1`,
+    `select size, root, ${LEAF_ARRAYS.replaceAll('$', 'tail_')}, ${textsIn('tail_data')} from audit_trees where organization_id = $1`,
     [tree],
   )) as TreeRow[];
   return row;
@@ -205,7 +225,7 @@ async function treeRow(run: ReadStatement, tree: string): Promise<TreeRow | unde
 
 async function leafTiles(run: ReadStatement, tree: string, tiles: readonly number[]): Promise<LeafTileRow[]> {
   const rows = await run(
-    `select tile, to_json(chains) as chains, to_json(seqs) as seqs, encode(hashes, 'hex') as hashes
+    `select tile, ${TILE_ARRAYS}
      from audit_tree_leaves where organization_id = $1 and tile = any ($2)`,
     [tree, tiles],
   );
@@ -218,7 +238,7 @@ async function leafRoots(run: ReadStatement, tree: string, tiles: readonly numbe
 }
 
 async function platformTiles(run: ReadStatement, tiles: readonly number[]): Promise<string[][]> {
-  const rows = await run('select tile, to_json(data) as data from audit_platform_leaves where tile = any ($1)', [tiles]);
+  const rows = await run(`select tile, ${textsIn('data')} from audit_platform_leaves where tile = any ($1)`, [tiles]);
   return inOrder(rows as { tile: string; data: string[] }[], tiles).map(({ data }) => data);
 }
 

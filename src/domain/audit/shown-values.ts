@@ -1,0 +1,76 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
+import type { ShownSeam } from './entry-source.js';
+import { canonical } from './judging/shown-text.js';
+
+// What rows show to a verification. Whoever owns the database can put anything there that its columns take, or widen these: so nothing
+// is taken for what it should be. What cannot be read becomes a value that no entry has, by which its row is found; nothing here throws.
+
+/** A lone surrogate or a NUL: no text column of the database holds either. */
+const IN_NO_TEXT = /[\uD800-\uDFFF\0]/u;
+
+/** ISO 8601, UTC, with milliseconds; of what is no moment that this program could have written (`infinity`, the year 290000) its name. */
+export function shownTime(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+  return typeof value === 'number' ? String(value) : 'no time';
+}
+
+/** The canonical text of JSON, or a text that is none where it has none. */
+export function shownJson(value: JsonValue): string | null {
+  return value === null ? null : canonical(value);
+}
+
+/** A text that people may be told; of anything else, and of what no text column holds, its JSON. */
+export function shownText(value: JsonValue | undefined): string {
+  return isText(value) ? value : canonical(value);
+}
+
+/** Where one chain was cut, as the row of a sweep has it. */
+export type ShownCut = Pick<ShownSeam, 'chain' | 'seq' | 'hash' | 'count'> & { readonly sweepEntryId?: string };
+
+/** What a row says of a sweep. */
+export interface ShownSweep {
+  readonly cuts: readonly ShownCut[];
+  readonly checkpoint: ShownSeam['checkpoint'] & JsonObject;
+  /** By the ids of its entries. */
+  readonly notes: Readonly<Record<string, string>>;
+  /** Whether all of it could be read. */
+  readonly isReadable: boolean;
+}
+
+/** @param notes none where it was not recorded yet */
+export function shownSweep({ cuts, checkpoint, notes }: Readonly<Record<'cuts' | 'checkpoint' | 'notes', unknown>>): ShownSweep {
+  const read = { cuts: Array.isArray(cuts) ? cuts.filter(isCut) : [], checkpoint: belowOf(checkpoint), notes: shownNotes(notes) };
+  const isReadable = Array.isArray(cuts) && read.cuts.length === cuts.length && read.checkpoint !== undefined &&
+    isJsonObject(notes) && Object.keys(read.notes).length === Object.keys(notes).length;
+  return { ...read, checkpoint: read.checkpoint ?? NOWHERE, isReadable };
+}
+
+/** Those of a sweep's notes that are texts. */
+export function shownNotes(value: unknown): Record<string, string> {
+  return isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter((one): one is [string, string] => isText(one[1]))) : {};
+}
+
+/** No tree had this size. */
+const NOWHERE = { size: -1, root: '', platformSize: -1, platformRoot: '' };
+
+function belowOf(value: unknown): ShownSweep['checkpoint'] | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { size, root, platformSize, platformRoot } = value;
+  return isCount(size) && isCount(platformSize) && isText(root) && isText(platformRoot)
+    ? { ...value, size, root, platformSize, platformRoot } : undefined;
+}
+
+function isCut(value: unknown): value is ShownCut {
+  if (!isJsonObject(value)) return false;
+  const { chain, seq, hash, count, sweepEntryId } = value;
+  return isText(chain) && isCount(seq) && isText(hash) && isCount(count) && (sweepEntryId === undefined || isText(sweepEntryId));
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && !IN_NO_TEXT.test(value);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
