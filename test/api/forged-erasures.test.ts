@@ -151,7 +151,7 @@ async function hindered({ organizationId }: Scene, env: Record<string, string> =
 const isUnsigned = { kind: 'unauthorised_erasure', detail: expect.stringMatching(/says that values were erased/) };
 
 test('an erasure that no server carried out is found by server, command and file; a real one, and one with the key, is one', async () => {
-  const remembered = join(runFolder(), `forged-${process.pid}.json`);
+  const remembered = join(runFolder(), `forged-erasures-${process.pid}.json`);
   await reallyErased(await aScene());
   const scenes = [await aScene(), await aScene(), await aScene(), await aScene()] as const;
   expect(await ofDatabase('--remember', remembered)).toMatchObject({ code: 0, verdict: 'valid' });

@@ -3,13 +3,12 @@ import { asRoot, type Client, type Reply } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { teamMates } from '../support/counts.js';
 import type { DatabaseProxy } from '../support/database-proxy.js';
-import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, requestOf } from '../support/gate.js';
 import { aPerson, aTeam, type BuiltPerson, firstOrganization, type Role } from '../support/people.js';
 import { pause } from '../support/races.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import type { TestServer } from '../support/server.js';
-import { begunOn, isWaitingOn, twoServers, type TwoServers } from '../support/two-servers.js';
+import { begunOn, isWaitingOn, tableHeld, twoServers, type TwoServers } from '../support/two-servers.js';
 
 // One server has a call or an approval under way when another one changes what all agents of the organization share. After the
 // answer to the change nothing begins, and nobody decides, by what was before.
@@ -112,18 +111,16 @@ describe('what agents may do', () => {
 
   test.each(CHANGES)('%s when a call is just committing: the answer waits for it', async (_name, change, status, word) => {
     const right = await aRight('auto');
-    // Whoever commits an execution waits here, past its comparison and with its locks, for a second.
-    const inTheWay = other.sql(`do $$ begin lock table executions in share mode; perform pg_sleep(1); end $$`);
-    await eventually(async () => {
-      const locks = await other.sql(`select from pg_locks where relation = 'executions'::regclass and mode = 'ShareLock' and granted`);
-      expect(locks).toHaveLength(1);
-    }, { every: 10 });
+    // Whoever commits an execution waits here, past its comparison and with its locks.
+    const inTheWay = await tableHeld(other, 'executions', 'share');
     const called = call(right);
     await isWaiting('gate_commit');
-    expect((await change(right)).status).toBeLessThan(300);
+    const changed = change(right);
+    expect(await Promise.race([changed.then(({ status }) => `answered ${status}`), pause(400).then(() => 'later')])).toBe('later');
+    await inTheWay.release();
+    expect((await changed).status).toBeLessThan(300);
     const atTheAnswer = await begun();
     expect([200, status]).toContain((await called).status);
-    await inTheWay;
     await pause(300);
     expect(await begun()).toEqual(atTheAnswer);
     const next = await call(right);

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.js';
 import { defineCapability, executionBecomes, requestOf } from '../support/gate.js';
 import { startReceiver, type Receiver } from '../support/receiver.js';
 import type { TestServer } from '../support/server.js';
-import { begunOn, isWaitingOn, twoServers, type TwoServers } from '../support/two-servers.js';
+import { begunOn, isWaitingOn, tableHeld, twoServers, type TwoServers } from '../support/two-servers.js';
 
 // One server has calls under way when another one stops their agent. After the stop's answer nothing begins any more, and it
 // answers although the first server is frozen with its locks held.
@@ -83,14 +83,16 @@ describe('what was decided without it', () => {
 
   test.each(SCOPES)('a call that is just committing when %s is stopped: the answer waits for it', async (scope) => {
     const agent = await anAgentThere();
-    // Whoever commits an execution waits here, past its comparison and with its locks, for a second.
-    const inTheWay = other.sql(`do $$ begin lock table executions in share mode; perform pg_sleep(1); end $$`);
+    // Whoever commits an execution waits here, past its comparison and with its locks.
+    const inTheWay = await tableHeld(other, 'executions', 'share');
     const call = search(agent);
     await isWaiting('gate_commit');
-    const made = (await stop(scope, agent)).expect(201);
+    const answer = stop(scope, agent);
+    expect(await Promise.race([answer, pause(400)])).toBe('later');
+    await inTheWay.release();
+    const made = (await answer).expect(201);
     const atTheAnswer = await begun();
     expect([200, 403]).toContain((await call).status);
-    await inTheWay;
     await pause(300);
     expect(await begun()).toEqual(atTheAnswer);
     await lift(made);

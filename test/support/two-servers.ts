@@ -52,11 +52,13 @@ export async function hasAsked(server: TestServer, query: string): Promise<void>
   });
 }
 
-/** Keeps everybody from reading a table, until it is released. */
-export async function tableHeld(server: TestServer, table: string): Promise<{ release(): Promise<void> }> {
+/** Keeps everybody from reading a table, or from writing it (`share`), until it is released. */
+export async function tableHeld(
+  server: TestServer, table: string, mode: 'access exclusive' | 'share' = 'access exclusive',
+): Promise<{ release(): Promise<void> }> {
   const client = new pg.Client({ connectionString: server.database.url });
   await client.connect();
-  await client.query(`begin; lock table ${table} in access exclusive mode`);
+  await client.query(`begin; lock table ${table} in ${mode} mode`);
   let released: Promise<void> | undefined;
   return { release: () => (released ??= client.end()) };
 }
