@@ -43,6 +43,7 @@ const SECONDS = {
   'test/faults/stop.test.ts': 26,
   'src/domain/audit/judging/shown-text.test.ts': 25,
   'test/api/bad-input.test.ts': 24,
+  'test/api/erase-escaped.test.ts': 24,
   'test/api/erase-sign-in.test.ts': 23,
   'test/api/erase-values.test.ts': 22,
   'test/faults/clock-ahead.test.ts': 22,

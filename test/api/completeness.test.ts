@@ -73,6 +73,51 @@ const SHOWN_BY_REQUESTS = [
   ['requestedInput', `requested_input = '{}' where requested_input is not null`], ['diff', `edit_diff = '[]' where edited_by is not null`],
 ] as const;
 
+/** What rows show that no entry tells of, each row put in the place of one that is there. */
+const SHOWN_WITHOUT_ENTRY: readonly [string, string, RegExp][] = [
+  ['a report that is a text', `update executions set report = '"done, says the agent: paid 1,000,000 EUR"' where report is null`,
+    /^execution exec_\w+ shows something in the place of its report, which no entry tells$/],
+  ['a report that is a list', `update executions set report = '[{"outcome":"success","output":{"paid":1000000}}]' where report is null`,
+    /shows something in the place of its report/],
+  ['a text in the place of a report that was made', `update executions set report = '"paid"' where report is not null`,
+    /^the report on execution exec_\w+ is gone: entry \d+/],
+  ['a settlement that is a list', `update executions set settlement = '[{"outcome":"success","by":"root","note":"fine"}]'`,
+    /shows something in the place of its settlement/],
+  ['an edit that is a list', `update executions set edit = '[{"by":"root","diff":[]}]' where edit is null`,
+    /shows something in the place of its edit/],
+  ['more in a report', `update executions set report = (report::jsonb || '{"approvedBy":"usr_ceo"}')::json where report is not null`,
+    /shows more in its report than such a one has/],
+  ['more in an edit', `update executions set edit = (edit::jsonb || '{"reason":"the CEO said so"}')::json where edit is not null`,
+    /shows more in its edit than such a one has/],
+  ['a report at no time', `update executions set report = (report::jsonb || '{"at":"approved by the CEO"}')::json
+    where report is not null`,
+    /shows no time of its report/],
+  ['an edit at no time', `update executions set edit = (edit::jsonb || '{"at":"never"}')::json where edit is not null`,
+    /shows no time of its edit/],
+  ["a report's output under another name", `update executions set report = '{"outcome":"success","result":{"sent":false},"durationMs":5,
+    "at":"2026-01-01T00:00:00.000Z"}' where report is not null`, /shows more in its report than such a one has/],
+  ["a report's output gone", `update executions set report = (report::jsonb - 'output')::json where report is not null`,
+    /^the report on execution exec_\w+ has another output than its entries say$/],
+  ["a report's duration in words", `update executions set report = (report::jsonb || '{"durationMs":"long"}')::json
+    where report is not null`, /has durationMs "long", its entries say 5$/],
+  ["a report's duration as a text", `update executions set report = (report::jsonb || '{"durationMs":"5"}')::json
+    where report is not null`, /has durationMs "5", its entries say 5$/],
+  ['why one was done', `update executions set reason = 'approved by usr_ceo, who signed for it' where status = 'executed'`,
+    /has reason approved by usr_ceo, who signed for it, its entries say nothing$/],
+  ['a request of a blocked one', `update executions set hitl_request_id = 'hitl_x' where status = 'blocked'`,
+    /has hitlId hitl_x, its entries say nothing$/],
+  ['how long a blocked one took', `update executions set duration_ms = 4711 where status = 'blocked'`,
+    /has durationMs 4711, its entries say nothing$/],
+  ['how long a cancelled one took', `update executions set duration_ms = 4711 where status = 'cancelled'`,
+    /has durationMs 4711, its entries say nothing$/],
+  ['how long a waiting one took', `update executions set duration_ms = 4711 where status = 'pending_hitl'`,
+    /has durationMs 4711, its entries say nothing$/],
+  ['an edit that is not shown any more', 'update hitl_requests set edited_at = null',
+    /^request hitl_\w+ has editedBy usr_\w+ \(at no time\), its entries say usr_\w+$/],
+  ['an edit of nobody', 'update hitl_requests set edited_at = now() where edited_at is null',
+    /has editedBy nobody, its entries say nothing$/],
+];
+
 describe('what a superuser does to the rows is found, and named', () => {
   const execution = `(select id from executions where agent_id = '%' and status = 'executed' and hitl_request_id is null limit 1)`;
   const request = `(select id from hitl_requests where agent_id = '%' and status = 'approved' limit 1)`;
@@ -151,6 +196,7 @@ describe('what a superuser does to the rows is found, and named', () => {
       /^execution exec_\w+ has mode escalate, its entries say block$/],
     ['the mode of what nobody was asked about', `update executions set effective_mode = 'block' where id = ${execution}`,
       /^execution exec_\w+ has mode block, its entries say unasked$/],
+    ...SHOWN_WITHOUT_ENTRY,
     ['another note of a vote', `update hitl_votes set note = 'only under protest'`, /^vote .* has another note than its entries say/],
   ])('%s', async (_, change, detail) => {
     const statement = change.replaceAll('%', story.agent.id);

@@ -159,7 +159,7 @@ test('what was erased agrees with what is erased, and nothing beside it may chan
     expect(other).toEqual([expect.stringMatching(/^incomplete: execution exec_\w+ has another input than its entries say$/)]);
   }
   const report = await lookedAt('executions', 'update executions set report = $2 where id = $1',
-    [id, '{"outcome":"success","output":{"to":"[erased]","sum":8}}']);
+    [id, '{"outcome":"success","output":{"to":"[erased]","sum":8},"at":"2026-01-01T00:00:00.000Z"}']);
   expect(report).toEqual([expect.stringMatching(/^incomplete: the report on execution exec_\w+ has another output than its entries say$/)]);
   expect(await lookedAt('hitl_requests', 'update hitl_requests set note = null where id = $1', [mail])).toEqual([]);
   expect(await lookedAt('hitl_requests', `update hitl_requests set reasons = '[]' where id = $1`, [many]))

@@ -91,7 +91,8 @@ export async function toldInFull(server: TestServer, story: Story): Promise<void
   const { agent, ask, admin, lead, member, owner } = story;
   const run = (capability: string, input: object = {}) => agent.client.post('/api/v1/execute', { capability, input });
   const searched = (await run('web.search', { q: 'steel' })).expect(200);
-  (await agent.client.post(`/api/v1/executions/${searched.text('executionId')}/report`, { outcome: 'success' })).expect(200);
+  const told = { outcome: 'success', output: { sent: true }, durationMs: 5 };
+  (await agent.client.post(`/api/v1/executions/${searched.text('executionId')}/report`, told)).expect(200);
   (await run('calendar.write')).expect(200);
   expectBlocked(await run('file.delete'));
   (await run('file.read')).expect(403);

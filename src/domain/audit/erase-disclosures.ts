@@ -1,8 +1,10 @@
 import type { JsonValue } from '../json.js';
 import { opens } from './check-disclosures.js';
 import { blankOf, disclosuresText, placeDigest, type Disclosure } from './commitments.js';
+import { isCutSummary } from './output-summary.js';
 import { pointerSteps, pointerToken } from './pointer.js';
 import { ERASED, isErasedName } from './read-entry.js';
+import type { Holds } from './text-finder.js';
 
 /** Steps of a pointer to a member that someone named: `/metadata/input/<key>`. */
 const STEPS_TO_MEMBER = 3;
@@ -42,7 +44,7 @@ export interface Found {
 }
 
 /** Finds the disclosures whose value, or whose key, holds one of the texts that the test knows. */
-export function findIn(text: string, holds: (text: string) => boolean): Found {
+export function findIn(text: string, holds: Holds): Found {
   const digests: string[] = [];
   const erasedKeys: string[] = [];
   for (const { d, pointer, value, erased } of readStored(text)) {
@@ -50,49 +52,18 @@ export function findIn(text: string, holds: (text: string) => boolean): Found {
     const key = steps.length === STEPS_TO_MEMBER ? steps[STEPS_TO_MEMBER - 1]! : ERASED;
     const inKey = !isErasedName(key) && holds(key);
     if (inKey) erasedKeys.push(d);
-    if (!erased && (inKey || (value !== undefined && someText(JSON.parse(value) as JsonValue, holds)))) digests.push(d);
+    if (!erased && (inKey || (value !== undefined && isIn(JSON.parse(value) as JsonValue, pointer, holds)))) digests.push(d);
   }
   return { digests, erasedKeys };
 }
 
-/**
- * A test for whether a text holds one of the wanted ones as whole words: no letter, digit or mark stands right before or
- * after. Letter case, runs of white space and the two Unicode spellings of an accented letter make no difference. E-mail
- * and network addresses are only met whole: `a@example.org` is not in `da.a@example.org`, nor `10.0.0.1` in `10.0.0.1.5`.
- */
-export function textFinder(wanted: readonly string[]): (text: string) => boolean {
-  const byJoiners = new Map<string, string[]>();
-  for (const one of new Set(wanted.map(fold))) {
-    if (one !== '') byJoiners.set(joinersOf(one), [...(byJoiners.get(joinersOf(one)) ?? []), one]);
-  }
-  if (byJoiners.size === 0) return () => false;
-  const pattern = new RegExp([...byJoiners].map(([joiners, words]) => wholeWords(words, joiners)).join('|'), 'u');
-  return (text) => pattern.test(fold(text));
+/** Of all that an entry says, the beginning of an output alone is cut off. */
+function isIn(value: JsonValue, pointer: string, holds: Holds): boolean {
+  if (pointer === '/metadata/outputSummary' && typeof value === 'string') return holds(value, isCutSummary(value));
+  return someText(value, holds);
 }
 
-const WORD = String.raw`[\p{L}\p{N}\p{M}]`;
-
-/** One look around for all of them: somebody may have called from a thousand addresses. */
-function wholeWords(folded: readonly string[], joins: string): string {
-  const before = joins === '' ? '' : `(?<!${WORD}[${joins}])`;
-  const after = joins === '' ? '' : `(?![${joins}]${WORD})`;
-  const words = folded.map((one) => one.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)).sort();
-  return `(?<!${WORD})${before}(?:${words.join('|')})(?!${WORD})${after}`;
-}
-
-/** Characters by which an address goes on: what stands across them belongs to it. */
-function joinersOf(folded: string): string {
-  if (/^[^\s@]+@[^\s@]+$/.test(folded)) return '._%+\\-';
-  if (/^[0-9a-f:.]*:[0-9a-f:.]*$/.test(folded)) return ':.';
-  return /^\d+(\.\d+){3}$/.test(folded) ? '.' : '';
-}
-
-/** Upper case first: only so do `ß` and `SS`, and the two small sigmas, fall together. */
-function fold(text: string): string {
-  return text.normalize('NFC').toUpperCase().toLowerCase().normalize('NFC').replaceAll('ς', 'σ').replaceAll(/\s+/gu, ' ').trim();
-}
-
-function someText(value: JsonValue, holds: (text: string) => boolean): boolean {
+function someText(value: JsonValue, holds: Holds): boolean {
   if (typeof value === 'string') return holds(value);
   if (typeof value === 'number') return holds(String(value));
   if (typeof value !== 'object' || value === null) return false;

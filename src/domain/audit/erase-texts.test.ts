@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { textFinder } from './erase-disclosures.js';
 import { eraseJson, eraseList, eraseText } from './erase-texts.js';
+import { textFinder } from './text-finder.js';
 
 const holds = textFinder(['Jo Doe', 'jo@example.org', '4711-0815', '88123456']);
 
@@ -12,6 +12,8 @@ describe('what holds a text goes, and nothing beside it', () => {
     ['at any depth', { a: [{ b: ['x', 'Jo Doe'] }, true, null] }, { a: [{ b: ['x', '[erased]'] }, true, null] }],
     ['a number', { phone: 88_123_456, n: 8 }, { phone: '[erased]', n: 8 }],
     ['a key, and what it names stays', { 'jo@example.org': { sum: 1 } }, { '[erased]': { sum: 1 } }],
+    ['a text in which it stands escaped', { quoted: '{"to":"Jo\\nDoe","cc":"Al"}' }, { quoted: '[erased]' }],
+    ['a path with it', [{ op: 'remove', path: '/cc~1jo@example.org' }], [{ op: 'remove', path: '[erased]' }]],
     ['keys stay apart', { 'jo@example.org': 1, 'Jo Doe': 2, '[erased]': 3 }, { '[erased] 2': 1, '[erased] 3': 2, '[erased]': 3 }],
     ['an outer key and an inner one', { 'Jo Doe': { 'jo doe': 'Jo Doe' } }, { '[erased]': { '[erased]': '[erased]' } }],
     ['a member named as a prototype is', JSON.parse('{"__proto__":"Jo Doe"}'), JSON.parse('{"__proto__":"[erased]"}')],

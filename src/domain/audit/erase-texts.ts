@@ -1,8 +1,6 @@
 import type { JsonValue } from '../json.js';
 import { ERASED } from './read-entry.js';
-
-/** Whether a text holds what is to be erased; `textFinder` makes them. */
-export type Holds = (text: string) => boolean;
+import type { Holds } from './text-finder.js';
 
 /** A text that holds it goes whole: what stands around a name tells whose it was. */
 export function eraseText(text: string, holds: Holds): string {
@@ -11,7 +9,7 @@ export function eraseText(text: string, holds: Holds): string {
 
 /** Of a list each element by itself. @returns the same list where nothing of it holds it */
 export function eraseList(texts: readonly string[], holds: Holds): readonly string[] {
-  return texts.some(holds) ? texts.map((text) => eraseText(text, holds)) : texts;
+  return texts.some((text) => holds(text)) ? texts.map((text) => eraseText(text, holds)) : texts;
 }
 
 /**

@@ -17,6 +17,8 @@ export interface RecordRow {
   readonly status: string;
   /** What else of the row its entries say, under the names that they use. */
   readonly members: Readonly<Record<string, string | number | boolean | null>>;
+  /** What it shows that no such row ever has, in words. */
+  readonly odd?: readonly string[];
   /** What it shows of itself, and what of the report and the settlement that stand in it. */
   readonly texts?: { readonly own: ShownTexts; readonly report?: ShownTexts | undefined; readonly settlement?: ShownTexts | undefined };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { commitMembers, commitValue, disclosuresText, placeDigest, type Disclosure } from './commitments.js';
-import { textFinder } from './erase-disclosures.js';
 import { blankingOf, searchedTexts, sortedBlanks, textsAt, type SearchedEntry } from './search-entry.js';
+import { textFinder } from './text-finder.js';
 
 function anEntry(more: Partial<SearchedEntry> = {}) {
   const made: Disclosure[] = [];

@@ -2,6 +2,7 @@ import { isId } from '../ids.js';
 import type { JsonValue } from '../json.js';
 import type { Disclosure } from './commitments.js';
 import { blanksIn, eraseIn, findIn } from './erase-disclosures.js';
+import type { Holds } from './text-finder.js';
 
 /** What of an entry an erasure looks at. */
 export interface SearchedEntry {
@@ -43,7 +44,7 @@ const NEVER_ERASED = 'gdpr.erasure_executed';
  * @returns undefined where there is nothing to blank
  * @throws SyntaxError when the disclosures are no JSON, TypeError when what goes is not what was committed to: only tampering does that
  */
-export function blankingOf(entry: SearchedEntry, holds: (text: string) => boolean): Blanking | undefined {
+export function blankingOf(entry: SearchedEntry, holds: Holds): Blanking | undefined {
   const { id, event, hash, disclosures, pointers } = entry;
   if (event === NEVER_ERASED) return undefined;
   const { digests, erasedKeys } = findIn(disclosures, holds);

@@ -43,8 +43,8 @@ const LONG = {
 };
 
 /**
- * What began without a person says no more than that in its entry, whether it was `auto` or `notify`. What a person was asked about has
- * the mode of its request, and is compared with that.
+ * What began without a person says no more than that in its entry, whether it was `auto` or `notify`. Of what a person was asked about
+ * that of its request is compared; who asks a person unbidden may have any.
  */
 const MODE = `case when e.status = 'blocked' then e.effective_mode
   when e.hitl_request_id is null then case when e.effective_mode in ('auto', 'notify') then '${UNASKED}' else e.effective_mode end end`;
@@ -61,17 +61,19 @@ const holds = (column: string) => `coalesce(strpos(e.${column}::text, '${ERASED}
 const of = (column: string, sql: string) =>
   String.raw`case when e.${column} is null or strpos(e.${column}::text, '\u') > 0 then false else ${sql} end`;
 
+/** Retention blanks all of a row. */
+const IS_BLANK = `e.closed_at is not null and e.input = '{}' and e.context is null and e.output is null and e.action is null
+  and e.edit is null
+  and (e.error is null or ${of('error', "e.error::text = json_build_object('code', e.error ->> 'code', 'message', '')::text")})`;
+
 /** What each of an execution, its report and its settlement has lost. */
 const GAPS = `
   select * from (
-    select e.organization_id as "organizationId", e.id,
-      e.closed_at is not null and e.input = '{}' and e.context is null and e.output is null and e.action is null and e.edit is null
-        and (e.error is null or ${of('error', "e.error::text = json_build_object('code', e.error ->> 'code', 'message', '')::text")})
-        as "isBlank",
+    select e.organization_id as "organizationId", e.id, ${IS_BLANK} as "isBlank",
       ${['input', 'context', 'output', 'action', 'edit', 'error', 'reasons'].map(holds).join(' or ')} as "isErased",
-      ${of('report', "e.report -> 'output' is null and e.report -> 'error' is null")} as "isReportBlank",
+      ${IS_BLANK} and ${of('report', "e.report -> 'output' is null and e.report -> 'error' is null")} as "isReportBlank",
       ${holds('report')} as "isReportErased",
-      ${of('settlement', "coalesce(e.settlement ->> 'note' = '', false)")} as "isSettlementBlank",
+      ${IS_BLANK} and ${of('settlement', "coalesce(e.settlement ->> 'note' = '', false)")} as "isSettlementBlank",
       ${holds('settlement')} as "isSettlementErased"
     from executions e where ($1::text is null or e.organization_id = $1) and ($2::text is null or e.agent_id = $2)) e
   where "isBlank" or "isErased" or "isReportBlank" or "isReportErased" or "isSettlementBlank" or "isSettlementErased"`;
@@ -94,13 +96,12 @@ function recordOf(row: Row): RecordRow {
   const { organizationId, id, agentId, capability, status } = row;
   const { reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, mode, durationMs, entryId } = row;
   const [report, settlement, edit] = [object(row.report), object(row.settlement), object(row.edit)];
-  const told = report ?? {};
   return {
-    organizationId, id, agentId, capability, status,
+    organizationId, id, agentId, capability, status, odd: oddIn(row),
     members: {
       reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, mode, durationMs, entryId,
       reported: report ? shownText(report['outcome']) : null,
-      reportedMs: typeof told['durationMs'] === 'number' ? told['durationMs'] : null,
+      reportedMs: durationOf(report),
       settled: settlement ? shownText(settlement['outcome']) : null,
       settledBy: settlement ? shownText(settlement['by']) : null,
     },
@@ -129,6 +130,36 @@ function gapsOf({ organizationId, id, ...is }: GapRow): RecordGap[] {
     ...of('execution', is.isBlank, is.isErased), ...of('report', is.isReportBlank, is.isReportErased),
     ...of('settlement', is.isSettlementBlank, is.isSettlementErased),
   ];
+}
+
+/** What else stands there, as text: another than any entry has. */
+function durationOf(report: JsonObject | undefined): string | number | null {
+  const said = report?.['durationMs'];
+  return said === undefined ? null : typeof said === 'number' ? said : canonical(said);
+}
+
+/** All that a report, a settlement and an edit may have; those who ask are shown what stands there. */
+const MEMBERS = {
+  report: ['outcome', 'output', 'error', 'durationMs', 'at'], settlement: ['outcome', 'note', 'by', 'at'], edit: ['by', 'at', 'diff'],
+} as const;
+
+function oddIn(row: Pick<Row, keyof typeof MEMBERS>): string[] {
+  return (['report', 'settlement', 'edit'] as const).flatMap((name) => {
+    const value = row[name];
+    if (value === null) return [];
+    if (!isJsonObject(value)) return [`something in the place of its ${name}`];
+    const known: readonly string[] = MEMBERS[name];
+    return [
+      ...(Object.keys(value).every((one) => known.includes(one)) ? [] : [`more in its ${name} than such a one has`]),
+      ...(isTime(value['at']) ? [] : [`no time of its ${name}`]),
+    ];
+  });
+}
+
+/** As the service writes it. */
+function isTime(value: JsonValue | undefined): boolean {
+  const time = typeof value === 'string' ? Date.parse(value) : NaN;
+  return !Number.isNaN(time) && new Date(time).toISOString() === value;
 }
 
 function member(of: JsonObject, name: string): string | null {

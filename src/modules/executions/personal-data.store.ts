@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { EDIT, ERROR, REASONS, REPORT, SETTLEMENT } from '../../domain/audit/erase-parts.js';
 import type { JsonObject } from '../../domain/json.js';
 import {
   type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
 } from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
-import { classesOf, code, digest, free, id, type PersonalRow } from '../../platform/audit/personal-table.js';
+import { classesOf, code, digest, free, id, partly, type PersonalRow } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
 
 /** Rows looked at by one statement of a copy. */
@@ -14,9 +15,10 @@ const EXECUTIONS: Erasable = {
   kind: 'executions', from: 'executions', key: { id: 'text' },
   columns: {
     organization_id: id, id, agent_id: id, capability: code, action: free(), status: code, effective_mode: code, runtime: code,
-    input: free('canonical'), context: free('canonical'), reasons: free('json'), definition: digest, grant_id: id,
-    hitl_request_id: id, requested_by: id, reason: code, output: free('canonical'), error: free('json'), audit_id: id,
-    traceparent: id, report: free('json'), settlement: free('json', { owner: 'settled_by', member: 'note' }), edit: free('json'),
+    input: free('canonical'), context: free('canonical'), reasons: partly(REASONS), definition: digest, grant_id: id,
+    hitl_request_id: id, requested_by: id, reason: code, output: free('canonical'), error: partly(ERROR), audit_id: id,
+    traceparent: id, report: partly(REPORT), settlement: partly(SETTLEMENT, 'json', { owner: 'settled_by', member: 'note' }),
+    edit: partly(EDIT),
   },
   also: { status: 't.status', settled_by: `t.settlement ->> 'by'` },
   stands,

@@ -49,6 +49,9 @@ const LONG = {
   diff: 'q.edit_diff', note: NOTE, escalationReason: 'q.escalation_reason',
 };
 
+/** Edits are shown by their time, so one without the other is neither; no entry has such an editor. */
+const EDITOR = `case when q.edited_at is null then q.edited_by || ' (at no time)' else coalesce(q.edited_by, 'nobody') end`;
+
 /**
  * An edit may make another mode of it, and makes other reasons, which no entry names. Where several people have to approve, whoever did
  * so last has voted, too.
@@ -57,7 +60,7 @@ const ROWS = `
   select q.organization_id as "organizationId", q.id, q.agent_id as "agentId", q.capability, q.status, q.execution_id as "executionId",
     q.grant_id as "grantId", q.definition, case when q.version = 1 then q.hitl_mode end as mode,
     q.escalation_level as level, q.digest, q.version, q.flagged, q.created_by as "createdBy",
-    q.edited_by as "editedBy", q.escalated_to as "escalatedTo",
+    ${EDITOR} as "editedBy", q.escalated_to as "escalatedTo",
     q.decided_by as "decidedBy", q.decision_outcome as outcome, q.decision_by as "endedBy", q.break_glass as "breakGlass",
     case when q.quorum is null or q.status <> 'approved' or q.decision_by <> 'human' or q.break_glass then true else exists (
       select from hitl_votes v where v.organization_id = q.organization_id and v.request_id = q.id and v.version = q.version

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { agentChain } from '../../domain/audit/chain.js';
+import { DIFF, REASONS } from '../../domain/audit/erase-parts.js';
 import { type HitlStatus, isOpen } from '../../domain/hitl/transition.js';
 import type { JsonObject } from '../../domain/json.js';
 import {
   type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
 } from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows, type Touched } from '../../platform/audit/personal-rows.store.js';
-import { classesOf, code, digest, free, id, type PersonalRow, secret } from '../../platform/audit/personal-table.js';
+import { classesOf, code, digest, free, id, partly, type PersonalRow, secret } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { ExecutionsPersonalData } from '../executions/personal-data.store.js';
 import { CancelErasedService } from './cancel-erased.service.js';
@@ -27,11 +28,11 @@ export class HitlPersonalData implements PersonalData {
       runs: code, input: free('canonical'), context: free('canonical'),
       // The digest would tell the input to whoever guesses it and knows the nonce.
       nonce: { ...secret, form: 'text', goesWith: ['input', 'requested_input', 'action'] },
-      definition: digest, digest, reasons: free('json'), grant_id: id, execution_id: id, created_by: id, timeout_action: code,
+      definition: digest, digest, reasons: partly(REASONS), grant_id: id, execution_id: id, created_by: id, timeout_action: code,
       escalated_to: id, escalation_reason: free(), decision_outcome: code, decision_by: code, decided_by: id,
       note: free('text', { owner: 'decided_by' }), decision_entry_id: id, separation_of_duties: code, initiators: free('list'),
       agent_owner_id: id, agent_registered_by: id, vouched_by: id, team_id: id, quorum: code, reminders: code,
-      requested_input: free('canonical'), edited_by: id, edit_diff: free('json'),
+      requested_input: free('canonical'), edited_by: id, edit_diff: partly(DIFF),
     },
     also: {
       agent_id: 't.agent_id', execution_id: 't.execution_id', status: 't.status',

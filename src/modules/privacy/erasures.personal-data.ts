@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { textFinder } from '../../domain/audit/erase-disclosures.js';
 import { ERASED } from '../../domain/audit/read-entry.js';
+import { textFinder } from '../../domain/audit/text-finder.js';
 import type { JsonObject } from '../../domain/json.js';
 import {
   type ColumnClass, type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { textFinder } from '../../domain/audit/erase-disclosures.js';
+import { type Holds, textFinder } from '../../domain/audit/text-finder.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { type ChainRange, VALUES_WITHOUT_CONFIRMATION } from './erasure.js';
 import { RANGES_AT_ONCE } from './erasure.store.js';
@@ -53,7 +53,7 @@ export class Foresee {
     }
   }
 
-  private async page(tx: Tx, organizationId: string, ranges: ChainRange[], holds: (text: string) => boolean) {
+  private async page(tx: Tx, organizationId: string, ranges: ChainRange[], holds: Holds) {
     const entries = await this.log.entries(tx, organizationId, null, ranges, ENTRIES_AT_ONCE);
     const blankings = (await blanked(entries, holds, Infinity)).blankings;
     const last = entries.at(-1);

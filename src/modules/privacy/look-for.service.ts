@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { textFinder } from '../../domain/audit/erase-disclosures.js';
 import { type Blanking, blankingOf, type SearchedEntry, searchedTexts, textsAt } from '../../domain/audit/search-entry.js';
+import { type Holds, textFinder } from '../../domain/audit/text-finder.js';
 import type { Tx } from '../../platform/database/tx.js';
 import type { ChainRange, Erasure, ErasurePlace } from './erasure.js';
 import { ErasureStore, RANGES_AT_ONCE } from './erasure.store.js';
@@ -73,12 +73,12 @@ export class LookFor {
   }
 
   /** By its texts; none where those wait for somebody to confirm them. */
-  finder(erasure: Erasure): (text: string) => boolean {
+  finder(erasure: Erasure): Holds {
     if (erasure.place.ownOnly) return () => false;
     return textFinder(this.texts.open(erasure.id, erasure.texts));
   }
 
-  private async isIn(tx: Tx, { organizationId, userId }: Erasure, news: readonly ChainRange[], holds: (text: string) => boolean) {
+  private async isIn(tx: Tx, { organizationId, userId }: Erasure, news: readonly ChainRange[], holds: Holds) {
     for (let rest = news; rest.length > 0; ) {
       const entries = await this.log.entries(tx, organizationId, userId, rest, ENTRIES_AT_ONCE);
       if ((await blanked(entries, holds)).blankings.length > 0) return true;
@@ -101,7 +101,7 @@ export function atPhase({ round, last, archives, ownOnly }: ErasurePlace, phase:
 const UNSHARED_MS = 20;
 
 /** What each entry loses, of as many of them as one transaction takes; calls of others come in between. */
-export async function blanked(entries: readonly SearchedEntry[], holds: (text: string) => boolean, most = VALUES_AT_ONCE) {
+export async function blanked(entries: readonly SearchedEntry[], holds: Holds, most = VALUES_AT_ONCE) {
   const blankings: Blanking[] = [];
   let [values, unreadable, last] = [0, 0, -1];
   let since = performance.now();
@@ -121,7 +121,7 @@ export async function blanked(entries: readonly SearchedEntry[], holds: (text: s
 }
 
 /** What one entry loses, if anything. */
-export function blankedOne(entry: SearchedEntry, holds: (text: string) => boolean): Blanking | undefined {
+export function blankedOne(entry: SearchedEntry, holds: Holds): Blanking | undefined {
   return legible(() => blankingOf(entry, holds)) ?? undefined;
 }
 

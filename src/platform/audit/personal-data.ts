@@ -3,17 +3,18 @@ import type { JsonObject } from '../../domain/json.js';
 import type { Tx } from '../database/tx.js';
 
 /**
- * What a column may hold. `personal`: of a known person, and `free`: whatever somebody wrote, are erased from; `secret` is dead with
- * its owner; `code`, `id` and `digest` say nothing of a person; `log` is the audit log's own, which erases by its own rules. `policy`
- * is free too, but decides what agents may: it is searched, and never rewritten silently.
+ * What a column may hold. `personal`: of a known person, and `free`: whatever somebody wrote, are erased from, and so is `partly`: JSON
+ * of which names, codes, times and ids are the server's own, and stay; `secret` is dead with its owner; `code`, `id` and `digest` say
+ * nothing of a person; `log` is the audit log's own, which erases by its own rules. `policy` is free too, but decides what agents may: it
+ * is searched, and never rewritten silently.
  */
-export type ColumnClass = 'code' | 'id' | 'digest' | 'secret' | 'personal' | 'free' | 'policy' | 'log';
+export type ColumnClass = 'code' | 'id' | 'digest' | 'secret' | 'personal' | 'free' | 'partly' | 'policy' | 'log';
 
 /** What is to be erased of one organization: a user and what is known of them, or texts alone. */
 export interface ErasureTarget {
   readonly organizationId: string;
   readonly userId?: string;
-  /** Searched for in whatever is `free`. */
+  /** Searched for in whatever is `free`, or is so in part. */
   readonly texts: readonly string[];
 }
 

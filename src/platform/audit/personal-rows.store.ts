@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { ChainRef } from '../../domain/audit/chain.js';
-import { textFinder } from '../../domain/audit/erase-disclosures.js';
+import { textFinder } from '../../domain/audit/text-finder.js';
 import type { Tx } from '../database/tx.js';
 import type { ErasedSoFar, ErasureTarget } from './personal-data.js';
 import {

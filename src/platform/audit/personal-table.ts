@@ -1,7 +1,9 @@
 import type { ChainRef } from '../../domain/audit/chain.js';
-import { eraseJson, eraseList, eraseText, type Holds } from '../../domain/audit/erase-texts.js';
+import { type Part, words } from '../../domain/audit/erase-parts.js';
+import { eraseList, eraseText } from '../../domain/audit/erase-texts.js';
 import { jcs } from '../../domain/audit/jcs.js';
 import { ERASED } from '../../domain/audit/read-entry.js';
+import type { Holds } from '../../domain/audit/text-finder.js';
 import { isJsonObject, type JsonValue } from '../../domain/json.js';
 import type { ColumnClass } from './personal-data.js';
 
@@ -12,6 +14,8 @@ export type Form = 'text' | 'canonical' | 'json' | 'list';
 export interface PersonalColumn {
   readonly class: ColumnClass;
   readonly form?: Form;
+  /** Of JSON: erases from what of it people wrote. Without it, all of it is such. */
+  readonly part?: Part;
   /** Names what holds the id of whoever the value is of: a column, or one of `also`. */
   readonly owner?: string;
   /** Of a JSON object, only this member is of its owner. */
@@ -64,6 +68,9 @@ export const digest: PersonalColumn = { class: 'digest' };
 export const secret: PersonalColumn = { class: 'secret' };
 /** Whatever somebody wrote: searched. */
 export const free = (form: Form = 'text', more: Partial<PersonalColumn> = {}): PersonalColumn => ({ class: 'free', form, ...more });
+/** JSON of the server's with what somebody wrote in it: that alone is searched. */
+export const partly = (part: Part, form: 'json' | 'canonical' = 'json', more: Partial<PersonalColumn> = {}): PersonalColumn =>
+  ({ class: 'partly', form, part, ...more });
 /** Of the person whom `owner` names: not searched. */
 export const personal = (owner: string, more: Partial<PersonalColumn> = {}): PersonalColumn =>
   ({ class: 'personal', form: 'text', owner, ...more });
@@ -86,8 +93,10 @@ export function ownersIn(table: PersonalTable): string[] {
   return [...new Set(Object.values(table.columns).flatMap(({ owner }) => (owner === undefined ? [] : [owner])))];
 }
 
+const SEARCHED: readonly ColumnClass[] = ['free', 'partly', 'policy'];
+
 export function isSearched({ columns }: PersonalTable): boolean {
-  return Object.values(columns).some((column) => column.class === 'free' || column.class === 'policy');
+  return Object.values(columns).some((column) => SEARCHED.includes(column.class));
 }
 
 export interface Wanted {
@@ -136,15 +145,15 @@ function theirs({ member, becomes }: PersonalColumn, value: unknown): unknown {
 }
 
 /** The very same value where none of it holds a text. */
-function searched({ form }: PersonalColumn, value: unknown, holds: Holds): unknown {
+function searched({ form, part = words }: PersonalColumn, value: unknown, holds: Holds): unknown {
   switch (form) {
     case 'canonical': {
       const parsed = JSON.parse(value as string) as JsonValue;
-      const after = eraseJson(parsed, holds);
+      const after = part(parsed, holds);
       return after === parsed ? value : jcs(after);
     }
     case 'json':
-      return eraseJson(value as JsonValue, holds);
+      return part(value as JsonValue, holds);
     case 'list':
       return eraseList(value as string[], holds);
     default:

@@ -1,24 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { isIP } from 'node:net';
+import { ANSWER, EFFECT } from '../../domain/audit/erase-parts.js';
 import type { JsonObject } from '../../domain/json.js';
 import type { Tx } from '../database/tx.js';
 import { canonicalAddress } from '../http/client-address.js';
 import { addressSubject } from '../rate-limit/subjects.js';
 import { type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders } from './personal-data.js';
 import { type Erasable, PersonalRows } from './personal-rows.store.js';
-import { classesOf, code, digest, free, id } from './personal-table.js';
+import { classesOf, code, digest, id, partly } from './personal-table.js';
 
 const TABLES: readonly Erasable[] = [
   {
     kind: 'effects', from: 'outbox', key: { id: 'bigint' },
-    columns: { organization_id: id, kind: code, payload: free('json') },
+    columns: { organization_id: id, kind: code, payload: partly(EFFECT) },
     also: { kind: 't.kind' },
     // Ids alone, or sealed: what is to be done would be lost with them.
     stands: ({ kind }) => (kind === 'execution.run' || kind === 'provider-account.delete' ? 'elsewhere' : undefined),
   },
   {
     kind: 'answers', from: 'idempotency_keys', key: { scope: 'text' },
-    columns: { organization_id: id, scope: digest, fingerprint: digest, execution_id: id, body: free('canonical') },
+    columns: { organization_id: id, scope: digest, fingerprint: digest, execution_id: id, body: partly(ANSWER, 'canonical') },
   },
 ];
 

@@ -59,7 +59,8 @@ export const ROWS: readonly Tampering[] = [
   row("an execution's last entry", 'executions', `audit_id = 'audit_00000000000000000000000000'`),
   row('an execution gone', 'executions', 'delete from executions'),
   row("an execution's mode", 'executions', `effective_mode = case effective_mode when 'block' then 'escalate' else 'block' end`,
-    `not exists (select from hitl_requests q where q.id = hitl_request_id and q.version > 1)`),
+    // Of what a person was asked about it is not compared.
+    'hitl_request_id is null'),
   row('who granted', 'capability_grants', `granted_by = 'usr_x'`),
   row("the deciding vote's comment, its request without its nonce", 'hitl_votes', `with blank as (
       update hitl_requests q set nonce = '' from hitl_votes v where v.ctid = $2::tid and q.id = v.request_id)
@@ -81,6 +82,18 @@ export const ROWS: readonly Tampering[] = [
     `edit is not null and ${whole('edit')}`),
   row('who edited an execution', 'executions', `edit = jsonb_set(edit::jsonb, '{by}', '"usr_x"')::json`, 'edit is not null'),
   row("what an execution's report says", 'executions', `report = (report::jsonb || '{"output":"x"}')::json`, 'report is not null'),
+  row('a report that is none', 'executions', `report = '"paid, says the agent"'`),
+  row('a settlement that is none', 'executions', `settlement = '[{"outcome":"success","by":"root","note":"fine"}]'`),
+  row('an edit that is none', 'executions', `edit = '[{"by":"root","diff":[]}]'`),
+  row('more in a report', 'executions', `report = (report::jsonb || '{"approvedBy":"usr_x"}')::json`, 'report is not null'),
+  row('more in an edit', 'executions', `edit = (edit::jsonb || '{"reason":"x"}')::json`, 'edit is not null'),
+  row('when a report was made', 'executions', `report = (report::jsonb || '{"at":"never"}')::json`, 'report is not null'),
+  row('when an execution was edited', 'executions', `edit = (edit::jsonb || '{"at":"never"}')::json`, 'edit is not null'),
+  row('why an execution ended', 'executions', `reason = coalesce(reason, '') || 'x'`),
+  row('how long an execution took that never ran', 'executions', 'duration_ms = 4711', 'duration_ms is null'),
+  row('a request of an execution', 'executions', `hitl_request_id = coalesce(hitl_request_id, '') || 'x'`),
+  row('an edit that a request does not show', 'hitl_requests', 'edited_at = null', 'edited_at is not null'),
+  row('an edit that nobody made', 'hitl_requests', 'edited_at = now()', 'edited_at is null'),
   row('how long an execution took', 'executions', 'duration_ms = duration_ms + 1', 'duration_ms is not null'),
   row('who asked for an execution', 'executions', `requested_by = 'usr_x'`),
   row('whether an execution was flagged', 'executions', 'flagged = not flagged'),

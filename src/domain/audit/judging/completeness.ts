@@ -4,7 +4,7 @@ import { isAgentChain, organizationChain } from '../chain.js';
 import type { RecordKind, RecordRow } from '../record-row.js';
 import type { StoredEntry } from '../stored-entry.js';
 import { chainKey, FollowedChains } from './followed-chains.js';
-import { disagreed, disagreement, incomplete, toldTwice, withoutEntry, withoutRow } from './incomplete.js';
+import { disagreed, disagreement, incomplete, neverTold, toldTwice, withoutEntry, withoutRow } from './incomplete.js';
 import { type OpenEntry, openEntry } from './open-entry.js';
 import { OVERLAP_MS } from './overlap.js';
 import {
@@ -114,6 +114,7 @@ export class Completeness {
   }
 
   private subtract(fact: RowFact): void {
+    this.found.push(...neverTold(fact));
     const compared = this.comparedBy(fact);
     if (compared === 'nothing') return;
     const key = keyOfFact(fact);

@@ -20,8 +20,16 @@ export function withoutRow(told: ToldFact): Break {
 }
 
 export function withoutEntry(fact: RecordFact): Break {
-  const chain = fact.agentId ?? organizationChain(fact.organizationId).chain;
-  return incomplete({ chain, position: 0, entryId: null }, `${named(fact)} stands as ${fact.status}, and no entry tells of it`);
+  return incomplete(nowhere(fact), `${named(fact)} stands as ${fact.status}, and no entry tells of it`);
+}
+
+/** What no entry can tell of, whichever there are: those of a swept chain are not asked. */
+export function neverTold(fact: RowFact): Break[] {
+  return (fact.odd ?? []).map((what) => incomplete(nowhere(fact), `${named(fact)} shows ${what}, which no entry tells`));
+}
+
+function nowhere({ agentId, organizationId }: RecordFact): Place {
+  return { chain: agentId ?? organizationChain(organizationId).chain, position: 0, entryId: null };
 }
 
 export function toldTwice(told: ToldFact): Break {

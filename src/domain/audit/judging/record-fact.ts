@@ -31,6 +31,8 @@ export interface RecordFact {
 /** What a row says of it. */
 export interface RowFact extends RecordFact {
   readonly shown?: ShownTexts | undefined;
+  /** What it shows that no such row ever has: no entry is needed to tell. */
+  readonly odd?: readonly string[] | undefined;
 }
 
 /** What its entries say of it, and where the last of them stands. */
@@ -50,27 +52,27 @@ export interface Listener {
 /** What entries say of what a row shows, by the names that rows use. */
 export type ToldTexts = Readonly<Record<string, ToldText>>;
 
-const BEGUN = ['hitlId', 'grantId', 'grantVersion', 'definition', 'requestedBy', 'flagged', 'mode'];
-const CLOSED = [...BEGUN, 'durationMs'];
+const ALWAYS = ['hitlId', 'requestedBy', 'flagged', 'mode', 'reason', 'durationMs'];
+const BEGUN = [...ALWAYS, 'grantId', 'grantVersion', 'definition'];
 
-/** Members that count in each state of a row: the others hold what no entry says, or says of another moment. */
+/** Members that count in each state of a row, also where it must have none: by which grant something was blocked, no entry says. */
 const EXECUTION_MEMBERS: Readonly<Record<string, readonly string[]>> = {
   pending_hitl: BEGUN,
   running: BEGUN,
-  executed: CLOSED,
-  failed: CLOSED,
-  indeterminate: CLOSED,
-  cancelled: [...BEGUN, 'reason'],
-  blocked: ['requestedBy', 'flagged', 'mode', 'reason'],
+  executed: BEGUN,
+  failed: BEGUN,
+  indeterminate: BEGUN,
+  cancelled: BEGUN,
+  blocked: ALWAYS,
 };
 
 /** A row in the words of the entries: itself, and what was said of it afterwards. */
 export function factsOfRow(kind: RecordKind, row: RecordRow): RowFact[] {
-  const { organizationId, id, agentId, capability, status, texts } = row;
+  const { organizationId, id, agentId, capability, status, texts, odd } = row;
   const { entryId = null, reported = null, reportedMs = null, settled = null, settledBy = null, ...members } = row.members;
   const same = { organizationId, id, agentId, capability };
   const counted = kind === 'execution' ? chosen(members, EXECUTION_MEMBERS[status] ?? []) : members;
-  const facts: RowFact[] = [{ kind, ...same, status, entryId: entryId as string | null, members: counted, shown: texts?.own }];
+  const facts: RowFact[] = [{ kind, ...same, status, entryId: entryId as string | null, members: counted, shown: texts?.own, odd }];
   const later = { organizationId, id, agentId: null, capability, entryId: null };
   if (reported !== null) {
     facts.push({ kind: 'report', ...later, status: String(reported), members: { durationMs: reportedMs }, shown: texts?.report });

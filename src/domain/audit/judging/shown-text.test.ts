@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { JsonObject, JsonValue } from '../../json.js';
-import { textFinder } from '../erase-disclosures.js';
 import { eraseJson, eraseText } from '../erase-texts.js';
 import { jcs } from '../jcs.js';
 import { outputSummary } from '../output-summary.js';
 import { ERASED } from '../read-entry.js';
+import { textFinder } from '../text-finder.js';
 import { agree, brief, canonical, sketchOf } from './shown-text.js';
 import { Work } from './work.js';
 
