@@ -14,7 +14,7 @@ const attempt = (work) => { try { return work(); } catch { return undefined; } }
 /** Only the one spelling that `base64` would write; anything else is undefined. */
 function unbase64(text) {
   const bytes = attempt(() => Uint8Array.from(atob(text), (character) => character.charCodeAt(0)));
-  return bytes && base64(bytes) === text ? bytes : undefined;
+  return bytes && attempt(() => base64(bytes)) === text ? bytes : undefined;
 }
 /** The constants are the first bits of the fractions of the square and cube roots of the first primes. */
 const PRIMES = [];
@@ -299,8 +299,8 @@ function commitmentsOf(payload) {
 /** Holds the values beside an entry against its commitments; returns what is wrong, or digests of what is gone and of its place. */
 function checkValues(text, commitments, isPart) {
   const values = attempt(() => JSON.parse(text));
-  // A text with doubled names or spaces could be read in two ways.
-  if (!Array.isArray(values) || JSON.stringify(values) !== text) return 'its disclosures are not in their stored form';
+  // A text with doubled names or spaces could be read in two ways; one that is too deep has no other text.
+  if (!Array.isArray(values) || attempt(() => JSON.stringify(values)) !== text) return 'its disclosures are not in their stored form';
   const blanks = []; let previous = '';
   for (const one of values) {
     const { d, pointer, salt, value, erased } = one ?? {};

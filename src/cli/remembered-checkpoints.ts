@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { KEY_BYTES, LANES } from '../domain/audit/keyed-sum.js';
 import type { ReadUpTo } from '../domain/audit/verify-parts.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.js';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../domain/json.js';
 
 /** Beside no server: whoever verifies keeps it. */
 export function defaultRemembered(): string {
@@ -99,7 +99,7 @@ function rememberedIn(file: string): Record<string, string | ReadUpTo> {
 /** What is none is nothing; the parser's own words would repeat a piece of it, and it holds keys. */
 function parsed(text: string): JsonValue {
   try {
-    return JSON.parse(text) as JsonValue;
+    return parseJson(text);
   } catch {
     return null;
   }

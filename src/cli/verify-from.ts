@@ -15,6 +15,7 @@ import { grantRecords } from '../modules/capabilities/grant-records.query.js';
 import { executionRecords } from '../modules/executions/execution-records.query.js';
 import { requestRecords } from '../modules/hitl/hitl-records.query.js';
 import { voteRecords } from '../modules/hitl/vote-records.query.js';
+import { erasureRecords } from '../modules/privacy/erasure-records.query.js';
 import { loadConfig } from '../platform/config/config.js';
 import type { ServerPlace } from './log-place.js';
 import { serverExport } from './server-export.js';
@@ -42,7 +43,7 @@ const { say } = speaking('audit verify');
 
 const THREADS = 2;
 /** Those that modules register in a server. */
-export const KEEPERS = [executionRecords, requestRecords, voteRecords, grantRecords];
+export const KEEPERS = [executionRecords, requestRecords, voteRecords, grantRecords, erasureRecords];
 
 /** With the anchors that the environment names, where they can be asked; of the whole log, with the archives, too. */
 export async function fromDatabase(databaseUrl: string, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {

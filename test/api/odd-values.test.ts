@@ -68,6 +68,9 @@ const TIMES = [`'infinity'`, `'-infinity'`, `'290000-01-01'`];
 const LISTS = [`'null'`, `'{}'`, `'"x"'`, `'[null]'`, `'[{}]'`, `'["\\ud800"]'`, `'["\\u0000"]'`, `'[1e999]'`];
 const OBJECTS = [`'null'`, `'[]'`, `'"x"'`, `'[null]'`, `'{"x":"\\ud800"}'`, `'{"\\u0000":1}'`];
 
+/** As deep as JSON may be read, and deeper. */
+const DEEP = [128, 129, 256, 257, 5_000].map((levels) => `(repeat('[', ${levels}) || repeat(']', ${levels}))::json`);
+
 const own = () => `organization_id = '${organizationId}'`;
 const first = (table: string) => `ctid = (select ctid from ${table} where ${own()} limit 1)`;
 const ofSweep = () => `organization_id = '${sweptId}'`;
@@ -83,6 +86,14 @@ const ODD: readonly (readonly [string, string, () => string, readonly string[], 
   ['executions', 'report', () => 'report is not null', [`'{"outcome":"\\u0000"}'`, `'{"outcome":["\\ud800"]}'`], /incomplete/],
   ['executions', 'settlement', own,
     [`'{"outcome":"\\u0000","note":"\\ud800"}'`, `'{"outcome":{},"note":""}'`], /incomplete/],
+  ...['reasons', 'error', 'report', 'settlement', 'edit'].map((column) => ['executions', column, own, DEEP, /incomplete/] as const),
+  ...['reasons', 'edit_diff'].map((column) => ['hitl_requests', column, own, DEEP, /incomplete/] as const),
+  ...['conditions', 'limits', 'quorum'].map((column) =>
+    ['capability_grants', column, () => first('capability_grants'), DEEP, /incomplete/] as const),
+  ...['payload', 'disclosures'].map((column) => ['audit_entries', column, () => first('audit_entries'), DEEP, /edited/] as const),
+  ['audit_sweeps', 'cuts', ofSweep, DEEP, /deleted|chain_removed/],
+  ['audit_sweeps', 'checkpoint', ofSweep, DEEP, /deleted/],
+  ['audit_sweeps', 'notes', ofSweep, DEEP, /deleted/],
   ['executions', 'edit', () => 'hitl_request_id is not null', [`'{"by":"\\u0000"}'`, `'{"diff":["\\ud800"]}'`], /incomplete/],
   ['hitl_requests', 'reasons', own, [...LISTS, 'null'], /incomplete/],
   ['hitl_requests', 'edit_diff', own, LISTS.slice(1), /incomplete/],

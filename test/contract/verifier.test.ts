@@ -3,8 +3,8 @@ import { createReadStream, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { linesOf, verify } from '../../verifier/verify.mjs';
 import { checkoutRoot } from '../../src/platform/config/checkout-root.js';
-import { checkpointOf, exportOf, SIGNER, signerOf } from '../support/export-maker.js';
-import { verifierCases } from '../support/verifier-cases.js';
+import { checkpointOf, exportOf, type Line, linesOf as linesOfExport, seal, SIGNER, signerOf } from '../support/export-maker.js';
+import { onEntry, verifierCases } from '../support/verifier-cases.js';
 import { world } from '../support/verifier-world.js';
 
 const judged = async (lines: readonly string[], options = {}) => {
@@ -67,6 +67,35 @@ describe('each deed is found', () => {
     expect(result.verdict).toBe(verdict);
     const found = new Set(result.breaks.map((one) => one.kind));
     expect([...kinds.filter((kind) => !found.has(kind)), ...(kinds.length === 0 ? found : [])]).toEqual([]);
+  });
+});
+
+describe('what would overflow a stack', () => {
+  const { log } = world();
+  const changed = (change: (entry: Line) => Line) => seal(onEntry((one) => one['seq'] === 3, change)(linesOfExport(log)));
+  const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  const disclosed = (members: object) => (entry: Line) => {
+    const [first, ...others] = JSON.parse(entry['disclosures'] as string) as object[];
+    return { ...entry, disclosures: JSON.stringify([{ ...first, ...members }, ...others]) };
+  };
+
+  it.each<[string, (entry: Line) => Line]>([
+    ['disclosures', (entry) => ({ ...entry, disclosures: deep(100_000) })],
+    ['a value', disclosed({ value: deep(100_000) })],
+    ['a long salt', disclosed({ salt: 'A'.repeat(400_000) })],
+    ['a payload', (entry) => {
+      const payload = (entry['payload'] as string).replace('"metadata":{', `"metadata":{"a":${deep(100_000)},`);
+      return { ...entry, payload };
+    }],
+  ])('is a break that is named: %s', async (_, change) => {
+    const { verdict, breaks } = await verify(changed(change));
+    expect([verdict, [...new Set(breaks.map(({ kind, position }) => `${kind} ${position}`))]]).toEqual(['tampered', ['edited 3']]);
+  });
+
+  it('is no line of a file, either', async () => {
+    const lines = exportOf(log);
+    const { verdict } = await verify([...lines.slice(0, 3), `{"kind":"chain","x":${deep(100_000)}}`, ...lines.slice(3)]);
+    expect(verdict).toBe('tampered');
   });
 });
 

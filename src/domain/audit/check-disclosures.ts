@@ -1,4 +1,4 @@
-import { isJsonObject } from '../json.js';
+import { isJsonObject, parseJson } from '../json.js';
 import { commitmentDigest, committedText, placeDigest, type Disclosure } from './commitments.js';
 import { isCanonical, type Commitment } from './payload.js';
 import { pointerSteps } from './pointer.js';
@@ -47,7 +47,7 @@ export function checkDisclosures(text: string, commitments: readonly Commitment[
 function readDisclosures(text: string): Disclosure[] | string {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = parseJson(text);
     // A text with doubled names or spaces could be read in two ways.
     if (JSON.stringify(parsed) !== text) return 'its disclosures are not in their stored form';
   } catch {

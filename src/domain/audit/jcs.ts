@@ -1,5 +1,5 @@
-/** Far above the 64 levels that a body may have; below what overflows a stack. */
-const MAX_DEPTH = 256;
+import { MAX_DEPTH } from '../json.js';
+
 const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 /** Text that stands between quotes as it is: printable ASCII without quote and backslash. Most ids, codes and words are. */
 const NEEDS_NO_ESCAPE = /^[ !#-[\]-~]*$/;

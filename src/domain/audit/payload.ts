@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.js';
 import { jcs } from './jcs.js';
 
 /** An entry's payload after parsing: what every version-1 payload holds. */
@@ -48,7 +48,7 @@ export function readPayload(text: string): Payload | string {
 /** Parses JSON that equals its own RFC 8785 form; undefined for any other text. So a text has one reading, in every language. */
 export function parseCanonical(text: string): JsonValue | undefined {
   try {
-    const parsed = JSON.parse(text) as JsonValue;
+    const parsed = parseJson(text);
     return isPlainlyCanonical(parsed, text) || jcs(parsed) === text ? parsed : undefined;
   } catch {
     return undefined;

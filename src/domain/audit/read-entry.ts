@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
+import { isJsonObject, type JsonObject, type JsonValue, readJson, shownJson } from '../json.js';
 import type { Disclosure } from './commitments.js';
 import { pointerSteps } from './pointer.js';
 import type { StoredEntry } from './stored-entry.js';
@@ -26,27 +26,19 @@ export interface ReadableParts {
  * @param absent how a value reads that has no disclosure at all
  */
 export function readEntry({ payload, disclosures }: Pick<StoredEntry, 'payload' | 'disclosures'>, absent = ERASED): ReadableParts {
-  const parsed = parse(payload);
+  const parsed = readJson(payload);
   const root = isJsonObject(parsed) ? parsed : {};
   const metadata = withoutCommitments(root['metadata'], absent) ?? {};
   const origin = withoutCommitments(root['origin'], absent);
-  const listed = parse(disclosures);
+  const listed = readJson(disclosures);
   for (const disclosure of Array.isArray(listed) ? listed : []) {
     if (!isJsonObject(disclosure)) continue;
     const { pointer, value } = disclosure as unknown as Disclosure;
     const steps = typeof pointer === 'string' ? pointerSteps(pointer) : undefined;
     const place = steps?.[0] === 'origin' ? origin : steps?.[0] === 'metadata' ? metadata : undefined;
-    if (steps && place) put(place, steps.slice(1), typeof value === 'string' ? (parse(value) ?? null) : ERASED);
+    if (steps && place) put(place, steps.slice(1), typeof value === 'string' ? shownJson(value) : ERASED);
   }
   return origin ? { metadata, origin } : { metadata };
-}
-
-function parse(text: string): JsonValue | undefined {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A committed value reads as absent until its disclosure is found, a committed object as empty. */

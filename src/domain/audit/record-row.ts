@@ -1,5 +1,5 @@
 /** Which kind of row the entries of the log must agree with. */
-export type RecordKind = 'execution' | 'request' | 'vote' | 'grant';
+export type RecordKind = 'execution' | 'request' | 'vote' | 'grant' | 'erasure';
 
 /** The mode, as far as its entries tell it, of what began without anybody being asked. */
 export const UNASKED = 'unasked';
@@ -11,7 +11,7 @@ export type ShownTexts = Readonly<Record<string, string | null>>;
 export interface RecordRow {
   readonly organizationId: string;
   readonly id: string;
-  /** Null for a team's grant. */
+  /** Null for a team's grant, and for an erasure. */
   readonly agentId: string | null;
   readonly capability: string;
   readonly status: string;

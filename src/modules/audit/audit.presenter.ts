@@ -41,7 +41,7 @@ export class BreakReply {
 }
 
 export class CompletenessReply {
-  @ApiProperty({ type: 'integer', description: 'Executions, requests, grants, reports and settlements that entries tell of.' })
+  @ApiProperty({ type: 'integer', description: 'Executions, requests, grants, erasures, reports and settlements that entries tell of.' })
   checked!: number;
 
   @ApiProperty({ type: 'integer', required: false, description: 'Rows whose entries a sweep has archived.' }) swept?: number;
@@ -99,7 +99,9 @@ export class VerificationReply {
   @ApiProperty({ type: 'integer', required: false, description: 'How many there are, where not all are listed.' })
   breaksFound?: number;
 
-  @ApiProperty({ type: CompletenessReply, description: 'Whether executions, requests and grants agree with their entries, both ways.' })
+  @ApiProperty({
+    type: CompletenessReply, description: 'Whether executions, requests, grants and erasures agree with their entries, both ways.',
+  })
   completeness!: CompletenessReply;
 
   @ApiProperty({ type: ReplayReply, description: 'What the gate decided, decided anew from entries alone.' })

@@ -17,6 +17,7 @@ interface Row {
   readonly conditions: JsonValue;
   readonly limits: JsonValue;
   readonly quorum: JsonValue;
+  readonly reminders: JsonValue;
   readonly isRevoked: boolean;
   readonly revokedBy: string | null;
   readonly grantedBy: string;
@@ -25,10 +26,11 @@ interface Row {
 const ROWS = `
   select g.organization_id as "organizationId", g.id, g.agent_id as "agentId", g.team_id as "teamId", g.capability, g.version,
     g.hitl_mode as "hitlMode", g.expires_at as "expiresAt", g.timeout_seconds as "timeoutSeconds", g.timeout_action as "timeoutAction",
-    g.conditions, g.limits, g.quorum, g.revoked_at is not null as "isRevoked", g.revoked_by as "revokedBy", g.granted_by as "grantedBy"
+    g.conditions, g.limits, g.quorum, g.reminders, g.revoked_at is not null as "isRevoked", g.revoked_by as "revokedBy",
+    g.granted_by as "grantedBy"
   from capability_grants g ${pageOf('g')}`;
 
-/** Grants of agents and of teams as the log tells of them: all terms that decide. */
+/** Grants of agents and of teams as the log tells of them: all their terms. */
 export const grantRecords: RecordKeeper = {
   kind: 'grant',
   rows: (run, selection) =>
@@ -39,6 +41,7 @@ export const grantRecords: RecordKeeper = {
         ...terms,
         expiresAt: shownTime(expiresAt),
         conditions: shownJson(terms.conditions), limits: shownJson(terms.limits), quorum: shownJson(terms.quorum),
+        reminders: shownJson(terms.reminders),
       },
     })),
 };

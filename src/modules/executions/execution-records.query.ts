@@ -166,6 +166,7 @@ function member(of: JsonObject, name: string): string | null {
   return Object.hasOwn(of, name) ? canonical(of[name]) : null;
 }
 
+/** What is there and is none is odd, and nothing of it is compared. */
 function object(value: JsonValue): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { HITL_MODES } from '../../domain/gate/vocabulary.js';
-import type { JsonObject, JsonValue } from '../../domain/json.js';
+import { type JsonObject, type JsonValue, shownJson } from '../../domain/json.js';
 import { ANY_JSON } from '../../platform/http/any-json.js';
 import { EXECUTION_STATUSES, type ExecutionEntity, type ExecutionError } from './execution.entity.js';
 
@@ -69,10 +69,10 @@ export function presentExecution(row: ExecutionEntity): ExecutionReply {
     effectiveMode: row.effectiveMode,
     flagged: row.flagged,
     runtime: row.runtime,
-    input: JSON.parse(row.input) as JsonObject,
-    ...(row.context === null ? {} : { context: JSON.parse(row.context) as JsonObject }),
+    input: shownJson(row.input) as JsonObject,
+    ...(row.context === null ? {} : { context: shownJson(row.context) as JsonObject }),
     ...(row.edit === null ? {} : { edit: row.edit as unknown as EditReply }),
-    reasons: row.reasons.map(({ rule, detail }) => ({ rule, detail })),
+    reasons: Array.isArray(row.reasons) ? row.reasons.map(({ rule, detail }) => ({ rule, detail })) : [],
     ...(row.hitlRequestId === null ? {} : { hitlRequestId: row.hitlRequestId }),
     ...outcomeOf(row),
     ...(row.auditId === null ? {} : { auditId: row.auditId }),
@@ -88,7 +88,7 @@ export function presentExecution(row: ExecutionEntity): ExecutionReply {
 export function outcomeOf(row: ExecutionEntity) {
   return {
     ...(row.reason === null ? {} : { reason: row.reason }),
-    ...(row.output === null ? {} : { output: JSON.parse(row.output) as JsonValue }),
+    ...(row.output === null ? {} : { output: shownJson(row.output) }),
     ...(row.error === null ? {} : { error: row.error }),
     ...(row.durationMs === null ? {} : { durationMs: row.durationMs }),
   };

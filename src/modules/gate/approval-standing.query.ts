@@ -1,3 +1,4 @@
+import { readEntry } from '../../domain/audit/read-entry.js';
 import type { Tx } from '../../platform/database/tx.js';
 
 /** What speaks for an approval besides its row, and against it. */
@@ -9,7 +10,9 @@ export interface ApprovalStanding {
 }
 
 interface Row {
-  is_in_log: boolean | null;
+  event: string;
+  payload: string;
+  digest: string;
   was_held: boolean;
 }
 
@@ -19,13 +22,18 @@ interface Row {
  */
 export async function approvalStanding(tx: Tx, organizationId: string, requestId: string): Promise<ApprovalStanding> {
   const [row] = await tx.query<Row>(
-    `select e.event = 'hitl.approved' and e.payload::json #>> '{metadata,hitlId}' = q.id
-         and e.payload::json #>> '{metadata,digest}' = q.digest as is_in_log,
+    `select e.event, e.payload, q.digest,
        exists (select from stops s where s.organization_id in (q.organization_id, 'org_platform')
          and (s.agent_id is null or s.agent_id = q.agent_id) and (s.lifted_at is null or s.lifted_at > q.decided_at)) as was_held
      from hitl_requests q join audit_entries e on e.organization_id = q.organization_id and e.id = q.decision_entry_id
      where q.organization_id = $1 and q.id = $2`,
     [organizationId, requestId],
   );
-  return { isInLog: row?.is_in_log === true, wasHeld: row?.was_held === true };
+  return { isInLog: row !== undefined && approves(row, requestId), wasHeld: row?.was_held === true };
+}
+
+/** Read here, not by the database: what is no JSON would fail the statement, and so whatever waits for it, for ever. */
+function approves({ event, payload, digest }: Row, requestId: string): boolean {
+  const { metadata } = readEntry({ payload, disclosures: '[]' });
+  return event === 'hitl.approved' && metadata['hitlId'] === requestId && metadata['digest'] === digest;
 }

@@ -3,7 +3,7 @@ import { onBehalfOf } from '../../domain/hitl/on-behalf-of.js';
 import type { Quorum } from '../../domain/hitl/quorum.js';
 import type { Reminder } from '../../domain/hitl/reminders.js';
 import { HITL_STATUSES } from '../../domain/hitl/transition.js';
-import type { JsonObject, JsonValue } from '../../domain/json.js';
+import { type JsonObject, type JsonValue, shownJson } from '../../domain/json.js';
 import { ANY_JSON } from '../../platform/http/any-json.js';
 import { EditReply, ErrorReply } from '../executions/executions.presenter.js';
 import type { ExecutionError } from '../executions/execution.entity.js';
@@ -129,7 +129,7 @@ export class RequestSnakeReply {
 
 export function presentRequest(row: RequestRow): RequestReply {
   const decided = row.decidedAt?.toISOString();
-  const context = row.context === null ? undefined : (JSON.parse(row.context) as JsonObject);
+  const context = row.context === null ? undefined : (shownJson(row.context) as JsonObject);
   const claimed = onBehalfOf(context);
   return {
     id: row.id,
@@ -137,7 +137,7 @@ export function presentRequest(row: RequestRow): RequestReply {
     agentName: row.agentName,
     capability: row.capability,
     ...(row.action === null ? {} : { action: row.action }),
-    payload: JSON.parse(row.input) as JsonObject,
+    payload: shownJson(row.input) as JsonObject,
     ...(context ? { context } : {}),
     ...(claimed === undefined ? {} : { onBehalfOf: claimed }),
     hitlMode: row.hitlMode,
@@ -146,7 +146,7 @@ export function presentRequest(row: RequestRow): RequestReply {
     escalationLevel: row.escalationLevel,
     actionDigest: row.digest,
     version: row.version,
-    ...(row.requestedInput === null ? {} : { requestedInput: JSON.parse(row.requestedInput) as JsonObject }),
+    ...(row.requestedInput === null ? {} : { requestedInput: shownJson(row.requestedInput) as JsonObject }),
     ...editOf(row),
     ...(row.quorum === null ? {} : { quorum: row.quorum as unknown as JsonValue }),
     ...votesOf(row),
@@ -171,7 +171,7 @@ export function presentRequest(row: RequestRow): RequestReply {
 export function presentRequestSnake(row: RequestRow): RequestSnakeReply {
   const execution = executionOf(row);
   const { durationMs, ...rest } = execution;
-  const context = row.context === null ? {} : (JSON.parse(row.context) as JsonObject);
+  const context = row.context === null ? {} : (shownJson(row.context) as JsonObject);
   const claimed = onBehalfOf(context);
   return {
     id: row.id,
@@ -182,12 +182,12 @@ export function presentRequestSnake(row: RequestRow): RequestSnakeReply {
     hitl_mode: row.hitlMode,
     status: row.status,
     runs: row.runs,
-    input: JSON.parse(row.input) as JsonObject,
+    input: shownJson(row.input) as JsonObject,
     context,
     ...(claimed === undefined ? {} : { on_behalf_of: claimed }),
     action_digest: row.digest,
     version: row.version,
-    ...(row.requestedInput === null ? {} : { requested_input: JSON.parse(row.requestedInput) as JsonObject }),
+    ...(row.requestedInput === null ? {} : { requested_input: shownJson(row.requestedInput) as JsonObject }),
     ...editOf(row),
     ...(row.quorum === null ? {} : { quorum: snakeQuorum(row.quorum) }),
     ...votesOf(row),
@@ -238,7 +238,7 @@ function executionOf(row: RequestRow): RequestExecutionReply {
     id: row.executionId,
     status: row.executionStatus,
     ...(row.executionReason === null ? {} : { reason: row.executionReason }),
-    ...(row.executionOutput === null ? {} : { output: JSON.parse(row.executionOutput) as JsonValue }),
+    ...(row.executionOutput === null ? {} : { output: shownJson(row.executionOutput) }),
     ...(row.executionError === null ? {} : { error: row.executionError }),
     ...(row.executionDurationMs === null ? {} : { durationMs: row.executionDurationMs }),
   };

@@ -125,12 +125,12 @@ export function blankedOne(entry: SearchedEntry, holds: Holds): Blanking | undef
   return legible(() => blankingOf(entry, holds)) ?? undefined;
 }
 
-/** Disclosures that are none have been tampered with: verification names them, and nothing can be blanked in them. */
+/** Disclosures that are none, or too deep, have been tampered with: verification names them, and nothing can be blanked in them. */
 export function legible<Result>(read: () => Result): Result | null {
   try {
     return read();
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof TypeError) return null;
+    if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) return null;
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { RecordKeepers } from '../../platform/audit/record-keepers.js';
 import { SignedErasuresModule } from '../audit/erasures/erasures.module.js';
 import { SweepsModule } from '../audit/sweeps/sweeps.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
@@ -9,6 +10,7 @@ import { EraseRows } from './erase-rows.service.js';
 import { EraseUserSearches } from './erase-user-searches.service.js';
 import { EraseUserService } from './erase-user.service.js';
 import { ErasureJob } from './erasure-job.service.js';
+import { erasureRecords } from './erasure-records.query.js';
 import { ErasureLedger } from './erasure-ledger.service.js';
 import { ErasureStore } from './erasure.store.js';
 import { ErasureSteps } from './erasure-steps.service.js';
@@ -30,4 +32,8 @@ import { UserDataController } from './user-data.controller.js';
     ErasureStore, ErasureSteps, ErasureTexts, ErasuresPersonalData, ErasuresQuery, Foresee, LogSearchQuery, LookFor,
   ],
 })
-export class PrivacyModule {}
+export class PrivacyModule {
+  constructor(keepers: RecordKeepers) {
+    keepers.register(erasureRecords);
+  }
+}

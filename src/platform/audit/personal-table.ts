@@ -4,7 +4,7 @@ import { eraseList, eraseText } from '../../domain/audit/erase-texts.js';
 import { jcs } from '../../domain/audit/jcs.js';
 import { ERASED } from '../../domain/audit/read-entry.js';
 import type { Holds } from '../../domain/audit/text-finder.js';
-import { isJsonObject, type JsonValue } from '../../domain/json.js';
+import { isJsonObject, type JsonValue, readJson } from '../../domain/json.js';
 import type { ColumnClass } from './personal-data.js';
 
 /** How a column holds what people wrote. `canonical`: the RFC 8785 text of a JSON value; `list`: an array of texts. */
@@ -147,11 +147,8 @@ function theirs({ member, becomes }: PersonalColumn, value: unknown): unknown {
 /** The very same value where none of it holds a text. */
 function searched({ form, part = words }: PersonalColumn, value: unknown, holds: Holds): unknown {
   switch (form) {
-    case 'canonical': {
-      const parsed = JSON.parse(value as string) as JsonValue;
-      const after = part(parsed, holds);
-      return after === parsed ? value : jcs(after);
-    }
+    case 'canonical':
+      return searchedJson(value as string, part, holds);
     case 'json':
       return part(value as JsonValue, holds);
     case 'list':
@@ -159,4 +156,12 @@ function searched({ form, part = words }: PersonalColumn, value: unknown, holds:
     default:
       return eraseText(value as string, holds);
   }
+}
+
+/** What is no JSON, which only tampering brings about, is searched as words: it keeps no erasure from its end. */
+function searchedJson(text: string, part: Part, holds: Holds): string {
+  const parsed = readJson(text);
+  if (parsed === undefined) return holds(text) ? jcs(ERASED) : text;
+  const after = part(parsed, holds);
+  return after === parsed ? text : jcs(after);
 }

@@ -29,6 +29,7 @@ import { VouchForKeys20261124000800 } from '../../../migrations/20261124000800-v
 import { KeepWhatIsSigned20261124001000 } from '../../../migrations/20261124001000-keep-what-is-signed.js';
 import { IndexAcrossOrganizations20261124002000 } from '../../../migrations/20261124002000-index-across-organizations.js';
 import { GatheringSocket } from './gathering-socket.js';
+import './json-columns.js';
 
 const OLDEST_POSTGRESQL = 150_000;
 const MIGRATION_LOCK = 715_517_001;

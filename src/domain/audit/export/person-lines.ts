@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../../json.js';
+import { isJsonObject, type JsonObject, parseJson } from '../../json.js';
 import type { StoredCheckpoint } from '../checkpoint.js';
 import { disclosuresText, type Disclosure } from '../commitments.js';
 import { keyMembers, line, skeletonLine, type ExportLine } from '../export-lines.js';
@@ -86,7 +86,7 @@ function theirs(
 /** None where they cannot be read: nobody can say then whose they are. */
 function disclosuresIn(text: string): Disclosure[] {
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed: unknown = parseJson(text);
     return Array.isArray(parsed) ? (parsed as unknown[]).filter(isDisclosure) : [];
   } catch {
     return [];

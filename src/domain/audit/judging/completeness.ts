@@ -26,7 +26,7 @@ export interface RecordSources {
 }
 
 export interface CompletenessFound {
-  /** What entries tell of, and rows show: executions, requests, votes, grants, reports, settlements. */
+  /** What entries tell of, and rows show: executions, requests, votes, grants, erasures, reports, settlements. */
   readonly checked: number;
   /** Rows whose entries a sweep has archived. */
   readonly swept: number;
@@ -52,7 +52,7 @@ export class Completeness {
   private readonly chains = new FollowedChains((chain) => this.begin(chain));
   /** Of each chain that begins after a cut: the time of its first entry. */
   private readonly cuts = new Map<string, number>();
-  /** Told in a chain that was cut, so near the cut that only the row itself can be compared; and its grants. */
+  /** Told in a chain that was cut, so near the cut that only the row itself can be compared; and its grants and erasures. */
   private readonly nearCuts = new Map<string, ToldFact>();
   /** Texts of which something is erased, here or in the row: compared by themselves. */
   private readonly apart = new Map<string, ToldFact>();
@@ -153,7 +153,7 @@ export class Completeness {
     const chain = agentId ?? organizationChain(organizationId).chain;
     const cut = this.cuts.get(chainKey(organizationId, chain)) ?? this.goneAt(organizationId, chain);
     if (cut === undefined) return 'sum';
-    if (kind === 'grant') return 'row';
+    if (kind === 'grant' || kind === 'erasure') return 'row';
     return entryId !== null && entryId < firstIdAt('audit', cut + OVERLAP_MS) ? 'row' : 'sum';
   }
 

@@ -3,7 +3,7 @@ import { organizationChain } from '../chain.js';
 import { differences, type FactKind, type Place, type RecordFact, type RowFact, type ToldFact } from './record-fact.js';
 
 const NOUNS: Readonly<Record<FactKind, string>> = {
-  execution: 'execution', request: 'request', vote: 'vote', grant: 'grant',
+  execution: 'execution', request: 'request', vote: 'vote', grant: 'grant', erasure: 'erasure',
   report: 'the report on execution', settlement: 'the settlement of execution',
 };
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json.js';
+import { isJsonObject, type JsonObject, readJson } from '../../json.js';
 import { pointerSteps } from '../pointer.js';
 import { isErasedName, readEntry } from '../read-entry.js';
 import type { StoredEntry } from '../stored-entry.js';
@@ -37,7 +37,7 @@ export function openEntry(stored: StoredEntry, withValues: boolean): OpenEntry |
     const { metadata, origin } = readEntry(stored);
     return { stored, at, metadata, origin, erased: erasedIn(stored.disclosures) };
   }
-  const payload = parsed(stored.payload);
+  const payload = readJson(stored.payload);
   if (!isJsonObject(payload)) return undefined;
   const { metadata, origin } = payload;
   return isJsonObject(metadata) ? { stored, at, metadata, origin: isJsonObject(origin) ? origin : undefined, erased: NOTHING } : undefined;
@@ -56,7 +56,7 @@ export function number(metadata: JsonObject, name: string): number | undefined {
 function erasedIn(disclosures: string): ReadonlyMap<string, Blanks> {
   // Most entries have lost nothing, and the text says so at once.
   if (!disclosures.includes('"erased"')) return NOTHING;
-  const listed = parsed(disclosures);
+  const listed = readJson(disclosures);
   const all = new Map<string, { isWhole: boolean; names: Set<string>; nameless: Set<string> }>();
   for (const disclosure of Array.isArray(listed) ? listed : []) {
     if (!isJsonObject(disclosure) || disclosure['erased'] !== true || typeof disclosure['pointer'] !== 'string') continue;
@@ -68,12 +68,4 @@ function erasedIn(disclosures: string): ReadonlyMap<string, Blanks> {
     else (isErasedName(key) ? blanks.nameless : blanks.names).add(key);
   }
   return all;
-}
-
-function parsed(content: string): JsonValue | undefined {
-  try {
-    return JSON.parse(content) as JsonValue;
-  } catch {
-    return undefined;
-  }
 }

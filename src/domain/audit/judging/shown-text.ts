@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isJsonObject, type JsonValue } from '../../json.js';
+import { isJsonObject, type JsonValue, parseJson } from '../../json.js';
 import { jcs } from '../jcs.js';
 import { outputSummary, SUMMARY_CHARACTERS } from '../output-summary.js';
 import { ERASED } from '../read-entry.js';
@@ -53,7 +53,7 @@ export function agree(shown: string | null, told: ToldText, work?: Work): boolea
   return shown !== null && fits(shown, told, work ?? new Work(shown.length + told.kept.length));
 }
 
-/** The canonical text of a value that somebody may have tampered with: what has no canonical form gets another. */
+/** The canonical text of a value that somebody may have tampered with: what has no canonical form gets another. Read by `parseJson`. */
 export function canonical(value: unknown): string {
   try {
     return jcs(value);
@@ -66,7 +66,7 @@ function fits(shown: string, { form, kept, blanks }: Sketch, work: Work): boolea
   if (form === 'words') return shown === ERASED || brief(shown) === kept;
   if (form === 'summary' && outputSummary(shown) === kept) return true;
   try {
-    const value = JSON.parse(shown) as JsonValue;
+    const value = parseJson(shown);
     // Members that stand there twice, or white space: nobody erased that.
     if (jcs(value) !== shown) return false;
     const told = readTold(kept, form === 'summary' && kept.length >= SUMMARY_CHARACTERS - 1);
@@ -79,7 +79,7 @@ function fits(shown: string, { form, kept, blanks }: Sketch, work: Work): boolea
 /** Of what is no JSON, which only tampering brings about, its `brief`. */
 function outlineOf(text: string): string {
   try {
-    return JSON.stringify(outlined(JSON.parse(text) as JsonValue));
+    return JSON.stringify(outlined(parseJson(text)));
   } catch {
     return brief(text);
   }

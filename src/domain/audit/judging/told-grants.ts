@@ -41,7 +41,7 @@ export class ToldGrants {
         version: number(metadata, 'version'), teamId: text(metadata, 'teamId') ?? null, hitlMode: text(metadata, 'hitlMode'),
         expiresAt: text(metadata, 'expiresAt') ?? null, timeoutSeconds: number(metadata, 'timeoutSeconds') ?? null,
         timeoutAction: text(metadata, 'timeoutAction'), conditions: written('conditions', []), limits: written('limits', []),
-        quorum: written('quorum'), revokedBy: null,
+        quorum: written('quorum'), reminders: written('reminders', []), revokedBy: null,
         grantedBy: stored.event === 'capability.granted' ? stored.actorId : this.grants.get(id)?.members['grantedBy'],
       },
     });
@@ -62,6 +62,8 @@ export class ToldGrants {
 
 /** Of a grant whose first entries were cut off. */
 const UNTOLD: Record<string, FactValue> = Object.fromEntries(
-  ['version', 'grantedBy', 'teamId', 'hitlMode', 'expiresAt', 'timeoutSeconds', 'timeoutAction', 'conditions', 'limits', 'quorum']
-    .map((name) => [name, undefined]),
+  [
+    'version', 'grantedBy', 'teamId', 'hitlMode', 'expiresAt', 'timeoutSeconds', 'timeoutAction', 'conditions', 'limits', 'quorum',
+    'reminders',
+  ].map((name) => [name, undefined]),
 );

@@ -9,6 +9,7 @@ import { brief } from './shown-text.js';
 import {
   CLOSED_TEXTS, CREATED_TEXTS, EDITED_TEXTS, REPORTED_TEXTS, STARTED_TEXTS, textIn, type Texts, textsIn,
 } from './told-texts.js';
+import { ToldErasures } from './told-erasures.js';
 import { ToldGrants } from './told-grants.js';
 
 interface Execution {
@@ -33,6 +34,7 @@ export const RECORD_EVENTS: ReadonlySet<string> = new Set([
   'execution.started', 'execution.retried', 'execution.completed', 'execution.failed', 'execution.blocked', 'execution.cancelled',
   'execution.reported', 'execution.settled', 'hitl.created', 'hitl.approved', 'hitl.rejected', 'hitl.escalated', 'hitl.timed_out',
   'hitl.cancelled', 'hitl.edited', 'hitl.voted', 'capability.granted', 'capability.config_updated', 'capability.revoked',
+  'gdpr.erasure_requested', 'gdpr.erasure_confirmed',
 ]);
 
 /** Those of them whose committed values it needs, too. */
@@ -41,13 +43,14 @@ export const WITH_VALUES: ReadonlySet<string> = new Set(
 );
 
 /**
- * What the entries of one chain say of executions, requests and grants. Holds what is still going on, and the grants; tells what has
- * ended as it ends, and the rest at the end of the chain.
+ * What the entries of one chain say of executions, requests, grants and erasures. Holds what is still going on, grants and erasures;
+ * tells what has ended as it ends, and the rest at the end of the chain.
  */
 export class ToldRecords {
   private readonly executions = new Map<string, Execution>();
   private readonly requests = new Map<string, Request>();
   private readonly grants: ToldGrants;
+  private readonly erasures: ToldErasures;
 
   /** @param isCut the beginning of the chain was swept, so that what it said first is not known */
   constructor(
@@ -57,12 +60,14 @@ export class ToldRecords {
     private readonly listener: Listener,
   ) {
     this.grants = new ToldGrants(organizationId, agentId, isCut, listener);
+    this.erasures = new ToldErasures(organizationId, isCut, listener);
   }
 
   entry(opened: OpenEntry): void {
     const [family] = opened.stored.event.split('.', 1);
     if (family === 'execution') this.execution(opened);
     else if (family === 'hitl') this.request(opened);
+    else if (family === 'gdpr') this.erasures.entry(opened);
     else this.grants.entry(opened);
   }
 
@@ -71,6 +76,7 @@ export class ToldRecords {
     for (const [id, { status, ...execution }] of this.executions) this.tellExecution(id, status, execution, null);
     for (const [id, request] of this.requests) this.tellRequest(id, request, null);
     this.grants.end();
+    this.erasures.end();
   }
 
   private execution(opened: OpenEntry): void {

@@ -1,7 +1,7 @@
 import { platformChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/chain.js';
 import { givenUp } from '../../../domain/audit/given-up.js';
 import { readVerifierKey } from '../../../domain/audit/note.js';
-import type { JsonObject } from '../../../domain/json.js';
+import { readEntry } from '../../../domain/audit/read-entry.js';
 import type { Anchored } from '../../../platform/audit/anchor.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { rootAt } from './platform-tree.query.js';
@@ -105,7 +105,7 @@ export async function acceptedLosses(run: ReadStatement, instance: string, verif
   )) as { payload: string }[];
   const key = readVerifierKey(verifierKey)!;
   return rows.flatMap(({ payload }) => {
-    const { metadata } = JSON.parse(payload) as { metadata: JsonObject };
+    const { metadata } = readEntry({ payload, disclosures: '[]' });
     const lost = givenUp(metadata['lost'], instance, [key]);
     if (!lost) return [];
     return [lost.root === '' ? { size: lost.size } : lost];

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import '../../../platform/database/json-columns.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 
 /** The log as it stood at one moment, on a connection of its own. */

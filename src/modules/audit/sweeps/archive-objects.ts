@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../domain/json.js';
+import { isJsonObject, parseJson } from '../../../domain/json.js';
 import type { ArchivedObject, ArchiveManifest } from '../../../domain/audit/export-lines.js';
 import type { VerifierKey } from '../../../domain/audit/note.js';
 import { checkArchive, type ArchiveBreak, type ArchiveClaim, type CheckedArchive } from '../../../domain/audit/verify-archive.js';
@@ -41,7 +41,7 @@ export async function manifestIn(
   try {
     const lines: string[] = [];
     for await (const line of archive.read(manifestName.of(organizationId, sweepId))) lines.push(line);
-    const read: unknown = JSON.parse(lines.join('\n'));
+    const read: unknown = parseJson(lines.join('\n'));
     return isManifest(read) ? read : undefined;
   } catch {
     return undefined;

@@ -2,7 +2,7 @@ import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import type { StoredCheckpoint } from '../../../domain/audit/checkpoint.js';
 import { originOf } from '../../../domain/audit/checkpoint.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
-import type { JsonValue } from '../../../domain/json.js';
+import { type JsonValue, shownJson } from '../../../domain/json.js';
 import type { EntryProof } from './proof.query.js';
 
 const HASHES = { type: String, isArray: true, description: 'Base64, from the leaf upwards.' } as const;
@@ -77,7 +77,7 @@ export function presentProof(entry: StoredEntry, { organization, map, platform, 
     hash,
     chain,
     seq,
-    disclosures: JSON.parse(disclosures) as JsonValue,
+    disclosures: shownJson(disclosures),
     inclusion: [{ level: 'organization', ...organization }, { level: 'map', ...map }, { level: 'platform', ...platform }],
     checkpoint: { organization: checkpoints.organization.note, platform: checkpoints.platform.note },
   };

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import '../../../platform/database/json-columns.js';
 import { SNAPSHOT } from '../log-source.query.js';
 import type { RunsSql } from '../streamed.query.js';
 

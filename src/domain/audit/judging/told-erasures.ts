@@ -1,0 +1,56 @@
+import { type OpenEntry, text } from './open-entry.js';
+import { keyOfFact, type Listener, placeOf, sentence, type ToldFact } from './record-fact.js';
+import { textIn } from './told-texts.js';
+
+type Erasure = Omit<ToldFact, 'kind' | 'entryId'>;
+
+/** What the entries of one chain say of erasures that were asked for: who did, who confirmed them and why. Told at the end of the chain. */
+export class ToldErasures {
+  private readonly erasures = new Map<string, Erasure>();
+
+  constructor(
+    private readonly organizationId: string,
+    private readonly isCut: boolean,
+    private readonly listener: Listener,
+  ) {}
+
+  entry(opened: OpenEntry): void {
+    const id = text(opened.metadata, 'erasureId');
+    if (id === undefined) return;
+    if (opened.stored.event === 'gdpr.erasure_requested') this.requested(id, opened);
+    else this.confirmed(id, opened);
+  }
+
+  end(): void {
+    for (const erasure of this.erasures.values()) this.listener.told({ kind: 'erasure', entryId: null, ...erasure });
+  }
+
+  private requested(id: string, opened: OpenEntry): void {
+    const { stored, metadata } = opened;
+    const place = placeOf(stored);
+    if (this.erasures.has(id)) return this.listener.contradiction(place, sentence(place, `asks for erasure ${id} a second time`));
+    const isErased = this.listener.isErased(keyOfFact({ kind: 'erasure', organizationId: this.organizationId, id }));
+    this.erasures.set(id, {
+      ...this.same(id), place,
+      members: { userId: text(metadata, 'userId') ?? null, askedBy: stored.actorId, confirmedBy: null },
+      texts: { reason: textIn(opened, 'reason', isErased) },
+    });
+  }
+
+  /** Who asked stands in it, too: where that was swept, it is all that is told. */
+  private confirmed(id: string, { stored, metadata }: OpenEntry): void {
+    const place = placeOf(stored);
+    const known = this.erasures.get(id);
+    if (!known && !this.isCut) return this.listener.contradiction(place, sentence(place, `confirms erasure ${id}, for which nobody asked`));
+    const confirmedBy = stored.actorId;
+    if (known) this.erasures.set(id, { ...known, place, members: { ...known.members, confirmedBy } });
+    else {
+      const members = { userId: undefined, askedBy: text(metadata, 'askedBy'), confirmedBy };
+      this.erasures.set(id, { ...this.same(id), place, members, texts: { reason: undefined } });
+    }
+  }
+
+  private same(id: string): Pick<Erasure, 'organizationId' | 'id' | 'agentId' | 'capability' | 'status'> {
+    return { organizationId: this.organizationId, id, agentId: null, capability: '', status: 'asked' };
+  }
+}
