@@ -1,5 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { organizationChain } from '../../src/domain/audit/chain.js';
+import { prepareEntry } from '../../src/domain/audit/entry.js';
 import { newId } from '../../src/domain/ids.js';
+import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../src/platform/database/chain-writer.js';
 import { as, type Client } from './actors.js';
 import type { TestServer } from './server.js';
 
@@ -115,9 +118,13 @@ export async function aStop(
   return id;
 }
 
-/** An erasure of values that waits for a second person, past the API. It is never gone on with. */
+/** An erasure of values that waits for a second person, past the API, with its entry. It is never gone on with. */
 export async function anErasure(server: TestServer, organizationId: string): Promise<string> {
   const id = newId('ers');
+  const asked = prepareEntry(
+    { type: 'gdpr.erasure_requested', chain: organizationChain(organizationId), metadata: { erasureId: id, count: 1 } },
+    { id: newId('audit'), actorId: 'system', timestamp: new Date() });
+  await server.sql(APPEND_ENTRIES, [...entryColumns([asked]), ...subjectColumns([asked])]);
   await server.sql(
     `insert into erasures (organization_id, id, kind, state, asked_by, place, counts, asked_at)
      values ($1, $2, 'values', 'unconfirmed', 'system', '{"phase":"log","round":1}', $3, clock_timestamp())`,
