@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import pg from 'pg';
 import { asRoot } from '../support/actors.js';
 import { anAgent } from '../support/builders.js';
 import { erased, erasuresOf } from '../support/erasures.js';
@@ -7,14 +6,14 @@ import { eventually } from '../support/eventually.js';
 import { aPerson, anOrganization, type BuiltPerson } from '../support/people.js';
 import { aged, archiveFolder, swept } from '../support/retention.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { verified } from '../support/tampering/instance.js';
+import { tryingOut, type TryingOut } from '../support/tampering/tried-out.js';
 import { verifiedLog } from '../support/verified-log.js';
 
 // Who asked for an erasure, who confirmed it as the second person, and why, is what people are shown of it: the log tells it, too.
 
 let server: TestServer;
 let archive: string;
-let client: pg.Client;
+let owner: TryingOut;
 let organizationId: string;
 let first: BuiltPerson;
 let second: BuiltPerson;
@@ -41,28 +40,16 @@ beforeAll(async () => {
   await ask(['Ada Lovelace'], 'about Ada Lovelace');
   await ask(['Mary Somerville-Greig'], 'nobody of that name');
   await erased(server);
-  client = new pg.Client({ connectionString: server.database.superuserUrl });
-  await client.connect();
+  owner = await tryingOut(server.database);
 });
 
 afterAll(async () => {
-  await client.end();
+  await owner.end();
   await server.stop();
 });
 
-const run = async (sql: string, parameters: readonly unknown[] = []) =>
-  (await client.query<Record<string, unknown>>(sql, [...parameters])).rows;
-
-async function looked(...changes: readonly string[]): Promise<readonly string[]> {
-  await run('begin isolation level repeatable read');
-  try {
-    await run('set local session_replication_role = replica');
-    for (const change of changes) await run(change);
-    return (await verified(run, 'all', [], { judged: true })).breaks.map(({ kind, detail }) => `${kind}: ${detail}`);
-  } finally {
-    await run('rollback');
-  }
-}
+const looked = async (...changes: readonly string[]) =>
+  (await owner.breaksAfter(...changes)).map(({ kind, detail }) => `${kind}: ${detail}`);
 
 test('what is so agrees', async () => {
   const states = (await erasuresOf(asRoot(server))).map(({ state, confirmedBy }) => [state, confirmedBy]);

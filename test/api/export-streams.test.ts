@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { agentChain } from '../../src/domain/audit/chain.js';
 import { prepareEntry } from '../../src/domain/audit/entry.js';
 import { newId } from '../../src/domain/ids.js';
-import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../src/platform/database/chain-writer.js';
+import { appendEntriesPast } from '../support/append-past.js';
 import { anAgent } from '../support/builders.js';
 import { eventually } from '../support/eventually.js';
 import { allSigned, verifierKeyOf, verifyFile } from '../support/exports.js';
@@ -47,7 +47,7 @@ beforeAll(async () => {
         { id: newId('audit'), actorId: 'root', timestamp: new Date() },
       );
     });
-    await server.sql(APPEND_ENTRIES, [...entryColumns(entries), ...subjectColumns(entries)]);
+    await appendEntriesPast(server.database, ...entries);
   }
   await allSigned(server);
   vkey = await verifierKeyOf(server);

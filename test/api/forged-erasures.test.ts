@@ -13,8 +13,8 @@ import { newId } from '../../src/domain/ids.js';
 import { DirectoryArchive } from '../../src/modules/audit/sweeps/archive.directory.js';
 import { ArchivedDisclosures, type ArchivedEntry } from '../../src/modules/audit/sweeps/archived-disclosures.js';
 import { rotateSigningKey } from '../../src/modules/audit/trees/rotate-signing-key.js';
-import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../src/platform/database/chain-writer.js';
 import { as, asRoot } from '../support/actors.js';
+import { appendEntriesPast } from '../support/append-past.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { countersign } from '../support/command-line.js';
 import { blank, blankedOf } from '../support/erased-by-hand.js';
@@ -95,7 +95,7 @@ async function forged(scene: Scene, noteOf: NoteOf, row?: Row): Promise<Forged> 
   const metadata = { erasureId: 'ers_forged', erased: sortedBlanks(blankedOf(blanked)) };
   const entry = stamped(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata }, new Random('forged'));
   const note = await noteOf(entry);
-  await server.sql(APPEND_ENTRIES, [...entryColumns([entry]), ...subjectColumns([entry])]);
+  await appendEntriesPast(server.database, entry);
   if (note !== undefined) {
     await server.sql('insert into audit_erasure_notes (organization_id, entry_id, note) values ($1, $2, $3)',
       [organizationId, entry.id, note]);

@@ -9,7 +9,7 @@ import { signingKey, signNote } from '../../src/domain/audit/note.js';
 import { orderText, toldIn } from '../../src/domain/audit/order-note.js';
 import { newId } from '../../src/domain/ids.js';
 import { rotateSigningKey } from '../../src/modules/audit/trees/rotate-signing-key.js';
-import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../src/platform/database/chain-writer.js';
+import { appendEntriesPast } from '../support/append-past.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { countersign } from '../support/command-line.js';
 import { verification } from '../support/erasures.js';
@@ -81,7 +81,7 @@ async function forged({ organizationId, agent }: Scene, seq: number, noteOf: (en
     },
   }, new Random('forged'));
   const note = await noteOf(entry);
-  await server.sql(APPEND_ENTRIES, [...entryColumns([entry]), ...subjectColumns([entry])]);
+  await appendEntriesPast(server.database, entry);
   const told = { ...cut, sweepEntryId: entry.id };
   await server.sql(
     `insert into audit_sweeps (organization_id, id, state, before, cuts, checkpoint, entry_id, notes, skeleton, disclosures, made_at)
@@ -163,7 +163,7 @@ test('an entry of a sweep that nobody has signed excuses nothing: not a row of a
       archive: { skeleton: '0'.repeat(64), disclosures: '1'.repeat(64) },
     },
   }, new Random('none'));
-  await server.sql(APPEND_ENTRIES, [...entryColumns([entry]), ...subjectColumns([entry])]);
+  await appendEntriesPast(server.database, entry);
   await allSigned(server);
   const of = async () =>
     (await verifiedLog(server.database.url)).breaks.filter(({ kind }) => kind === 'incomplete').map(({ detail }) => detail);

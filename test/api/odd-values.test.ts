@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import pg from 'pg';
-import type { Break } from '../../src/domain/audit/breaks.js';
 import { asRoot } from '../support/actors.js';
 import { anAgent } from '../support/builders.js';
 import { eventually } from '../support/eventually.js';
 import { anOrganization } from '../support/people.js';
 import { aged, archiveFolder, swept } from '../support/retention.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { verified } from '../support/tampering/instance.js';
+import { tryingOut, type TryingOut } from '../support/tampering/tried-out.js';
 import { integrityOf } from '../support/verified-log.js';
 
 // Whoever owns the database can put anything into it that its columns take, and make room for nothing where there must be something. None
@@ -16,7 +14,7 @@ import { integrityOf } from '../support/verified-log.js';
 const PATIENT = { every: 100 };
 
 let server: TestServer;
-let client: pg.Client;
+let owner: TryingOut;
 let organizationId: string;
 /** In which something was swept. */
 let sweptId: string;
@@ -40,29 +38,13 @@ beforeAll(async () => {
   const request = (await call('email.send')).expect(202).text('hitlRequestId');
   (await asRoot(server).post(`/api/v1/hitl/${request}/approve`, { note: 'fine' }, { query: { wait: 5 } })).expect(200);
   await eventually(async () => expect(await integrityOf(server.database.url)).toMatchObject({ verdict: 'valid' }), PATIENT);
-  client = new pg.Client({ connectionString: server.database.superuserUrl });
-  await client.connect();
+  owner = await tryingOut(server.database);
 });
 
 afterAll(async () => {
-  await client.end();
+  await owner.end();
   await server.stop();
 });
-
-const run = async (sql: string, parameters: readonly unknown[] = []) =>
-  (await client.query<Record<string, unknown>>(sql, [...parameters])).rows;
-
-/** Does it in a transaction, past every trigger, and looks within. */
-async function looked(...changes: readonly string[]): Promise<readonly Break[]> {
-  await run('begin isolation level repeatable read');
-  try {
-    await run('set local session_replication_role = replica');
-    for (const change of changes) await run(change);
-    return (await verified(run, 'all', [], { judged: true })).breaks;
-  } finally {
-    await run('rollback');
-  }
-}
 
 const TIMES = [`'infinity'`, `'-infinity'`, `'290000-01-01'`];
 const LISTS = [`'null'`, `'{}'`, `'"x"'`, `'[null]'`, `'[{}]'`, `'["\\ud800"]'`, `'["\\u0000"]'`, `'[1e999]'`];
@@ -125,7 +107,7 @@ const besides = () =>
   `update audit_entries set actor_id = '${BESIDES}' where ${own()} and ctid = (select max(ctid) from audit_entries where ${own()})`;
 
 test('nothing is wrong before', async () => {
-  expect(await looked()).toEqual([]);
+  expect(await owner.breaksAfter()).toEqual([]);
 });
 
 test.each(ODD.flatMap(([table, column, where, values, kind]) =>
@@ -133,8 +115,8 @@ test.each(ODD.flatMap(([table, column, where, values, kind]) =>
   '%s is found, and hides nothing else', async (_name, { table, column, where, value, kind }) => {
     const change = `update ${table} set "${column}" = ${value} where ${where()}`;
     const room = value === 'null' ? [`alter table ${table} alter column "${column}" drop not null`] : [];
-    const alone = await looked(...room, change);
+    const alone = await owner.breaksAfter(...room, change);
     expect(alone.map((one) => one.kind).join(' ')).toMatch(kind);
-    const both = await looked(...room, besides(), change);
+    const both = await owner.breaksAfter(...room, besides(), change);
     expect(both.some(({ detail }) => detail.includes('actor'))).toBe(true);
   });

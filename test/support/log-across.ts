@@ -2,7 +2,7 @@ import pg from 'pg';
 import { agentChain, organizationChain } from '../../src/domain/audit/chain.js';
 import { type PreparedEntry, prepareEntry, type RecordedEvent } from '../../src/domain/audit/entry.js';
 import { newId } from '../../src/domain/ids.js';
-import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../src/platform/database/chain-writer.js';
+import { appendLocked } from './append-past.js';
 import type { TestDatabase } from './database.js';
 
 export interface LogAcross {
@@ -42,10 +42,7 @@ export async function logAcross(database: TestDatabase, many: number, rounds: nu
     await client.query('insert into audit_heads (organization_id, chain) select * from unnest($1::text[], $2::text[])', [
       chains.map(({ organizationId }) => organizationId), chains.map(({ chain }) => chain),
     ]);
-    for (let i = 0; i < entries.length; i += BATCH) {
-      const batch = entries.slice(i, i + BATCH);
-      await client.query(APPEND_ENTRIES, [...entryColumns(batch), ...subjectColumns(batch)]);
-    }
+    for (let i = 0; i < entries.length; i += BATCH) await appendLocked(client, entries.slice(i, i + BATCH));
     for (const table of ['audit_entries', 'audit_subjects', 'audit_heads']) await client.query(`vacuum (analyze) ${table}`);
   } finally {
     await client.end();

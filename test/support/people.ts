@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { organizationChain } from '../../src/domain/audit/chain.js';
 import { prepareEntry } from '../../src/domain/audit/entry.js';
 import { newId } from '../../src/domain/ids.js';
-import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../src/platform/database/chain-writer.js';
 import { as, type Client } from './actors.js';
+import { appendEntriesPast } from './append-past.js';
 import type { TestServer } from './server.js';
 
 export type Role = 'owner' | 'admin' | 'member' | 'viewer';
@@ -124,7 +124,7 @@ export async function anErasure(server: TestServer, organizationId: string): Pro
   const asked = prepareEntry(
     { type: 'gdpr.erasure_requested', chain: organizationChain(organizationId), metadata: { erasureId: id, count: 1 } },
     { id: newId('audit'), actorId: 'system', timestamp: new Date() });
-  await server.sql(APPEND_ENTRIES, [...entryColumns([asked]), ...subjectColumns([asked])]);
+  await appendEntriesPast(server.database, asked);
   await server.sql(
     `insert into erasures (organization_id, id, kind, state, asked_by, place, counts, asked_at)
      values ($1, $2, 'values', 'unconfirmed', 'system', '{"phase":"log","round":1}', $3, clock_timestamp())`,

@@ -7,8 +7,8 @@ import { makeCheckpoints } from '../../../src/modules/audit/trees/checkpoint-rou
 import { Integrator } from '../../../src/modules/audit/trees/integrator.js';
 import { KnownTrees } from '../../../src/modules/audit/trees/known-trees.js';
 import { signerOf } from '../../../src/modules/audit/trees/signer.js';
-import { APPEND_ENTRIES, entryColumns, subjectColumns } from '../../../src/platform/database/chain-writer.js';
 import { asRoot } from '../actors.js';
+import { appendLocked } from '../append-past.js';
 import { anAgent } from '../builders.js';
 import type { TestDatabase } from '../database.js';
 import { erasedByHand } from '../erased-by-hand.js';
@@ -175,12 +175,7 @@ class Writer {
 
   private async commit(entries: readonly PreparedEntry[]): Promise<void> {
     await this.client.query('begin');
-    await this.client.query(
-      `select 1 from audit_heads h join unnest($1::text[], $2::text[]) as w(organization_id, chain)
-       on h.organization_id = w.organization_id and h.chain = w.chain order by 1 for update of h`,
-      [entries.map((one) => one.organizationId), entries.map((one) => one.chain)],
-    );
-    await this.client.query(APPEND_ENTRIES, [...entryColumns(entries), ...subjectColumns(entries)]);
+    await appendLocked(this.client, entries);
     await this.client.query('commit');
   }
 
