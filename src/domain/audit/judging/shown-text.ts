@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonValue, parseJson } from '../../json.js';
 import { jcs } from '../jcs.js';
-import { outputSummary, SUMMARY_CHARACTERS } from '../output-summary.js';
+import { isCutSummary, outputSummary } from '../output-summary.js';
 import { ERASED } from '../read-entry.js';
 import { isLeftOf } from './erased-json.js';
 import type { Blanks } from './open-entry.js';
@@ -69,7 +69,7 @@ function fits(shown: string, { form, kept, blanks }: Sketch, work: Work): boolea
     const value = parseJson(shown);
     // Members that stand there twice, or white space: nobody erased that.
     if (jcs(value) !== shown) return false;
-    const told = readTold(kept, form === 'summary' && kept.length >= SUMMARY_CHARACTERS - 1);
+    const told = readTold(kept, form === 'summary' && isCutSummary(kept));
     return isLeftOf(form === 'json' ? outlined(value) : value, blanks ? withErased(told, outlinedNames(blanks)) : told, work);
   } catch {
     return form === 'json' && outlineOf(shown) === kept;
