@@ -223,6 +223,7 @@ describe('the server', () => {
       [second.organizationId, told!.size, told!.at]);
     const events = () => server.sql<{ event: string }>('select event from audit_entries where chain = $1 order by seq', [second.agent.id]);
     const young = (await events()).slice(-2);
+    expect(young).toHaveLength(2);
     expect(await hindered(second)).toBeUndefined();
     expect(await events()).toEqual(young);
     const isRow = expect.objectContaining({ kind: 'column_mismatch', chain: first.organizationId });

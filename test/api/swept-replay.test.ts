@@ -4,12 +4,11 @@ import type { RecordedEvent } from '../../src/domain/audit/entry.js';
 import { definitionDigest } from '../../src/domain/gate/definition-digest.js';
 import { newId } from '../../src/domain/ids.js';
 import { sweepLog } from '../../src/modules/audit/sweeps/sweep-log.js';
-import { completeConfig, givenSecrets, loadConfig } from '../../src/platform/config/config.js';
 import { asRoot, type Client } from '../support/actors.js';
 import { anAgent, type BuiltAgent, type GrantTerms } from '../support/builders.js';
 import { forge } from '../support/forged.js';
 import { decide, known, type Known } from '../support/judged-story.js';
-import { aged, archiveFolder, swept, sweepEnvironment } from '../support/retention.js';
+import { aged, archiveFolder, swept, sweepConfig } from '../support/retention.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { transferred, welcomed } from '../support/transfers.js';
 import { verifiedLog } from '../support/verified-log.js';
@@ -176,9 +175,7 @@ test('an agent that was in two organizations, of which one is swept and the othe
   (await transferred(server, agent, b)).expect(200);
   const client = await welcomed(server, agent, 'web.search', 'on_risk');
   (await client.post('/api/v1/execute', { capability: 'web.search', input: {} })).expect(202);
-  const config = loadConfig(sweepEnvironment(server.database, archive));
-  const complete = completeConfig(config, { ...givenSecrets(config), databaseUrl: server.database.url });
-  await expect(sweepLog(complete, {}, ({ organizationId }) => {
+  await expect(sweepLog(sweepConfig(server.database, archive), {}, ({ organizationId }) => {
     if (organizationId === a) throw new Error('killed');
   })).rejects.toThrow('killed');
   const left = await server.sql<{ organization: string; first: string }>(

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import type * as VerifierModule from '../../verifier/verify.mjs';
 import { DirectoryArchive } from '../../src/modules/audit/sweeps/archive.directory.js';
-import { sweepLog, type SweepOutcome } from '../../src/modules/audit/sweeps/sweep-log.js';
+import { type SweepConfig, sweepLog, type SweepOutcome } from '../../src/modules/audit/sweeps/sweep-log.js';
 import type { VerifiedArchives } from '../../src/modules/audit/sweeps/archive-tally.js';
 import { verifyArchivesOf } from '../../src/modules/audit/sweeps/verify-archives.js';
 import { completeConfig, givenSecrets, loadConfig } from '../../src/platform/config/config.js';
@@ -23,8 +23,8 @@ export function archiveFolder(): Promise<string> {
 }
 
 const DAY_MS = 86_400_000;
-/** Between the last checkpoint that is to be old, and the moment before which all is old; more than a period is rounded by. */
-const APART_MS = 200;
+/** Between the last checkpoint that is to be old, and the moment before which all is old; more than a period is rounded by, or read late. */
+const APART_MS = 500;
 /** Until when all is old, by the database's address. */
 const oldUntil = new Map<string, number>();
 
@@ -80,6 +80,18 @@ export function sweepEnvironment(database: TestDatabase, archive: string): Envir
   };
 }
 
+/** What a sweep in this process is told. */
+export function sweepConfig(database: TestDatabase, archive: string, env: Environment = {}): SweepConfig {
+  const config = loadConfig({ ...sweepEnvironment(database, archive), ...env });
+  return {
+    ...completeConfig(config, { ...givenSecrets(config), databaseUrl: database.url }),
+    // Read when the sweep begins: however long it took to get there, what came after that moment is no older for it.
+    get auditRetentionDays() {
+      return retentionDays(database);
+    },
+  };
+}
+
 /** Sweeps as the command does, without the time that a program takes to start, and tells what went of whom. */
 export async function swept(database: TestDatabase, archive: string, atOnce?: number): Promise<SweptLine[]> {
   return (await sweepOutcomes(database, archive, atOnce)).flatMap((one) => {
@@ -92,10 +104,8 @@ export async function swept(database: TestDatabase, archive: string, atOnce?: nu
 export async function sweepOutcomes(
   database: TestDatabase, archive: string, atOnce?: number, env: Environment = {},
 ): Promise<SweepOutcome[]> {
-  const config = loadConfig({ ...sweepEnvironment(database, archive), ...env });
   const outcomes: SweepOutcome[] = [];
-  await sweepLog(completeConfig(config, { ...givenSecrets(config), databaseUrl: database.url }), atOnce ? { atOnce } : {},
-    (one) => void outcomes.push(one));
+  await sweepLog(sweepConfig(database, archive, env), atOnce ? { atOnce } : {}, (one) => void outcomes.push(one));
   return outcomes;
 }
 
