@@ -35,6 +35,13 @@ export interface StreamTerms {
   readonly cookie?: string;
 }
 
+/** A few of many. */
+const SHOWN = 5;
+
+function endOf(events: readonly SeenEvent[]): string {
+  return `at the end ${JSON.stringify(events.slice(-SHOWN)).slice(0, 1_000)}`;
+}
+
 /** Opens `GET /hitl/events` on a connection of its own. Answers once the head has come. */
 export function openEvents(server: Pick<TestServer, 'url'>, credential: string, terms: StreamTerms = {}): Promise<OpenStream> {
   const url = new URL('/api/v1/hitl/events', server.url);
@@ -73,7 +80,7 @@ export function openEvents(server: Pick<TestServer, 'url'>, credential: string, 
         text: () => all, lastId: () => lastId, isOver: () => over, isComplete: () => response.complete,
         has: (count, ids) => eventually(() => {
           const about = ids ? events.filter(({ data }) => ids.includes(data.id)) : events;
-          if (about.length < count) throw new Error(`${about.length} of ${count} events have come: ${JSON.stringify(about)}`);
+          if (about.length < count) throw new Error(`${about.length} of ${count} events have come, ${endOf(about)}; ${over ? 'the stream is over' : 'it goes on'}`);
           return about;
         }),
         pause: () => void response.pause(), resume: () => void response.resume(), close: () => void sent.destroy(),
