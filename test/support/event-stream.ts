@@ -80,7 +80,8 @@ export function openEvents(server: Pick<TestServer, 'url'>, credential: string, 
         text: () => all, lastId: () => lastId, isOver: () => over, isComplete: () => response.complete,
         has: (count, ids) => eventually(() => {
           const about = ids ? events.filter(({ data }) => ids.includes(data.id)) : events;
-          if (about.length < count) throw new Error(`${about.length} of ${count} events have come, ${endOf(about)}; ${over ? 'the stream is over' : 'it goes on'}`);
+          const come = `${about.length} of ${count} events have come`;
+          if (about.length < count) throw new Error(`${come}, ${endOf(about)}; the stream ${over ? 'is over' : 'goes on'}`);
           return about;
         }),
         pause: () => void response.pause(), resume: () => void response.resume(), close: () => void sent.destroy(),
