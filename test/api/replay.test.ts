@@ -67,7 +67,7 @@ const started = ({ capability, grantId }: Held, more: object = {}): Forged => ({
 const created = ({ capability, grantId }: Held, hitlId: string, executionId: string, mode = 'propose'): Forged => ({
   type: 'hitl.created', capability,
   metadata: {
-    hitlId, capability, input: {}, hitlMode: mode, expiresAt: new Date(Date.now() + 600_000).toISOString(), digest: 'd', executionId,
+    hitlId, capability, input: {}, hitlMode: mode, expiresAt: new Date(Date.now() + 1_800_000).toISOString(), digest: 'd', executionId,
     grantId, grantVersion: 1, definition: DEFINITION, level: mode === 'escalate' ? 2 : 0,
   },
 } as Forged);

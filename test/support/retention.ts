@@ -23,7 +23,7 @@ export function archiveFolder(): Promise<string> {
 }
 
 const DAY_MS = 86_400_000;
-/** Between the last checkpoint that is to be old, and the moment before which all is old; more than a period is rounded by, or read late. */
+/** Between the last checkpoint that is to be old, and the moment before which all is: more than a period is rounded by, or read late. */
 const APART_MS = 500;
 /** Until when all is old, by the database's address. */
 const oldUntil = new Map<string, number>();

@@ -48,8 +48,8 @@ export class ToldLog {
     } as AuditEvent, actorId);
   }
 
-  /** Asks for an approval, and has it given. */
-  approved(second: number, by: readonly string[], more: object = {}): this {
+  /** Asks for an approval, and has it given, at once or in another second. */
+  approved(second: number, by: readonly string[], more: object = {}, given = second + 1): this {
     const hitlId = newId('hitl');
     this.agent(second, {
       type: 'hitl.created', capability: 'web.search',
@@ -60,7 +60,7 @@ export class ToldLog {
     } as AuditEvent);
     by.forEach((person, i) => {
       const [type, how] = i < by.length - 1 ? ['hitl.voted', { approvals: i + 1, needed: by.length }] : ['hitl.approved', { digest: 'd' }];
-      this.agent(second + 1, { type, capability: 'web.search', metadata: { hitlId, ...how } } as AuditEvent, person);
+      this.agent(given, { type, capability: 'web.search', metadata: { hitlId, ...how } } as AuditEvent, person);
     });
     return this;
   }
@@ -118,7 +118,7 @@ function swept(cut: { chain: string; seq: number; hash: string; count: number })
 }
 
 const granted = (more: object) =>
-  ({ grantId: 'grt_1', version: 1, capability: 'web.search', hitlMode: 'auto', timeoutAction: 'reject', ...more });
+  ({ grantId: 'grt_1', version: 1, capability: 'web.search', hitlMode: 'auto', timeoutAction: 'reject', timeoutSeconds: 60, ...more });
 const stampOf = (second: number, actorId: string) =>
   ({ id: newId('audit', BEGIN + second * 1_000), actorId, timestamp: new Date(BEGIN + second * 1_000) });
 

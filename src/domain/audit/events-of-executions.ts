@@ -152,6 +152,8 @@ export const HITL_EVENTS = {
     reason: value<string>(),
     escalatedTo: optional(plain<string>({ subject: true })),
     level: plain<number>(),
+    /** Of the window that begins anew. */
+    expiresAt: optional(plain<string>()),
   }),
   'hitl.timed_out': capabilityEvent('agent', 'Nobody decided in time; the action that was applied.', {
     ...inRequest,

@@ -4,6 +4,7 @@ import { BoundedCache } from './bounded-cache.js';
 import { checkTree, ConditionProblem, type Ast } from './condition-check.js';
 import { type Read, readsOf } from './condition-reads.js';
 import { conditionEnvironment, LimitReached, openAccount } from './condition-environment.js';
+import { type TimeReading, timeReadingOf } from './condition-times.js';
 import type { HitlMode } from './vocabulary.js';
 
 export const CONDITION_LENGTH_MAX = 1_000;
@@ -46,8 +47,9 @@ interface PlannedWell {
   readonly readsNow: boolean;
   readonly ast: Ast;
   readonly spelling: string;
-  /** Once somebody has asked. */
+  /** Both once somebody has asked. */
   reads?: readonly Read[];
+  time?: TimeReading;
 }
 
 type Planned =
@@ -82,6 +84,12 @@ export function evaluateCondition(source: string, facts: ConditionFacts): Condit
 export function conditionReads(source: string): readonly Read[] | undefined {
   const planned = planOf(source, 'truth');
   return planned.ok ? (planned.reads ??= readsOf(planned.ast.expr)) : undefined;
+}
+
+/** How a condition hangs on the time of the call. What is no condition is asked of no time. */
+export function conditionTime(source: string): TimeReading {
+  const planned = planOf(source, 'truth');
+  return planned.ok ? (planned.time ??= timeReadingOf(planned.ast.expr, planned.readsNow)) : 'not';
 }
 
 /** Whether an expression may be stored as the `sum` of a limit: like a condition, but one that answers a number. */

@@ -268,8 +268,9 @@ function entryOf({ type }: HitlEvent, { next, command, accepted, cause }: Planne
     case 'hitl.timed_out':
       return entry(type, { ...hitl, action: accepted.action! });
     case 'hitl.escalated': {
-      const { escalatedTo, escalationLevel: level } = next;
-      return entry(type, { ...hitl, reason: whyEscalated(command), level, ...(escalatedTo === null ? {} : { escalatedTo }) });
+      const { escalatedTo, escalationLevel: level, expiresAt } = next;
+      const moved = { ...hitl, reason: whyEscalated(command), level, expiresAt: expiresAt.toISOString() };
+      return entry(type, { ...moved, ...(escalatedTo === null ? {} : { escalatedTo }) });
     }
     default:
       throw new Error(`${command.kind} records no ${type}`);

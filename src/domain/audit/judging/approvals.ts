@@ -21,7 +21,9 @@ export interface RequestView {
   /** Of the version that stands; undefined where part of it is erased. */
   readonly inputHash: string | undefined;
   readonly askedAt: number;
-  /** When its window ends; undefined once it is another one than it was asked with. */
+  /** How long a window it gives, in milliseconds: from when it was asked, and anew from each escalation. Undefined: nobody can tell. */
+  readonly windowMs: number | undefined;
+  /** When its window ends, if no stop makes it longer. */
   readonly expiresAt: number | undefined;
   /** The grant that asked, as it was. */
   readonly grant: GrantView | undefined;
@@ -68,7 +70,7 @@ export function judgeApproval(asked: ApprovalAsked, shared: SharedView, moment: 
     return wrong('the approved digest is not that of the version that stood');
   }
   if (request.grant?.isErased === true || asked.grants.some((grant) => grant?.isErased)) return notReplayable('erased');
-  return actorId === SYSTEM ? byTime(asked, shared, moment) : byPeople(asked, shared, moment);
+  return actorId === SYSTEM ? byTime(asked, moment) : byPeople(asked, shared, moment);
 }
 
 /** At which levels somebody may have decided for the agent; -1: at none. */
@@ -88,7 +90,7 @@ export function levelsOf(userId: string, { organizationId, agent }: Pick<Approva
     }));
 }
 
-function byTime(asked: ApprovalAsked, shared: SharedView, moment: Moment): ReplayVerdict {
+function byTime(asked: ApprovalAsked, moment: Moment): ReplayVerdict {
   const { request, grants } = asked;
   if (!request.isTimedOut) return wrong('nobody approved it, and its time was not over');
   if (isHardcoded(request.capability) || request.mode === 'escalate') return wrong('time alone never approves this');
@@ -98,21 +100,19 @@ function byTime(asked: ApprovalAsked, shared: SharedView, moment: Moment): Repla
   if (!grants.some((grant) => !grant || (grant.facts.timeoutAction === 'approve' && !grant.facts.quorum))) {
     return wrong('its grant no longer let time approve');
   }
-  const end = windowEnd(asked, shared, moment);
-  return end !== undefined && moment.to < end ? wrong('its time was not over') : RIGHT;
+  // A stop only makes it longer.
+  return request.expiresAt !== undefined && moment.to < request.expiresAt ? wrong('its time was not over') : RIGHT;
 }
 
-/** Undefined where it is another one than the request was asked with: a stop makes it longer. */
-function windowEnd({ request, organizationId, wasStopped }: ApprovalAsked, shared: SharedView, { from, to }: Moment): number | undefined {
-  const meanwhile = { from: Math.min(request.askedAt, from), to };
-  const mayBeLonger = wasStopped || shared.stopped(organizationId, meanwhile).possibly;
-  return mayBeLonger ? undefined : request.expiresAt;
+/** Whether no stop made its window longer. */
+function isOver({ request, organizationId, wasStopped }: ApprovalAsked, shared: SharedView, { from, to }: Moment): boolean {
+  if (request.expiresAt === undefined || from <= request.expiresAt || wasStopped) return false;
+  return !shared.stopped(organizationId, { from: Math.min(request.askedAt, from), to }).possibly;
 }
 
 function byPeople(asked: ApprovalAsked, shared: SharedView, moment: Moment): ReplayVerdict {
   const { request, actorId, breakGlass, organizationId } = asked;
-  const end = windowEnd(asked, shared, moment);
-  if (end !== undefined && moment.from > end) return wrong('its time was over');
+  if (isOver(asked, shared, moment)) return wrong('its time was over');
   if (actorId !== ROOT && !shared.knows(organizationId, actorId)) return wrong(`nobody called ${actorId} is there`);
   if (!mayDecide(actorId, asked, shared, moment)) return wrong(`${actorId} may not decide at level ${request.level}`);
   const isOwner = actorId === ROOT || shared.roles(organizationId, actorId, moment).includes('owner');

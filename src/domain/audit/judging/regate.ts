@@ -1,3 +1,4 @@
+import { type Condition, conditionTime } from '../../gate/conditions.js';
 import { decide, type GateDecision, type GateQuestion } from '../../gate/decide.js';
 import { HITL_MODES, type HitlMode } from '../../gate/vocabulary.js';
 import type { JsonObject } from '../../json.js';
@@ -37,6 +38,8 @@ export interface SaidGate {
   readonly grantId?: string | undefined;
   readonly grantVersion?: number | undefined;
   readonly definition?: string | undefined;
+  /** When the window of what it asks ends. */
+  readonly expiresAt?: number | undefined;
 }
 
 interface World {
@@ -46,6 +49,8 @@ interface World {
   readonly team: GrantView | undefined;
   readonly isStopped: boolean;
   readonly now: number;
+  /** What a condition asks for that hangs on the very second: whether it held, nobody can tell any more. */
+  readonly bySecond: HitlMode | undefined;
 }
 
 /**
@@ -60,7 +65,7 @@ export function regate(asked: AskedGate, said: SaidGate, shared: SharedView, mom
   let unsure: ReplayVerdict | undefined;
   let no: ReplayVerdict | undefined;
   for (const world of worldsOf(asked, shared, moment)) {
-    const found = inWorld(asked, said, world);
+    const found = inWorld(asked, said, world, moment);
     if (found.kind !== 'wrong' && !asked.agent.isKnown) return notReplayable('swept');
     if (found.kind === 'right') return RIGHT;
     if (found.kind === 'wrong') no ??= found;
@@ -82,15 +87,38 @@ function* worldsOf(asked: AskedGate, shared: SharedView, moment: Moment): Genera
   const definitions = shared.definitions(organizationId, capability, moment);
   const teams = shared.teamGrants(organizationId, agent.teamId, capability, moment);
   const owns = own === UNKNOWN ? [ANY_GRANT, undefined] : [own];
-  for (const now of [at, moment.from, moment.to]) {
+  const conditions = [...owns, ...teams].flatMap((grant) => grant?.facts.conditions ?? []);
+  const modes = [undefined, ...conditions.filter(isBySecond).map(({ hitlMode }) => hitlMode)];
+  for (const now of instantsOf(at, moment, conditions)) {
     for (const definition of definitions) {
       for (const team of teams) {
         for (const isHeld of stops) {
-          for (const one of owns) for (const is of mayBe(agent)) yield { agent: is, own: one, definition, team, isStopped: isHeld, now };
+          for (const one of owns) {
+            for (const is of mayBe(agent)) {
+              for (const bySecond of modes) yield { agent: is, own: one, definition, team, isStopped: isHeld, now, bySecond };
+            }
+          }
         }
       }
     }
   }
+}
+
+const isBySecond = ({ when }: Condition): boolean => conditionTime(when) === 'finely';
+
+const MINUTE_MS = 60_000;
+/** An entry is stamped so long, about, after its decision. */
+const STAMPED_AFTER_MS = [1, 10, 100, 1_000];
+
+/** Times at which the gate may have decided, the likeliest first: what conditions say of time is one of what they say at these. */
+function* instantsOf(at: number, { from, to }: Moment, conditions: readonly Condition[]): Generator<number> {
+  yield at;
+  const isOfTime = conditions.some(({ when }) => conditionTime(when) === 'in steps');
+  if (isOfTime) for (const before of STAMPED_AFTER_MS) yield at - before;
+  yield from;
+  yield to;
+  if (!isOfTime) return;
+  for (let minute = Math.ceil(from / MINUTE_MS) * MINUTE_MS; minute <= to; minute += MINUTE_MS) yield minute;
 }
 
 /** As the gate chooses: what has not run out before what has, the agent's own before its team's. */
@@ -99,7 +127,7 @@ function heldGrant({ own, team, now }: World): GrantView | undefined {
   return [own, team].find((grant) => grant && isAlive(grant)) ?? own ?? team;
 }
 
-function inWorld(asked: AskedGate, said: SaidGate, world: World): ReplayVerdict {
+function inWorld(asked: AskedGate, said: SaidGate, world: World, moment: Moment): ReplayVerdict {
   const { definition } = world;
   const grant = heldGrant(world);
   if (said.definition !== undefined && !definition?.isUnknown && definition?.facts.digest !== said.definition) {
@@ -111,6 +139,9 @@ function inWorld(asked: AskedGate, said: SaidGate, world: World): ReplayVerdict 
     if (said.grantId !== undefined && grant?.facts.id !== said.grantId) return wrong(`grant ${said.grantId} was not the one that held`);
     if (said.grantVersion !== undefined && grant?.facts.version !== said.grantVersion) {
       return wrong(`the grant stood at version ${grant?.facts.version ?? 'none'}, not at ${said.grantVersion}`);
+    }
+    if (grant && said.expiresAt !== undefined && !isWindowOf(grant, said.expiresAt, moment)) {
+      return wrong(`its window is not the ${grant.facts.timeoutSeconds} s that its grant gives`);
     }
   }
   const needsInput = definition?.facts.inputSchema !== undefined || definition?.facts.connector !== undefined;
@@ -124,6 +155,12 @@ function inWorld(asked: AskedGate, said: SaidGate, world: World): ReplayVerdict 
   return wrong(whatItSays(decisions[0]!));
 }
 
+/** Counted from when it was asked. */
+function isWindowOf({ facts: { timeoutSeconds } }: GrantView, expiresAt: number, { from, to }: Moment): boolean {
+  const askedAt = expiresAt - timeoutSeconds * 1_000;
+  return askedAt >= from && askedAt <= to;
+}
+
 interface Questions {
   readonly questions: GateQuestion[];
   /** Whether something that was erased could decide. */
@@ -135,7 +172,7 @@ interface Questions {
  * count) could have asked for, and one without: they only tighten, so nothing else could have come of it.
  */
 function questionsOf(asked: AskedGate, grant: GrantView | undefined, world: World, isUnchecked: boolean): Questions {
-  const { definition, isStopped, now, agent: { riskLevel, status } } = world;
+  const { definition, isStopped, now, bySecond, agent: { riskLevel, status } } = world;
   const { capability, agentId, input, context } = asked;
   const agent = { id: agentId, riskLevel, status, tags: asked.agent.tags ?? [] };
   const call = { capability, input, now: new Date(now), tokenCapabilities: 'any' as const, ...(context ? { context } : {}) };
@@ -147,7 +184,8 @@ function questionsOf(asked: AskedGate, grant: GrantView | undefined, world: Worl
   const { facts } = grant;
   const erased = { ...asked.erased, tags: asked.agent.tags === undefined };
   const unsure = facts.conditions.filter(({ when }) => isUnsure(when, { ...call, agent }, erased));
-  const known = facts.conditions.filter((condition) => !unsure.includes(condition));
+  const known = facts.conditions.filter((condition) => !unsure.includes(condition) && !isBySecond(condition));
+  if (bySecond !== undefined) known.push({ when: 'true', hitlMode: bySecond });
   const unknown = new Set<HitlMode>([...facts.limits.map(({ then }) => then), ...unsure.map(({ hitlMode }) => hitlMode)]);
   if (grant.isErased) for (const mode of HITL_MODES) unknown.add(mode);
   const questions = [undefined, ...unknown].map((mode) => ({

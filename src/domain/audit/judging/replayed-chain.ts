@@ -13,7 +13,7 @@ import { around, type Moment } from './overlap.js';
 import { type AskedGate, grantsAt, regate, type SaidGate } from './regate.js';
 import type { SharedFacts } from './shared-facts.js';
 import type { SharedView } from './shared-view.js';
-import { notReplayable, type ReplayVerdict, UNKNOWN, type Unknown, wrong } from './verdict.js';
+import { notReplayable, type ReplayVerdict, RIGHT, UNKNOWN, type Unknown, wrong } from './verdict.js';
 
 /** Decides again when asked, also with more room for the order of commits. */
 export type Replayed = (shared: SharedView, moment?: Moment) => ReplayVerdict;
@@ -162,7 +162,7 @@ export class ReplayedChain {
           lastEdit: { by: stored.actorId, seq: stored.seq, before: request.editors },
         });
       case 'hitl.escalated':
-        return change({ level: number(metadata, 'level') ?? request.level, expiresAt: undefined });
+        return this.escalated(request, opened, change);
       case 'hitl.timed_out':
         if (text(metadata, 'action') === 'approve') return change({ isTimedOut: stored.actorId === 'system' });
         return text(metadata, 'action') === 'escalate' ? undefined : this.forget(id);
@@ -181,23 +181,35 @@ export class ReplayedChain {
     const asked = this.asked(opened);
     const mode = text(metadata, 'hitlMode') ?? '';
     const executionId = text(metadata, 'executionId');
-    const expires = text(metadata, 'expiresAt');
+    const expiresAt = timeOf(text(metadata, 'expiresAt'));
     const grantId = text(metadata, 'grantId');
     this.requests.set(id, {
       id, executionId, capability: asked.capability, mode, level: number(metadata, 'level') ?? 0, definition: text(metadata, 'definition'),
       digest: text(metadata, 'digest'), inputHash: hashOfInput(opened), askedAt: at,
-      expiresAt: expires === undefined ? undefined : Date.parse(expires), grant: this.grantNamed(asked, grantId),
+      expiresAt, windowMs: expiresAt === undefined ? undefined : expiresAt - at, grant: this.grantNamed(asked, grantId),
       onBehalfOf: onBehalfOf(asked.context), editors: [], lastEdit: undefined, voters: [], isTimedOut: false, approval: undefined,
     });
     if (executionId !== undefined) this.waiting.set(executionId, id);
     // An adapter that asks for an approval gets a person also where the gate would let it run.
     const isFlagged = metadata['flagged'] === true;
     const said = {
-      ...saidBy(metadata),
+      ...saidBy(metadata), expiresAt,
       fits: (one: GateDecision) =>
         one.flagged === isFlagged && (one.kind === 'ask' ? one.mode === mode : one.kind === 'run' && mode === 'propose'),
     };
     return (shared, moment) => regate(asked, said, shared, moment);
+  }
+
+  /** A window begins anew, as long as the first. */
+  private escalated(
+    { level, windowMs }: RequestView, { metadata, at }: OpenEntry, change: (to: Partial<RequestView>) => void,
+  ): Replayed | undefined {
+    const expiresAt = timeOf(text(metadata, 'expiresAt'));
+    change({ level: number(metadata, 'level') ?? level, expiresAt });
+    if (expiresAt === undefined || windowMs === undefined) return undefined;
+    const begun = expiresAt - windowMs;
+    return (_, { from, to } = around(at)) =>
+      (begun >= from && begun <= to ? RIGHT : wrong(`its window is not the ${Math.round(windowMs / 1_000)} s that it was asked with`));
   }
 
   private approved(
@@ -251,6 +263,12 @@ export class ReplayedChain {
     if (executionId !== undefined) this.waiting.delete(executionId);
     return undefined;
   }
+}
+
+/** In milliseconds; undefined where there is none. */
+function timeOf(written: string | undefined): number | undefined {
+  const time = written === undefined ? NaN : Date.parse(written);
+  return Number.isNaN(time) ? undefined : time;
 }
 
 function saidBy(metadata: JsonObject): Omit<SaidGate, 'fits'> {

@@ -105,8 +105,7 @@ describe('stops whose start a sweep has taken', () => {
     const log = (is: 'swept' | 'whole') => {
       const told = new ToldLog().organization(1, user(OLD, 'admin'));
       if (is === 'swept') told.sweep(50).organization(60, user(OLD, 'admin'));
-      const expiresAt = new Date(BEGIN + 50_000).toISOString();
-      return told.grant(100, { hitlMode: 'propose' }).approved(101, [OLD], { expiresAt });
+      return told.grant(100, { hitlMode: 'propose' }).approved(101, [OLD], {}, 300);
     };
     expect(await log('whole').replayed()).toEqual({ right: 1, notReplayable: {}, wrong: ['its time was over'] });
     expect(await log('swept').replayed()).toEqual({ right: 1, notReplayable: { swept: 1 }, wrong: [] });
@@ -148,7 +147,9 @@ describe('an agent whose registration and grants a sweep has taken', () => {
   const updated = (metadata: object): AuditEvent => ({ type: 'agent.updated', metadata } as AuditEvent);
   const granted = (metadata: object): AuditEvent => ({
     type: 'capability.granted', capability: 'web.search',
-    metadata: { grantId: 'grt_1', version: 1, capability: 'web.search', hitlMode: 'auto', timeoutAction: 'reject', ...metadata },
+    metadata: {
+      grantId: 'grt_1', version: 1, capability: 'web.search', hitlMode: 'auto', timeoutAction: 'reject', timeoutSeconds: 60, ...metadata,
+    },
   } as AuditEvent);
   const stopped: AuditEvent = { type: 'admin.stop_started', metadata: { stopId: 'stp_a', scope: 'agent', reason: 'r' } };
   const revoked = (grantId: string): AuditEvent => ({

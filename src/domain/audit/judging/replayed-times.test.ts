@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import { BEGIN, ToldLog } from '../../../../test/support/told-log.js';
+import { newId } from '../../ids.js';
+import type { AuditEvent } from '../catalogue.js';
+
+const when = (source: string) => ({ conditions: [{ when: source, hitlMode: 'propose' }] });
+const time = (second: number) => new Date(BEGIN + second * 1_000).toISOString();
+
+describe('conditions over the time of the call, which is some moments before its entry is stamped', () => {
+  const minute = new Date(BEGIN).getUTCMinutes();
+  it.each([
+    ['hangs on the second: it may have held or not', 'now.getSeconds() % 2 == 0', 'right'],
+    ['hangs on the millisecond', 'now.getMilliseconds() == 7', 'right'],
+    ['holds all through that minute', `now.getMinutes() == ${minute}`, 'wrong'],
+    ['never held', `now.getMinutes() == ${(minute + 30) % 60}`, 'right'],
+    ['held from long ago on', `now > timestamp("${time(-3_600)}")`, 'wrong'],
+    ['held until just before', `now < timestamp("${time(29)}")`, 'right'],
+    ['holds for a second around it', `now >= timestamp("${time(29.95)}") && now < timestamp("${time(30.5)}")`, 'right'],
+  ])('%s', async (_, source, found) => {
+    const { right, wrong } = await new ToldLog().grant(1, when(source)).begin(30).replayed();
+    expect([right, wrong]).toEqual(found === 'right' ? [1, []] : [0, ['the gate asks a person first (propose)']]);
+  });
+
+  it('a mode that no condition asks for is wrong all the same', async () => {
+    const told = new ToldLog().grant(1, { hitlMode: 'block', ...when('now.getSeconds() == 1') }).begin(2);
+    expect(await told.replayed()).toMatchObject({ right: 0, wrong: ['the gate blocks it'] });
+  });
+});
+
+describe("a request's window", () => {
+  const byTime = { timeoutAction: 'approve', hitlMode: 'propose', timeoutSeconds: 600 };
+  const hitlId = newId('hitl');
+
+  /** Asked in second 100. */
+  function asked(expiresAt: number, terms: object = byTime): ToldLog {
+    return new ToldLog().grant(1, terms).agent(100, {
+      type: 'hitl.created', capability: 'web.search',
+      metadata: {
+        hitlId, capability: 'web.search', input: {}, hitlMode: 'propose', digest: 'd', executionId: newId('exec'), grantId: 'grt_1',
+        grantVersion: 1, level: 0, expiresAt: time(expiresAt),
+      },
+    } as AuditEvent);
+  }
+  const escalated = (told: ToldLog, second: number, expiresAt: number) => told.agent(second, {
+    type: 'hitl.escalated', capability: 'web.search', metadata: { hitlId, reason: 'not alone', level: 2, expiresAt: time(expiresAt) },
+  } as AuditEvent);
+  const timedOut = (told: ToldLog, second: number) => told
+    .agent(second, { type: 'hitl.timed_out', capability: 'web.search', metadata: { hitlId, action: 'approve' } } as AuditEvent, 'system')
+    .agent(second, { type: 'hitl.approved', capability: 'web.search', metadata: { hitlId, digest: 'd' } } as AuditEvent, 'system');
+  const approved = (told: ToldLog, second: number) => told.agent(second, {
+    type: 'hitl.approved', capability: 'web.search', metadata: { hitlId, digest: 'd' },
+  } as AuditEvent);
+  const stopped = (told: ToldLog, second: number) => told
+    .organization(second, { type: 'admin.stop_started', metadata: { stopId: 'stp_1', scope: 'organization', reason: 'r' } } as AuditEvent)
+    .organization(second + 1, { type: 'admin.stop_ended', metadata: { stopId: 'stp_1', scope: 'organization' } } as AuditEvent);
+
+  it.each([
+    ['as long as its grant gives', asked(700), []],
+    ['asked some seconds before its stamp', asked(692), []],
+    ['much shorter', asked(101), ['its window is not the 600 s that its grant gives']],
+    ['much longer', asked(86_500), ['its window is not the 600 s that its grant gives']],
+    ['anew after an escalation', escalated(asked(700), 300, 900), []],
+    ['shorter after an escalation', escalated(asked(700), 300, 700), ['its window is not the 600 s that it was asked with']],
+  ])('%s', async (_, told, wrong) => {
+    expect((await told.replayed()).wrong).toEqual(wrong);
+  });
+
+  it.each([
+    ['when it is over', timedOut(asked(700), 701), []],
+    ['before', timedOut(asked(700), 600), ['its time was not over']],
+    ['before, a stop in between, which makes it longer', timedOut(stopped(asked(700), 200), 600), ['its time was not over']],
+    ['long after, for a stop', timedOut(stopped(asked(700), 200), 5_000), []],
+    ['after an escalation, when that is over', timedOut(escalated(asked(700), 300, 900), 901), []],
+    ['after an escalation, before', timedOut(escalated(asked(700), 300, 900), 702), ['its time was not over']],
+  ])('time approves %s', async (_, told, wrong) => {
+    expect((await told.replayed()).wrong).toEqual(wrong);
+  });
+
+  it.each([
+    ['in time', approved(asked(700), 600), []],
+    ['too late', approved(asked(700), 800), ['its time was over']],
+    ['too late by the first window, in time by the second', approved(escalated(asked(700), 300, 900), 800), []],
+    ['too late by the second', approved(escalated(asked(700), 300, 900), 1_000), ['its time was over']],
+    ['late, for a stop', approved(stopped(asked(700), 200), 800), []],
+  ])('a person approves %s', async (_, told, wrong) => {
+    expect((await told.replayed()).wrong).toEqual(wrong);
+  });
+});
