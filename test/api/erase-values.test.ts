@@ -5,6 +5,7 @@ import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { columnsWith, erased, erasuresOf, verification } from '../support/erasures.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { asSession } from '../support/signed-in.js';
 import { storedStateOf } from '../support/stored-state.js';
 
 const LOG = ['audit_entries', 'erasures'];
@@ -66,6 +67,24 @@ describe('values of a customer', () => {
     await erased(server);
     expect(await inputs()).toContainEqual({ to: '[erased]', cc: '[erased]' });
     expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
+  });
+
+  test("in somebody else's session: gone; in their name: theirs, and whoever asked is told", async () => {
+    const name = `Deputy of ${customer}`;
+    const deputy = await aPerson(server, 'member', { organizationId, name });
+    const session = await asSession(server, deputy);
+    await server.sql('update sessions set user_agent = $2, address = $3 where id = $1',
+      [session.id, `${customer}'s telephone`, '203.0.113.88']);
+    (await ask(admin.client, [customer, '203.0.113.88'])).expect(200);
+    await erased(server);
+    expect(await server.sql('select user_agent as "userAgent", address from sessions where user_id = $1', [deputy.id]))
+      .toEqual([{ userAgent: '[erased]', address: '[erased]' }]);
+    expect(await columnsWith(server, customer)).toEqual(['users.name']);
+    const [erasure] = await erasuresOf(admin.client);
+    expect(erasure).toMatchObject({ state: 'done', counts: { rows: { sessions: 1 }, left: { keptProfiles: 1 } } });
+    (await asRoot(server).delete(`/api/v1/users/${deputy.id}/data`)).expect(200);
+    await erased(server);
+    expect(await columnsWith(server, customer)).toEqual([]);
   });
 
   test('the reason is searched as well', async () => {

@@ -20,9 +20,9 @@ export class OrganizationsPersonalData implements PersonalData {
     {
       kind: 'profiles', from: 'users', key: { id: 'text' }, head,
       columns: {
-        organization_id: id, id, email: personal('id', { becomes: null }), email_folded: personal('id', { becomes: null }),
-        name: personal('id', { becomes: null }), avatar_url: personal('id', { becomes: null }), role: code, status: code,
-        vouched_by: id,
+        organization_id: id, id, email: personal('id', { becomes: null, told: true }), email_folded: personal('id', { becomes: null }),
+        name: personal('id', { becomes: null, told: true }), avatar_url: personal('id', { becomes: null, told: true }), role: code,
+        status: code, vouched_by: id,
       },
       ends: `status = 'erased', ended_at = coalesce(t.ended_at, clock_timestamp()), updated_at = clock_timestamp()`,
       // Whoever is nobody any more holds nothing that lets them in.

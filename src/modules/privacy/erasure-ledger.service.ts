@@ -5,7 +5,7 @@ import type { Plan } from '../../platform/database/plan.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { SignedErasures } from '../audit/erasures/signed-erasures.service.js';
 import {
-  type Erasure, type ErasureCounts, type ErasureKey, type ErasurePlace, type Stepped, VALUES_WITHOUT_CONFIRMATION,
+  type Erasure, type ErasureCounts, type ErasureKey, type ErasurePlace, isAnyLeft, type Stepped, VALUES_WITHOUT_CONFIRMATION,
 } from './erasure.js';
 import { ErasureStore } from './erasure.store.js';
 import { atPhase, type Look } from './look-for.service.js';
@@ -121,7 +121,7 @@ export class ErasureLedger {
   /** The end; unless rows had to be left as they are, which are looked at again later, or somebody has to confirm the rest. */
   async end(tx: Tx, erasure: Erasure): Promise<Stepped> {
     const { organizationId, id, userId, counts, place } = erasure;
-    if (Object.keys(counts.left).length > 0) {
+    if (isAnyLeft(counts)) {
       await this.move(tx, erasure, atPhase(place, 'rows'), counts);
       return 'later';
     }

@@ -75,14 +75,19 @@ export interface ChainRange {
 /** Over so many committed values met by texts in a day, or where one is of a decision, a second person confirms. */
 export const VALUES_WITHOUT_CONFIRMATION = 100;
 
-/** Adds what a call has counted; kinds that begin with `left` are rows that it had to leave as they are. */
+/** Adds what a call has counted; kinds that begin with `left` or `kept` are rows that it had to leave as they are. */
 export function addRows(counts: ErasureCounts, rows: Readonly<Record<string, number>>): ErasureCounts {
   const [sum, left]: Record<string, number>[] = [{ ...counts.rows }, { ...counts.left }];
   for (const [what, count] of Object.entries(rows)) {
-    const kept = /^left[A-Z]/.test(what) ? left! : sum!;
+    const kept = /^(?:left|kept)[A-Z]/.test(what) ? left! : sum!;
     if (count > 0) kept[what] = (kept[what] ?? 0) + count;
   }
   return { ...counts, rows: sum!, left: left! };
+}
+
+/** Whether something is left that may go later. What is kept is other people's own: it stays. */
+export function isAnyLeft({ left }: ErasureCounts): boolean {
+  return Object.keys(left).some((what) => what.startsWith('left'));
 }
 
 /** What came of a step: more to do, nothing for now (somebody has to do something first, or something has to end), or the end. */

@@ -17,7 +17,9 @@ export class ErasureCountsReply {
   rows!: Record<string, number>;
   @ApiProperty({
     type: 'object', additionalProperties: { type: 'integer' },
-    description: 'Rows that still hold some of it: conditions and the like until somebody changes them, actions until they have ended.',
+    description:
+      'Rows that still hold some of it: conditions and the like until somebody changes them, actions until they have ended; and ' +
+      '`keptProfiles`, names and addresses of other accounts, which are theirs and stay.',
   })
   left!: Record<string, number>;
 }

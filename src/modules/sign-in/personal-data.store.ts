@@ -16,14 +16,6 @@ const OWN_GONE = 'own gone';
 /** Tables of which each row is of one person alone. */
 const OWN: readonly { readonly from: string; readonly columns: Columns }[] = [
   {
-    from: 'sessions',
-    columns: {
-      organization_id: id, id, user_id: id, token_hash: secret, method: code, user_agent: personal('user_id', { becomes: null }),
-      address: personal('user_id', { becomes: null }), issuer: code, provider_sid: digest, provider_tokens: secret, end_reason: code,
-      ended_by: id,
-    },
-  },
-  {
     from: 'passwords', columns: { organization_id: id, user_id: id, hash: secret },
   },
   {
@@ -32,7 +24,7 @@ const OWN: readonly { readonly from: string; readonly columns: Columns }[] = [
   },
 ];
 
-/** What deletes at most `$3` rows of a person, by the kind in the counts. Their passkeys too: of others' the names are searched. */
+/** What deletes at most `$3` rows of a person, by the kind in the counts. Their sessions and passkeys too: others' are searched. */
 const DELETE_OWN = {
   sessions: `delete from sessions where organization_id = $1 and id in
     (select id from sessions where organization_id = $1 and user_id = $2 limit $3) returning 1 as one`,
@@ -46,6 +38,14 @@ const DELETE_OWN = {
 
 /** Whoever accepts or voids an invitation holds the organization's head. */
 const SEARCHED: readonly Erasable[] = [
+  {
+    kind: 'sessions', from: 'sessions', key: { id: 'text' },
+    columns: {
+      organization_id: id, id, user_id: id, token_hash: secret, method: code, user_agent: free('text', { owner: 'user_id' }),
+      address: free('text', { owner: 'user_id' }), issuer: code, provider_sid: digest, provider_tokens: secret, end_reason: code,
+      ended_by: id,
+    },
+  },
   {
     kind: 'passkeys', from: 'passkeys', key: { id: 'text' },
     columns: {

@@ -4,7 +4,7 @@ import { textFinder } from '../../domain/audit/text-finder.js';
 import type { Tx } from '../database/tx.js';
 import type { ErasedSoFar, ErasureTarget } from './personal-data.js';
 import {
-  type Changes, changesOf, holdsInPolicy, isSearched, isTheirs, ownersIn, type PersonalRow, type PersonalTable, readColumns,
+  type Changes, changesOf, holdsInOwn, holdsInPolicy, isSearched, isTheirs, ownersIn, type PersonalRow, type PersonalTable, readColumns,
   type Wanted,
 } from './personal-table.js';
 
@@ -89,7 +89,8 @@ export class PersonalRows {
     const { counts, changed } = await this.change(tx, table, what, wanted, free.map(({ row }) => keyOf(table, row)));
     const along = changed.length > 0 ? await table.after?.(tx, what, changed) : undefined;
     const inPolicy = passed.filter((row) => holdsInPolicy(table, row, wanted)).length;
-    return { counts: added(counts, along ?? {}, leftOf(table, inPolicy)), rows: read.rows.length, next };
+    const inOwn = passed.filter((row) => holdsInOwn(table, row, wanted)).length;
+    return { counts: added(counts, along ?? {}, leftOf(table, inPolicy), counted('kept', table, inOwn)), rows: read.rows.length, next };
   }
 
   /** Those before the first whose head somebody holds, also after a while. */
@@ -253,8 +254,12 @@ function isOwn(table: PersonalTable, row: PersonalRow, wanted: Wanted): boolean 
   return Object.values(table.columns).some((column) => isTheirs(column, row, wanted));
 }
 
-function leftOf({ kind }: PersonalTable, count: number): Counts {
-  return { [`left${kind.charAt(0).toUpperCase()}${kind.slice(1)}`]: count };
+function leftOf(table: PersonalTable, count: number): Counts {
+  return counted('left', table, count);
+}
+
+function counted(what: 'left' | 'kept', { kind }: PersonalTable, count: number): Counts {
+  return { [`${what}${kind.charAt(0).toUpperCase()}${kind.slice(1)}`]: count };
 }
 
 /** Together, without zeros. */

@@ -22,6 +22,8 @@ export interface PersonalColumn {
   readonly member?: string;
   /** What is left of its owner's value; otherwise `[erased]`. */
   readonly becomes?: null;
+  /** Stays where a text goes, for it is its owner's, who may have an erased person's name; but whoever orders that it goes is told. */
+  readonly told?: true;
   /** Goes where one of these columns is changed. */
   readonly goesWith?: readonly string[];
 }
@@ -96,7 +98,7 @@ export function ownersIn(table: PersonalTable): string[] {
 const SEARCHED: readonly ColumnClass[] = ['free', 'partly', 'policy'];
 
 export function isSearched({ columns }: PersonalTable): boolean {
-  return Object.values(columns).some((column) => SEARCHED.includes(column.class));
+  return Object.values(columns).some((column) => SEARCHED.includes(column.class) || column.told);
 }
 
 export interface Wanted {
@@ -121,8 +123,17 @@ export function changesOf(table: PersonalTable, row: PersonalRow, wanted: Wanted
 
 /** Whether a row's policy holds one of the texts, and is in force. */
 export function holdsInPolicy(table: PersonalTable, row: PersonalRow, { holds }: Wanted): boolean {
-  return isInForce(table, row) && readColumns(table).some(([name, column]) =>
-    column.class === 'policy' && row[name] !== null && searched(column, row[name], holds) !== row[name]);
+  return isInForce(table, row) && holdsIn(table, row, holds, (column) => column.class === 'policy');
+}
+
+/** Whether what is somebody's own in a row holds one of the texts, of which no person was named whose own they are. */
+export function holdsInOwn(table: PersonalTable, row: PersonalRow, { userId, holds }: Wanted): boolean {
+  return userId === undefined && holdsIn(table, row, holds, (column) => column.told === true);
+}
+
+function holdsIn(table: PersonalTable, row: PersonalRow, holds: Holds, isMeant: (column: PersonalColumn) => boolean): boolean {
+  return readColumns(table).some(([name, column]) =>
+    isMeant(column) && row[name] !== null && searched(column, row[name], holds) !== row[name]);
 }
 
 function isInForce({ inForce }: PersonalTable, row: PersonalRow): boolean {
