@@ -51,6 +51,11 @@ export function shownNotes(value: unknown): Record<string, string> {
   return isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter((one): one is [string, string] => isText(one[1]))) : {};
 }
 
+/** The note of a sweep's entry, where there is one. */
+export function noteIn(notes: ShownSweep['notes'], entryId: string): string | null {
+  return Object.hasOwn(notes, entryId) ? notes[entryId]! : null;
+}
+
 /** No tree had this size. */
 const NOWHERE = { size: -1, root: '', platformSize: -1, platformRoot: '' };
 

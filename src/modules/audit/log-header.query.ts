@@ -1,6 +1,6 @@
 import type { ChainRef } from '../../domain/audit/chain.js';
 import type { EntryRange, LogHeader, SharedChain, ShownSeam, ShownTree } from '../../domain/audit/entry-source.js';
-import { shownSweep } from '../../domain/audit/shown-values.js';
+import { noteIn, shownSweep } from '../../domain/audit/shown-values.js';
 import { streamed, type RunsSql } from './streamed.query.js';
 import { instanceName, verifierKeys } from './trees/checkpoint.query.js';
 import { treeHeads } from './trees/tree-reader.query.js';
@@ -113,7 +113,7 @@ async function seamsIn(run: RunsSql, organizations: readonly string[]): Promise<
     const checkpoint = { size, root, platformSize, platformRoot };
     if (!isReadable) unreadable.push(organizationId);
     for (const { chain, seq, hash, count, sweepEntryId = entryId ?? '' } of cuts) {
-      const note = notes[sweepEntryId] ?? null;
+      const note = noteIn(notes, sweepEntryId);
       const seam = { organizationId, chain, seq, hash, count, sweepEntryId, note, checkpoint, isDone };
       if ((newest.get(`${organizationId} ${chain}`)?.seq ?? 0) <= seq) newest.set(`${organizationId} ${chain}`, seam);
     }

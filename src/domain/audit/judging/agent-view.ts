@@ -1,5 +1,5 @@
 import { isRiskLevel, RISK_LEVELS, type RiskLevel } from '../../gate/vocabulary.js';
-import { type OpenEntry, text } from './open-entry.js';
+import { isTexts, type OpenEntry, text, timeIn } from './open-entry.js';
 import { UNKNOWN, type Unknown } from './verdict.js';
 
 /** Tokens of one epoch, as far as the log knows them. */
@@ -16,7 +16,7 @@ export interface AgentView {
   readonly isKnown: boolean;
   readonly riskLevel: RiskLevel | Unknown;
   readonly status: string | Unknown;
-  /** Undefined where they are erased, or unknown. */
+  /** Undefined where they are erased, unreadable or unknown. */
   readonly tags: readonly string[] | undefined;
   readonly ownerId: string | undefined | Unknown;
   readonly teamId: string | undefined | Unknown;
@@ -51,7 +51,7 @@ export function mayBe({ riskLevel, status }: AgentView): { readonly riskLevel: R
 
 /** The agent after an entry of its chain. */
 export function agentAfter(agent: AgentView, opened: OpenEntry): AgentView {
-  const { stored, metadata } = opened;
+  const { stored } = opened;
   switch (stored.event) {
     case 'agent.registered':
       return described(NEW_AGENT, opened);
@@ -69,7 +69,7 @@ export function agentAfter(agent: AgentView, opened: OpenEntry): AgentView {
       return { ...agent, tokens: NO_TOKENS };
     case 'auth.agent_jwt_issued':
     case 'agent.token_refreshed':
-      return { ...agent, tokens: withToken(agent.tokens, metadata['capabilities'], Date.parse(text(metadata, 'expiresAt') ?? '')) };
+      return { ...agent, tokens: withToken(agent.tokens, opened) };
     default:
       return agent;
   }
@@ -87,15 +87,17 @@ function described(agent: AgentView, { metadata, erased }: OpenEntry): AgentView
   return {
     ...agent,
     ...(isRiskLevel(riskLevel) ? { riskLevel } : {}),
-    ...(erased.has('tags') ? { tags: undefined } : Array.isArray(tags) ? { tags: tags as string[] } : {}),
+    ...(erased.has('tags') ? { tags: undefined } : tags === undefined ? {} : { tags: isTexts(tags) ? tags : undefined }),
     ownerId: isCleared('ownerId') ? undefined : (text(metadata, 'ownerId') ?? agent.ownerId),
     teamId: isCleared('teamId') ? undefined : (text(metadata, 'teamId') ?? agent.teamId),
   };
 }
 
-function withToken(tokens: Tokens, capabilities: unknown, expiresAt: number): Tokens {
-  if (!Array.isArray(capabilities)) return { ...tokens, anyUntil: Math.max(tokens.anyUntil, expiresAt) };
+/** Until when it holds something, and what, may be unreadable: then it may hold for ever, and anything. */
+function withToken(tokens: Tokens, { metadata: { capabilities, expiresAt: expires } }: OpenEntry): Tokens {
+  const expiresAt = timeIn(expires) ?? Infinity;
+  if (!isTexts(capabilities)) return { ...tokens, anyUntil: Math.max(tokens.anyUntil, expiresAt) };
   const until = new Map(tokens.until);
-  for (const name of capabilities as string[]) until.set(name, Math.max(until.get(name) ?? -Infinity, expiresAt));
+  for (const name of capabilities) until.set(name, Math.max(until.get(name) ?? -Infinity, expiresAt));
   return { until, anyUntil: tokens.anyUntil };
 }

@@ -4,8 +4,11 @@ import { isAgentChain, organizationChain } from '../chain.js';
 import type { RecordKind, RecordRow } from '../record-row.js';
 import type { StoredEntry } from '../stored-entry.js';
 import { chainKey, FollowedChains } from './followed-chains.js';
-import { disagreed, disagreement, incomplete, neverTold, toldTwice, withoutEntry, withoutRow } from './incomplete.js';
-import { type OpenEntry, openEntry } from './open-entry.js';
+import { guarded } from './guard.js';
+import {
+  disagreed, disagreement, incomplete, neverTold, toldTwice, unjudged, unjudgedRow, withoutEntry, withoutRow,
+} from './incomplete.js';
+import { type OpenEntry, openEntry, stampOf } from './open-entry.js';
 import { OVERLAP_MS } from './overlap.js';
 import {
   briefed, factsOfRow, keyOfFact, type Listener, otherTexts, type RecordFact, type RowFact, textOfFact, type ToldFact,
@@ -78,7 +81,11 @@ export class Completeness {
 
   async end({ rows, entries }: RecordSources): Promise<CompletenessFound> {
     this.chains.end();
-    for await (const batch of rows()) for (const fact of this.factsIn(batch.kind, batch.rows)) this.subtract(fact);
+    for await (const { kind, rows: batch } of rows()) {
+      for (const row of batch) {
+        guarded(() => factsOfRow(kind, row).forEach((fact) => this.subtract(fact)), (why) => this.found.push(unjudgedRow(kind, row, why)));
+      }
+    }
     for (const told of this.nearCuts.values()) this.found.push(withoutRow(told));
     const unequal = this.sums.unequal();
     if (unequal.size > 0) await this.name(unequal, { rows, entries });
@@ -87,8 +94,9 @@ export class Completeness {
 
   private begin(first: StoredEntry): ToldRecords {
     const isCut = this.isCut(first);
-    if (isCut) this.cuts.set(chainKey(first.organizationId, first.chain), Date.parse(first.timestamp));
-    return this.follow(first, (fact) => this.add(fact), (place, detail) => this.found.push(incomplete(place, detail)));
+    if (isCut) this.cuts.set(chainKey(first.organizationId, first.chain), stampOf(first));
+    const told = (fact: ToldFact) => void guarded(() => this.add(fact), (why) => this.found.push(unjudged(fact, why)));
+    return this.follow(first, told, (place, detail) => this.found.push(incomplete(place, detail)));
   }
 
   private follow(first: StoredEntry, told: Listener['told'], contradiction: Listener['contradiction']): ToldRecords {
@@ -162,8 +170,9 @@ export class Completeness {
     return this.chains.hasSeen(organizationId, chain) ? undefined : this.sweeps.sweptAt(organizationId, chain);
   }
 
+  /** Of rows that can be judged: the others are named already. */
   private *factsIn(kind: RecordKind, rows: readonly RecordRow[]): Generator<RowFact> {
-    for (const row of rows) yield* factsOfRow(kind, row);
+    for (const row of rows) yield* guarded(() => factsOfRow(kind, row), () => []);
   }
 
   /** Reads rows and entries once more, and says of each thing in an uneven group in what the two differ. */
@@ -175,7 +184,7 @@ export class Completeness {
     for await (const { kind, rows } of sources.rows()) {
       for (const fact of this.factsIn(kind, rows)) {
         if (!isAsked(fact)) continue;
-        this.found.push(...this.differing(fact, told.get(keyOfFact(fact)) ?? []));
+        this.found.push(...guarded(() => this.differing(fact, told.get(keyOfFact(fact)) ?? []), (why) => [unjudged(fact, why)]));
         told.delete(keyOfFact(fact));
       }
     }
@@ -186,14 +195,14 @@ export class Completeness {
   private async toldOnceMore({ entries }: RecordSources, isAsked: (fact: RecordFact) => boolean): Promise<Map<string, ToldFact[]>> {
     const told = new Map<string, ToldFact[]>();
     const listen = (fact: ToldFact) => {
-      if (!isAsked(fact)) return;
+      if (!guarded(() => isAsked(fact), () => false)) return;
       const key = keyOfFact(fact);
       const facts = told.get(key);
       if (facts) facts.push(fact);
       else told.set(key, [fact]);
     };
     const chains = new FollowedChains((first) => this.follow(first, listen, () => undefined));
-    for await (const batch of entries()) for (const one of batch) chains.entry(one, openRecord(one));
+    for await (const batch of entries()) for (const one of batch) guarded(() => chains.entry(one, openRecord(one)), () => undefined);
     chains.end();
     return told;
   }

@@ -20,8 +20,9 @@ export class FollowedChains {
   }
 
   end(): void {
-    this.current?.records.end();
+    const last = this.current;
     this.current = undefined;
+    last?.records.end();
   }
 
   hasSeen(organizationId: string, chain: string): boolean {

@@ -1,19 +1,22 @@
+import { breakAt, Breaks } from '../breaks.js';
 import type { LogJudge, Judgement } from '../log-judge.js';
 import { NAMING_IN_VALUES } from '../entry.js';
 import type { StoredEntry } from '../stored-entry.js';
 import type { OrderedLeaves } from './commit-order.js';
 import { Completeness, type RecordSources } from './completeness.js';
 import { NamedPeople, type SubjectSources } from './named-people.js';
-import { type OpenEntry, openEntry } from './open-entry.js';
+import { guarded } from './guard.js';
+import { oddMembers, readsValues } from './odd-members.js';
+import { isStamped, type OpenEntry, openEntry } from './open-entry.js';
 import type { RecordGaps } from './record-gaps.js';
 import { Replay, REPLAY_EVENTS } from './replay.js';
-import type { SharedFacts } from './shared-facts.js';
+import { SHARED_EVENTS, type SharedFacts } from './shared-facts.js';
 import { RECORD_EVENTS, WITH_VALUES as RECORDS_WITH_VALUES } from './told-records.js';
 
+/** Events of which what they say counts for somebody here. */
+const JUDGED: ReadonlySet<string> = new Set([...RECORD_EVENTS, ...REPLAY_EVENTS, ...SHARED_EVENTS]);
 /** Events of which committed values are needed. */
-const WITH_VALUES: ReadonlySet<string> = new Set([
-  ...RECORDS_WITH_VALUES, ...NAMING_IN_VALUES, 'agent.registered', 'agent.updated',
-]);
+const WITH_VALUES: ReadonlySet<string> = new Set([...RECORDS_WITH_VALUES, ...NAMING_IN_VALUES, ...[...JUDGED].filter(readsValues)]);
 const SHOWN = 1_000;
 
 export interface Judged {
@@ -29,26 +32,36 @@ export interface JudgeSources extends RecordSources, SubjectSources {
   readonly leaves: OrderedLeaves;
 }
 
-/** Completeness, replay and whom entries name in one pass: each entry is read once for all of them. */
+/**
+ * Completeness, replay and whom entries name in one pass: each entry is read once for all of them. One that says what no server writes, or
+ * that one of them cannot judge, is named itself, whether its hash fits or not: it keeps nobody from judging the others.
+ */
 export function gateJudge({ key, shared, gaps, ofOneAgent }: Judged, sources: JudgeSources): LogJudge {
   const completeness = new Completeness(key, shared, gaps, ofOneAgent);
   const replay = new Replay(shared, openReplayed);
   const people = new NamedPeople(key, shared);
+  const odd = new Breaks();
   return {
     entry(stored: StoredEntry): void {
-      const [isRecord, isReplayed] = [RECORD_EVENTS.has(stored.event), REPLAY_EVENTS.has(stored.event)];
-      const opened = isRecord || isReplayed ? openEntry(stored, WITH_VALUES.has(stored.event)) : undefined;
-      completeness.entry(stored, isRecord ? opened : undefined);
-      replay.entry(stored, isReplayed ? opened : undefined);
-      people.entry(stored, opened);
+      const { event } = stored;
+      const problems = new Set<string>();
+      const named = (problem: string) => void problems.add(problem);
+      const opened = JUDGED.has(event) ? guarded(() => openEntry(stored, WITH_VALUES.has(event)), named) ?? undefined : undefined;
+      if (!isStamped(stored)) named('it is stamped with no time');
+      if (opened) oddIn(opened).forEach(named);
+      guarded(() => completeness.entry(stored, RECORD_EVENTS.has(event) ? opened : undefined), named);
+      guarded(() => replay.entry(stored, REPLAY_EVENTS.has(event) ? opened : undefined), named);
+      guarded(() => people.entry(stored, opened), named);
+      if (shared.whyUntaken(stored.id) !== undefined) named(shared.whyUntaken(stored.id)!);
+      if (problems.size > 0) odd.add([breakAt(stored, 'gate_wrong', `(${event}): ${[...problems].join('; ')}`)]);
     },
     async end(): Promise<Judgement> {
       const { checked, swept, breaks, breaksFound } = await completeness.end(sources);
       const unnamed = await people.end(sources);
       const { right, wrong, notReplayable, breaks: wrongs } = await replay.end(sources);
       return {
-        breaks: [...breaks, ...wrongs, ...unnamed.breaks].slice(0, SHOWN),
-        breaksFound: breaksFound + wrong + unnamed.breaksFound,
+        breaks: [...odd.listed, ...breaks, ...wrongs, ...unnamed.breaks].slice(0, SHOWN),
+        breaksFound: odd.found + breaksFound + wrong + unnamed.breaksFound,
         members: {
           completeness: { checked, breaks: breaksFound, ...(swept === 0 ? {} : { swept }) },
           replay: { right, wrong, notReplayable: { ...notReplayable } },
@@ -56,6 +69,10 @@ export function gateJudge({ key, shared, gaps, ofOneAgent }: Judged, sources: Ju
       };
     },
   };
+}
+
+function oddIn(opened: OpenEntry): string[] {
+  return oddMembers(opened).map((name) => `no server writes such ${name}`);
 }
 
 function openReplayed(stored: StoredEntry): OpenEntry | undefined {

@@ -1,5 +1,6 @@
 import type { Break } from '../breaks.js';
 import { organizationChain } from '../chain.js';
+import type { RecordKind, RecordRow } from '../record-row.js';
 import { differences, type FactKind, type Place, type RecordFact, type RowFact, type ToldFact } from './record-fact.js';
 
 const NOUNS: Readonly<Record<FactKind, string>> = {
@@ -7,7 +8,7 @@ const NOUNS: Readonly<Record<FactKind, string>> = {
   report: 'the report on execution', settlement: 'the settlement of execution',
 };
 
-const named = ({ kind, id }: RecordFact) => `${NOUNS[kind]} ${id}`;
+const named = ({ kind, id }: Pick<RecordFact, 'kind' | 'id'>) => `${NOUNS[kind]} ${id}`;
 
 export function incomplete({ chain, position, entryId }: Place, detail: string): Break {
   return { chain, position, entryId, kind: 'incomplete', detail };
@@ -28,7 +29,16 @@ export function neverTold(fact: RowFact): Break[] {
   return (fact.odd ?? []).map((what) => incomplete(nowhere(fact), `${named(fact)} shows ${what}, which no entry tells`));
 }
 
-function nowhere({ agentId, organizationId }: RecordFact): Place {
+/** What is told, or shown, in a way that nobody can follow. */
+export function unjudged(fact: RecordFact & { readonly place?: Place }, why: string): Break {
+  return incomplete(fact.place ?? nowhere(fact), `of ${named(fact)} nobody can tell: ${why}`);
+}
+
+export function unjudgedRow(kind: RecordKind, row: RecordRow, why: string): Break {
+  return incomplete(nowhere(row), `of ${named({ kind, id: row.id })} nobody can tell: ${why}`);
+}
+
+function nowhere({ agentId, organizationId }: Pick<RecordFact, 'agentId' | 'organizationId'>): Place {
   return { chain: agentId ?? organizationChain(organizationId).chain, position: 0, entryId: null };
 }
 

@@ -4,6 +4,7 @@ import { NAMING_EVENTS, NAMING_IN_VALUES, namingMembers, subjectsIn } from '../e
 import { ERASED } from '../read-entry.js';
 import type { StoredEntry } from '../stored-entry.js';
 import type { KnownSweeps } from './completeness.js';
+import { guarded } from './guard.js';
 import { type OpenEntry, openEntry } from './open-entry.js';
 import { bucketOf, RecordSums } from './record-sums.js';
 
@@ -78,8 +79,8 @@ export class NamedPeople {
     for await (const batch of entries()) {
       for (const stored of batch) {
         const isAsked = named.has(bucketOf(stored.id)) && stored.seq >= (this.firsts.get(chainKey(stored)) ?? 0);
-        const read = isAsked ? readOf(stored) : undefined;
-        if (read) for (const row of rowsOf(read)) wanted.set(textOf(row), row);
+        const rows = isAsked ? guarded(() => peopleIn(stored), () => []) : [];
+        for (const row of rows) wanted.set(textOf(row), row);
       }
     }
     const found: Break[] = [];
@@ -115,6 +116,11 @@ function readOf(stored: StoredEntry, opened?: OpenEntry): ReadPeople | undefined
   if (!read) return undefined;
   const isHiding = NAMING_IN_VALUES.has(event) && namingMembers(event).some(({ name, keys }) => hides(read, name, keys));
   return { ...read, isHiding };
+}
+
+function peopleIn(stored: StoredEntry): SubjectRow[] {
+  const read = readOf(stored);
+  return read ? rowsOf(read) : [];
 }
 
 /** What the table must hold of an entry. */

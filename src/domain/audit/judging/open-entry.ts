@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject, readJson } from '../../json.js';
+import { isJsonObject, type JsonObject, type JsonValue, readJson } from '../../json.js';
 import { pointerSteps } from '../pointer.js';
 import { isErasedName, readEntry } from '../read-entry.js';
+import { TIMESTAMP } from '../payload.js';
 import type { StoredEntry } from '../stored-entry.js';
 
 /** An entry as those who judge the log read it. */
@@ -32,7 +33,7 @@ const NOTHING: ReadonlyMap<string, Blanks> = new Map<string, Blanks>();
  * @param withValues whether committed values are put back: left out where only plain members are asked for
  */
 export function openEntry(stored: StoredEntry, withValues: boolean): OpenEntry | undefined {
-  const at = Date.parse(stored.timestamp);
+  const at = stampOf(stored);
   if (withValues) {
     const { metadata, origin } = readEntry(stored);
     return { stored, at, metadata, origin, erased: erasedIn(stored.disclosures) };
@@ -41,6 +42,26 @@ export function openEntry(stored: StoredEntry, withValues: boolean): OpenEntry |
   if (!isJsonObject(payload)) return undefined;
   const { metadata, origin } = payload;
   return isJsonObject(metadata) ? { stored, at, metadata, origin: isJsonObject(origin) ? origin : undefined, erased: NOTHING } : undefined;
+}
+
+/** When an entry says that it was made, in milliseconds; where that is no time, so long ago that no clock can have been so wrong. */
+export function stampOf(stored: Pick<StoredEntry, 'timestamp'>): number {
+  return isStamped(stored) ? Date.parse(stored.timestamp) : 0;
+}
+
+/** Whether an entry says when it was made. */
+export function isStamped({ timestamp }: Pick<StoredEntry, 'timestamp'>): boolean {
+  return TIMESTAMP.test(timestamp) && !Number.isNaN(Date.parse(timestamp));
+}
+
+/** A time that an entry tells, in milliseconds; undefined for what is none. */
+export function timeIn(value: JsonValue | undefined): number | undefined {
+  const time = typeof value === 'string' ? Date.parse(value) : NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
+
+export function isTexts(value: JsonValue | undefined): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 export function text(metadata: JsonObject, name: string): string | undefined {

@@ -1,16 +1,12 @@
 import { ROLES, type Role } from '../../access/access.js';
-import { builtIn, isHardcoded } from '../../gate/catalogue.js';
-import type { HttpConnector } from '../../gate/connector.js';
-import type { CapabilityFacts } from '../../gate/decide.js';
+import { builtIn } from '../../gate/catalogue.js';
 import { definitionDigest } from '../../gate/definition-digest.js';
-import { isJsonObject } from '../../json.js';
+import { definitionOf, type DefinitionView } from './definition-view.js';
 import { type GrantView, grantOf } from './grant-view.js';
 import { type OpenEntry, text } from './open-entry.js';
 import { type Point, Timeline } from './overlap.js';
 import { UNKNOWN, type Unknown } from './verdict.js';
 
-/** `erased`: part of it is, so its digest is all that is known; of one that is unknown, not even that. */
-export type DefinitionView = { readonly facts: CapabilityFacts; readonly isErased: boolean; readonly isUnknown?: boolean };
 export type TeamRole = 'member' | 'lead';
 
 interface Stop {
@@ -134,15 +130,4 @@ function timelineOf<Value>(timelines: Told<Value>, name: string): Timeline<Value
   let timeline = timelines.get(name);
   if (!timeline) timelines.set(name, (timeline = new Timeline<Value | Unknown>(UNKNOWN)));
   return timeline;
-}
-
-function definitionOf({ stored, metadata, erased }: OpenEntry): DefinitionView {
-  const name = stored.capability ?? '';
-  const content = {
-    ...(isJsonObject(metadata['inputSchema']) ? { inputSchema: metadata['inputSchema'] } : {}),
-    ...(isJsonObject(metadata['connector']) ? { connector: metadata['connector'] as unknown as HttpConnector } : {}),
-  };
-  const isErased = erased.has('inputSchema') || erased.has('connector');
-  const digest = isErased ? (text(metadata, 'definition') ?? '') : definitionDigest(content);
-  return { facts: { name, hardcoded: isHardcoded(name), digest, ...(isErased ? {} : content) }, isErased };
 }

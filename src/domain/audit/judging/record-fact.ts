@@ -56,22 +56,17 @@ const ALWAYS = ['hitlId', 'requestedBy', 'flagged', 'mode', 'reason', 'durationM
 const BEGUN = [...ALWAYS, 'grantId', 'grantVersion', 'definition'];
 
 /** Members that count in each state of a row, also where it must have none: by which grant something was blocked, no entry says. */
-const EXECUTION_MEMBERS: Readonly<Record<string, readonly string[]>> = {
-  pending_hitl: BEGUN,
-  running: BEGUN,
-  executed: BEGUN,
-  failed: BEGUN,
-  indeterminate: BEGUN,
-  cancelled: BEGUN,
-  blocked: ALWAYS,
-};
+const EXECUTION_MEMBERS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['pending_hitl', BEGUN], ['running', BEGUN], ['executed', BEGUN], ['failed', BEGUN], ['indeterminate', BEGUN], ['cancelled', BEGUN],
+  ['blocked', ALWAYS],
+]);
 
 /** A row in the words of the entries: itself, and what was said of it afterwards. */
 export function factsOfRow(kind: RecordKind, row: RecordRow): RowFact[] {
   const { organizationId, id, agentId, capability, status, texts, odd } = row;
   const { entryId = null, reported = null, reportedMs = null, settled = null, settledBy = null, ...members } = row.members;
   const same = { organizationId, id, agentId, capability };
-  const counted = kind === 'execution' ? chosen(members, EXECUTION_MEMBERS[status] ?? []) : members;
+  const counted = kind === 'execution' ? chosen(members, EXECUTION_MEMBERS.get(status) ?? []) : members;
   const facts: RowFact[] = [{ kind, ...same, status, entryId: entryId as string | null, members: counted, shown: texts?.own, odd }];
   const later = { organizationId, id, agentId: null, capability, entryId: null };
   if (reported !== null) {
@@ -85,7 +80,7 @@ export function factsOfRow(kind: RecordKind, row: RecordRow): RowFact[] {
 
 /** Those of an execution's members that count in this state. */
 export function countedMembers(status: string, members: Readonly<Record<string, FactValue>>): Record<string, FactValue> {
-  return chosen(members, EXECUTION_MEMBERS[status] ?? []);
+  return chosen(members, EXECUTION_MEMBERS.get(status) ?? []);
 }
 
 function chosen<Value extends FactValue>(members: Readonly<Record<string, Value>>, names: readonly string[]): Record<string, Value> {

@@ -3,9 +3,9 @@ import { decide, type GateDecision, type GateQuestion } from '../../gate/decide.
 import { HITL_MODES, type HitlMode } from '../../gate/vocabulary.js';
 import type { JsonObject } from '../../json.js';
 import { type AgentView, mayBe, mayHold } from './agent-view.js';
+import type { DefinitionView } from './definition-view.js';
 import { ANY_GRANT, type GrantView } from './grant-view.js';
 import { around, type Moment } from './overlap.js';
-import type { DefinitionView } from './organization-facts.js';
 import type { SharedView } from './shared-view.js';
 import { type ErasedCall, isUnsure } from './unsure-conditions.js';
 import { notReplayable, type ReplayVerdict, RIGHT, UNKNOWN, type Unknown, wrong } from './verdict.js';

@@ -3,11 +3,12 @@ import { isAgentChain, organizationChain } from '../chain.js';
 import type { StoredEntry } from '../stored-entry.js';
 import { ClockSteps, CommitOrder, type OrderedLeaves } from './commit-order.js';
 import { chainKey } from './followed-chains.js';
-import type { OpenEntry } from './open-entry.js';
+import { guarded } from './guard.js';
+import { type OpenEntry, stampOf } from './open-entry.js';
 import type { Moment } from './overlap.js';
 import { type Replayed, ReplayedChain } from './replayed-chain.js';
 import type { SharedFacts } from './shared-facts.js';
-import { readTwice, type ReplayVerdict, type Unplayable } from './verdict.js';
+import { readTwice, type ReplayVerdict, type Unplayable, wrong } from './verdict.js';
 
 /** Events of agents' chains that decisions rest on, or that tell of one. */
 export const REPLAY_EVENTS: ReadonlySet<string> = new Set([
@@ -65,7 +66,7 @@ export class Replay {
     const before = this.chain;
     this.chain = this.followed(before, stored);
     if (this.chain !== before) this.looked = new ClockSteps();
-    if (isAgentChain(chain)) this.look(this.chain.key, Date.parse(stored.timestamp));
+    if (isAgentChain(chain)) this.look(this.chain.key, stampOf(stored));
     const again = opened && this.chain.replayed?.entry(opened);
     if (!again) return;
     const verdict = this.decided(again);
@@ -77,14 +78,14 @@ export class Replay {
 
   async end(sources: ReplaySources): Promise<ReplayFound> {
     const breaks: Break[] = [];
-    let wrong = 0;
+    let count = 0;
     if (this.suspected.size > 0) {
       for await (const found of this.stillWrong(sources)) {
-        wrong++;
+        count++;
         if (breaks.length < MAX_BREAKS) breaks.push(found);
       }
     }
-    return { right: this.right, wrong, notReplayable: this.notReplayable, breaks };
+    return { right: this.right, wrong: count, notReplayable: this.notReplayable, breaks };
   }
 
   /** Where clocks stepped back meanwhile, times say less: it is asked again with that much more room. */
@@ -99,11 +100,12 @@ export class Replay {
         if (this.suspected.get(stored.organizationId)?.has(stored.chain) !== true) continue;
         followed = this.followed(followed, stored);
         const opened = this.open(stored);
-        const again = opened && followed.replayed?.entry(opened);
-        if (!again || this.decided(again).kind !== 'wrong') continue;
+        // What could not be judged before is told already.
+        const again = opened && guarded(() => followed!.replayed?.entry(opened), () => undefined);
+        if (!again || guarded(() => this.decided(again).kind, () => undefined) !== 'wrong') continue;
         const step = this.steps.get(followed.key)?.around(opened.at);
         const moment = orders.get(stored.organizationId)!.momentOf(stored.chain, stored.seq, opened.at, step);
-        const verdict = this.decided(again, moment);
+        const verdict = guarded(() => this.decided(again, moment), wrong);
         if (verdict.kind === 'wrong') yield breakOf(stored, verdict.detail);
         else this.count(verdict);
       }

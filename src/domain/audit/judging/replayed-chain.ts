@@ -3,16 +3,16 @@ import { BLOCKED, type GateDecision } from '../../gate/decide.js';
 import { onBehalfOf } from '../../hitl/on-behalf-of.js';
 import { HIGHEST_LEVEL } from '../../hitl/transition.js';
 import { isJsonObject, type JsonObject } from '../../json.js';
-import { jcs } from '../jcs.js';
 import type { StoredEntry } from '../stored-entry.js';
 import { type AgentView, agentAfter, NEW_AGENT, UNKNOWN_AGENT } from './agent-view.js';
 import { type ApprovalAsked, judgeApproval, levelsOf, type RequestView } from './approvals.js';
 import { type GrantView, grantOf } from './grant-view.js';
-import { number, type OpenEntry, text } from './open-entry.js';
+import { number, type OpenEntry, text, timeIn } from './open-entry.js';
 import { around, type Moment } from './overlap.js';
 import { type AskedGate, grantsAt, regate, type SaidGate } from './regate.js';
 import type { SharedFacts } from './shared-facts.js';
 import type { SharedView } from './shared-view.js';
+import { canonical } from './shown-text.js';
 import { notReplayable, type ReplayVerdict, RIGHT, UNKNOWN, type Unknown, wrong } from './verdict.js';
 
 /** Decides again when asked, also with more room for the order of commits. */
@@ -181,7 +181,7 @@ export class ReplayedChain {
     const asked = this.asked(opened);
     const mode = text(metadata, 'hitlMode') ?? '';
     const executionId = text(metadata, 'executionId');
-    const expiresAt = timeOf(text(metadata, 'expiresAt'));
+    const expiresAt = timeIn(metadata['expiresAt']);
     const grantId = text(metadata, 'grantId');
     this.requests.set(id, {
       id, executionId, capability: asked.capability, mode, level: number(metadata, 'level') ?? 0, definition: text(metadata, 'definition'),
@@ -204,7 +204,7 @@ export class ReplayedChain {
   private escalated(
     { level, windowMs }: RequestView, { metadata, at }: OpenEntry, change: (to: Partial<RequestView>) => void,
   ): Replayed | undefined {
-    const expiresAt = timeOf(text(metadata, 'expiresAt'));
+    const expiresAt = timeIn(metadata['expiresAt']);
     change({ level: number(metadata, 'level') ?? level, expiresAt });
     if (expiresAt === undefined || windowMs === undefined) return undefined;
     const begun = expiresAt - windowMs;
@@ -265,12 +265,6 @@ export class ReplayedChain {
   }
 }
 
-/** In milliseconds; undefined where there is none. */
-function timeOf(written: string | undefined): number | undefined {
-  const time = written === undefined ? NaN : Date.parse(written);
-  return Number.isNaN(time) ? undefined : time;
-}
-
 function saidBy(metadata: JsonObject): Omit<SaidGate, 'fits'> {
   return {
     grantId: text(metadata, 'grantId'), grantVersion: number(metadata, 'grantVersion'), definition: text(metadata, 'definition'),
@@ -298,5 +292,5 @@ function whyNotApproved(request: RequestView | undefined, { stored, metadata }: 
 /** Undefined where part of it is erased. */
 function hashOfInput({ metadata, erased }: OpenEntry): string | undefined {
   if (erased.has('input') || metadata['input'] === undefined) return undefined;
-  return createHash('sha256').update(jcs(metadata['input'])).digest('base64url');
+  return createHash('sha256').update(canonical(metadata['input'])).digest('base64url');
 }

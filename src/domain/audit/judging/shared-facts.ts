@@ -3,7 +3,8 @@ import { isAgentChain } from '../chain.js';
 import type { StoredEntry } from '../stored-entry.js';
 import { type AgentView, agentAfter, transferred, UNKNOWN_AGENT } from './agent-view.js';
 import type { KnownSweeps } from './completeness.js';
-import { type OpenEntry, openEntry } from './open-entry.js';
+import { guarded } from './guard.js';
+import { type OpenEntry, openEntry, stampOf } from './open-entry.js';
 import { OrganizationFacts } from './organization-facts.js';
 import { SharedView } from './shared-view.js';
 import type { Reading } from './verdict.js';
@@ -39,6 +40,8 @@ export class SharedFacts implements KnownSweeps {
   private readonly sweeps = new Map<string, Map<string, number>>();
   /** What agents were when they left an organization, by chain and position of that entry. */
   private readonly departures = new Map<string, AgentView>();
+  /** By the ids of entries that tell what nobody can follow: why. */
+  private readonly untaken = new Map<string, string>();
   private readonly travelling = new Map<string, Travelling>();
   private readonly views: Readonly<Record<Reading, SharedView>>;
 
@@ -49,9 +52,18 @@ export class SharedFacts implements KnownSweeps {
 
   /** Organizations' entries in the order of their chains; and all of `agent.*` of agents that were transferred, by position. */
   add(stored: StoredEntry): void {
+    guarded(() => this.take(stored), (why) => void this.untaken.set(stored.id, why));
+  }
+
+  /** Why what an entry tells is not known; undefined where it is. */
+  whyUntaken(entryId: string): string | undefined {
+    return this.untaken.get(entryId);
+  }
+
+  private take(stored: StoredEntry): void {
     if (isAgentChain(stored.chain)) return this.agent(stored);
     const facts = this.factsFor(stored.organizationId);
-    facts.entry(stored.seq, Date.parse(stored.timestamp));
+    facts.entry(stored.seq, stampOf(stored));
     const opened = SHARED_EVENTS.includes(stored.event) ? openEntry(stored, true) : undefined;
     if (!opened) return;
     if (stored.event !== SWEPT) facts.tell(opened);

@@ -1,8 +1,9 @@
 import { ROLES, type Role } from '../../access/access.js';
 import { isHardcoded } from '../../gate/catalogue.js';
 import { PLATFORM_ORGANIZATION } from '../chain.js';
+import type { DefinitionView } from './definition-view.js';
 import { ANY_GRANT, type GrantView } from './grant-view.js';
-import { catalogueDefinition, type DefinitionView, type OrganizationFacts, type TeamRole } from './organization-facts.js';
+import { catalogueDefinition, type OrganizationFacts, type TeamRole } from './organization-facts.js';
 import { type Moment, spanOf, timeOf, type Timeline } from './overlap.js';
 import { type Reading, UNKNOWN, type Unknown } from './verdict.js';
 

@@ -62,6 +62,16 @@ export function canonical(value: unknown): string {
   }
 }
 
+/** Whether a value can be written in canonical form at all: what a server writes can. */
+export function hasCanonicalForm(value: unknown): boolean {
+  try {
+    jcs(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function fits(shown: string, { form, kept, blanks }: Sketch, work: Work): boolean {
   if (form === 'words') return shown === ERASED || brief(shown) === kept;
   if (form === 'summary' && outputSummary(shown) === kept) return true;

@@ -3,6 +3,7 @@ import { checkArchive, type CheckedArchive } from '../../../domain/audit/verify-
 import { organizationChain } from '../../../domain/audit/chain.js';
 import { publicHalf, signNote, type SigningKey, type VerifierKey } from '../../../domain/audit/note.js';
 import { orderText, toldIn } from '../../../domain/audit/order-note.js';
+import { noteIn } from '../../../domain/audit/shown-values.js';
 import { newId } from '../../../domain/ids.js';
 import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
@@ -249,7 +250,7 @@ export class Sweeper {
         throw new SweepRefused(`the archive of sweep ${sweep.id} is not there: its entries stay until it is`);
       }
       const cuts = sweep.cuts.map(({ sweepEntryId = '', ...cut }) =>
-        ({ ...cut, sweepEntryId, note: sweep.notes?.[sweepEntryId] ?? null }));
+        ({ ...cut, sweepEntryId, note: noteIn(sweep.notes ?? {}, sweepEntryId) }));
       await this.log.standing((run) => mustBeOrdered(run, organizationId, cuts, this.signer));
       for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; entries += deleted) {
         deleted = await this.work.run({ chains: [] }, (tx) => this.store.deleteEntries(tx, sweep, DELETED_AT_ONCE));

@@ -34,8 +34,8 @@ export class LogRewritten extends Error {
    * @param lost what was signed of it last, where that is known
    */
   constructor(readonly tree: string, readonly lost?: { readonly size: number; readonly root: string }) {
-    super(`${NAMES[tree] ?? `The tree of the organization ${tree}`} is not the one that this installation has signed: the audit log was `
-      + 'rewritten in the database.');
+    super(`${NAMES.get(tree) ?? `The tree of the organization ${tree}`} is not the one that this installation has signed: `
+      + 'the audit log was rewritten in the database.');
   }
 }
 
@@ -43,7 +43,7 @@ export class LogRewritten extends Error {
 export const rewrittenText = ({ message }: Pick<Error, 'message'>): string =>
   `${message} Put the right database back; or, if what was signed is lost for good, run \`countersign recover --accept-loss\`.`;
 
-const NAMES: Readonly<Record<string, string>> = { [PLATFORM_TREE]: "The platform's tree", map: 'The map of the organizations' };
+const NAMES = new Map([[PLATFORM_TREE, "The platform's tree"], ['map', 'The map of the organizations']]);
 
 /**
  * The trees as whoever integrates and signs knows them. A signature vouches for everything before it, so that nothing of what the database
