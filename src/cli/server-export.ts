@@ -8,6 +8,9 @@ export class ServerRefused extends Error {
 const EXPORT = '/api/v1/audit/export';
 const KEY = '--key or COUNTERSIGN_KEY';
 const KEY_REFUSED = [401, 403];
+const AGAIN = 'try again; where it does so each time, its own log says why';
+/** Codes of a connection that stood. */
+const BROKEN_OFF = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
 const IS_EXPORT = /^(application\/(x-ndjson|json|gzip)|text\/csv)\b/;
 
 /**
@@ -25,6 +28,7 @@ export async function serverExport(
   const asked = { headers: { authorization: `Bearer ${key}` }, redirect: 'manual', ...(signal ? { signal } : {}) } as const;
   const reply = await fetch(target, asked).catch((error: unknown) => {
     signal?.throwIfAborted();
+    if (isBrokenOff(error)) throw new Error(`${url} broke off before its export came (${causeOf(error)}): ${AGAIN}`);
     throw new Error(`no server answers at ${url} (${causeOf(error)}): look at ${by}, and whether it runs`);
   });
   const { status, headers, body } = reply;
@@ -51,8 +55,14 @@ async function* toTheEnd(body: AsyncIterable<Uint8Array>, url: string, signal?: 
     yield* body;
   } catch (error) {
     signal?.throwIfAborted();
-    throw new Error(`${url} broke off in the middle of its export (${causeOf(error)}): try again`);
+    throw new Error(`${url} broke off in the middle of its export (${causeOf(error)}): ${AGAIN}`);
   }
+}
+
+/** Whether somebody was there, and went. */
+function isBrokenOff(error: unknown): boolean {
+  const { cause } = error as { cause?: { code?: unknown } };
+  return BROKEN_OFF.includes(String(cause?.code));
 }
 
 /** `fetch` says only that it failed; why stands beneath. */

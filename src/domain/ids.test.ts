@@ -22,4 +22,9 @@ describe('ids sort as they were made', () => {
     expect(early! >= firstIdAt('audit', NOON - 86_400_000)).toBe(true);
     expect(early! < firstIdAt('audit', NOON - 86_399_999)).toBe(true);
   });
+
+  test('and stands before every time that no id can tell', () => {
+    const [one] = made(1, NOON);
+    for (const year of [2100, 2110, 2999, 9999]) expect(one! < firstIdAt('audit', Date.UTC(year, 0))).toBe(true);
+  });
 });

@@ -20,6 +20,7 @@ let used = pool.length;
 const characters = Buffer.alloc(TIME_CHARACTERS + RANDOM_CHARACTERS);
 
 const TICKS_PER_MILLISECOND = 256;
+const LAST_TICK = ALPHABET.length ** TIME_CHARACTERS - 1;
 /** So far ids go on ahead of a clock that stands, or was set back. A larger step is a time that is asked for. */
 const AHEAD_MS = 1_000;
 let lastTick = 0;
@@ -49,10 +50,13 @@ export function newId(prefix: IdPrefix, now: number = Date.now()): string {
   return `${prefix}_${characters.toString('latin1')}`;
 }
 
-/** The least text that an id of this type made at this time, or later, can be: ids and such texts sort by time. */
+/**
+ * The least text that an id of this type made at this time, or later, can be: ids and such texts sort by time. Behind the last time
+ * that an id can tell, in the year 2109, it is that one's.
+ */
 export function firstIdAt(prefix: IdPrefix, time: number): string {
   let text = '';
-  for (let rest = Math.max(0, time) * TICKS_PER_MILLISECOND, i = 0; i < TIME_CHARACTERS; i++) {
+  for (let rest = Math.min(Math.max(0, time) * TICKS_PER_MILLISECOND, LAST_TICK), i = 0; i < TIME_CHARACTERS; i++) {
     text = ALPHABET[rest % 32]! + text;
     rest = Math.floor(rest / 32);
   }

@@ -66,6 +66,7 @@ test.each([
   ['somebody confirmed it', `set confirmed_by = 'usr_x' where state = 'unconfirmed'`, /has confirmedBy usr_x, its entries say nothing/],
   ['another asked for it', `set asked_by = 'usr_x' where ${CONFIRMED}`, /has askedBy usr_x, its entries say usr_/],
   ['it is about somebody', `set user_id = 'usr_x' where ${CONFIRMED}`, /has userId usr_x, its entries say nothing/],
+  ['it is of a person', `set kind = 'user' where ${CONFIRMED}`, /has kind user, its entries say values$/],
   ['another reason', `set reason = 'I felt like it' where ${CONFIRMED}`, /has another reason than its entries say$/],
   ['no reason', `set reason = null where ${CONFIRMED}`, /has another reason/],
   ['a reason of one that was declined', `set state = 'declined', reason = 'mine' where state = 'unconfirmed'`, /has another reason/],

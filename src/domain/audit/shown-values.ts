@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.js';
+import { isJsonObject, type JsonObject, type JsonValue, UNREADABLE } from '../json.js';
 import type { ShownSeam } from './entry-source.js';
 import { canonical } from './judging/shown-text.js';
 
@@ -23,6 +23,19 @@ export function shownJson(value: JsonValue): string | null {
 /** A text that people may be told; of anything else, and of what no text column holds, its JSON. */
 export function shownText(value: JsonValue | undefined): string {
   return isText(value) ? value : canonical(value);
+}
+
+/** What a file can hold of JSON that rows show: what has no canonical form reads as unreadable, and all else stands. */
+export function writable(value: JsonValue): JsonValue {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : UNREADABLE;
+  if (typeof value === 'string') return isText(value) ? value : UNREADABLE;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(writable);
+  return writableObject(value);
+}
+
+export function writableObject(value: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [isText(name) ? name : UNREADABLE, writable(inner)]));
 }
 
 /** Where one chain was cut, as the row of a sweep has it. */
@@ -72,7 +85,8 @@ function isCut(value: unknown): value is ShownCut {
   return isText(chain) && isCount(seq) && isText(hash) && isCount(count) && (sweepEntryId === undefined || isText(sweepEntryId));
 }
 
-function isText(value: unknown): value is string {
+/** A text that a column of the database, and a line of a file, can hold. */
+export function isText(value: unknown): value is string {
   return typeof value === 'string' && !IN_NO_TEXT.test(value);
 }
 

@@ -14,6 +14,11 @@ export const ENTRY_COLUMNS = `e.organization_id as "organizationId", e.chain, e.
 export type Row<T> = Omit<T, 'seq'> & { seq: string };
 export type EntryRow = Row<StoredEntry>;
 
+/** A position as a statement takes it: none, where somebody has put a number there to which no chain can come. */
+export function askable(seq: number): number | null {
+  return Number.isSafeInteger(seq) ? seq : null;
+}
+
 export function numbered<T extends { seq: string }>(row: T): Omit<T, 'seq'> & { seq: number } {
   // In place: a verification takes millions of them.
   const numbering = row as unknown as { seq: string | number };

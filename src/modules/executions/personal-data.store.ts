@@ -11,6 +11,9 @@ import type { Tx } from '../../platform/database/tx.js';
 /** Rows looked at by one statement of a copy. */
 const LOOK = 20_000;
 
+/** None where somebody has put half of a character, or a NUL, into it: the database itself cannot take that apart. */
+const READABLE_SETTLEMENT = String.raw`case when e.settlement::text !~* '\\u(0000|d[89a-f])' then e.settlement end`;
+
 const EXECUTIONS: Erasable = {
   kind: 'executions', from: 'executions', key: { id: 'text' },
   columns: {
@@ -53,7 +56,7 @@ export class ExecutionsPersonalData implements PersonalData {
     for (let after: string | null = ''; after !== null;) {
       const [look]: Look[] = await tx.query<Look>(
         `with looked_at as materialized (
-           select e.id, e.capability, e.requested_by, e.created_at, e.settlement from executions e
+           select e.id, e.capability, e.requested_by, e.created_at, ${READABLE_SETTLEMENT} as settlement from executions e
            where e.organization_id = (select u.organization_id from users u where u.id = $1) and e.id > $2 order by e.id limit $3)
          select (select max(id) from looked_at) as last,
            (select coalesce(json_agg(json_build_object('id', id, 'capability', capability, 'outcome', settlement -> 'outcome',

@@ -6,6 +6,7 @@ import { streamedRows } from '../../platform/audit/record-rows.js';
 interface Row {
   readonly organizationId: string;
   readonly id: string;
+  readonly kind: string;
   readonly userId: string | null;
   readonly askedBy: string;
   readonly confirmedBy: string | null;
@@ -16,7 +17,7 @@ interface Row {
 const FROM = `from erasures e where ($1::text is null or e.organization_id = $1) and $2::text is null`;
 
 const ROWS = `
-  select e.organization_id as "organizationId", e.id, e.user_id as "userId", e.asked_by as "askedBy", e.confirmed_by as "confirmedBy",
+  select e.organization_id as "organizationId", e.id, e.kind, e.user_id as "userId", e.asked_by as "askedBy", e.confirmed_by as "confirmedBy",
     e.reason
   ${FROM}`;
 
@@ -27,7 +28,7 @@ const GAPS = `
       coalesce(strpos(e.reason, '${ERASED}') > 0, false) as "isErased" ${FROM}) e
   where "isBlank" or "isErased"`;
 
-/** Erasures as the log tells of them: who asked, who confirmed, and why. */
+/** Erasures as the log tells of them: of what kind they are, who asked, who confirmed, and why. */
 export const erasureRecords: RecordKeeper = {
   kind: 'erasure',
   rows: async function* (run, selection) {

@@ -1,3 +1,4 @@
+import { newId } from '../../../src/domain/ids.js';
 import type { Tampering } from './place.js';
 
 /** The rows beside the log: what they say and what was recorded must be the same. */
@@ -32,6 +33,11 @@ const whole = (...columns: string[]) => columns.map((column) => `coalesce(${colu
 
 const mark = (what: string, table: string, column: string, change = marked) =>
   row(`${what}, with the mark of erasing in it`, table, change(column), whole(column));
+
+const DAY_MS = 86_400_000;
+/** A grant like one that is there. */
+const given = (id: string) => `insert into capability_grants
+  select (json_populate_record(g, '{"id":"${id}","capability":"mail.forward"}')).* from capability_grants g`;
 
 /** Whom entries concern: a person's copy and erasure go by it. */
 function subject(name: string, statement: string, isAny: boolean): Tampering {
@@ -71,6 +77,8 @@ export const ROWS: readonly Tampering[] = [
   row('a request gone', 'hitl_requests', 'delete from hitl_requests'),
   row("a grant's mode", 'capability_grants', `hitl_mode = case hitl_mode when 'auto' then 'block' else 'auto' end`),
   row("a grant's version", 'capability_grants', 'version = version + 1'),
+  row('a grant that nobody gave', 'capability_grants', given(newId('grt'))),
+  { ...row('a grant that nobody gave, behind a cut', 'capability_grants', given(newId('grt', Date.now() + DAY_MS))), in: 'swept' },
   row('a grant gone', 'capability_grants', 'delete from capability_grants'),
   row("an execution's input", 'executions', other('input'), whole('input')),
   row("an execution's context", 'executions', other('context'), whole('context')),
@@ -120,6 +128,8 @@ export const ROWS: readonly Tampering[] = [
   row("a vote's entry", 'hitl_votes', `entry_id = 'audit_00000000000000000000000000'`),
   row('a vote that nobody gave', 'hitl_votes', `insert into hitl_votes
     select organization_id, request_id, version, digest, 'usr_x', note, entry_id, voted_at from hitl_votes`),
+  row('a vote on a request that is not there', 'hitl_votes', `insert into hitl_votes
+    select organization_id, 'hitl_x', version, digest, voter, note, entry_id, voted_at from hitl_votes`),
   mark("an execution's input", 'executions', 'input'),
   mark("an execution's action", 'executions', 'action'),
   mark("an execution's output", 'executions', 'output'),

@@ -60,9 +60,31 @@ export async function* checkpointLines(
 }
 
 /** That an entry stands in its organization's tree of `size` leaves. */
-export async function inclusionLine(source: ExportSource, organizationId: string, index: number, size: number): Promise<ExportLine> {
-  const hashes = await inclusionProof(source.reader(organizationId, size), index, size);
-  return line('inclusion', { index, size, hashes: hashes.map(hashText) });
+export function inclusionLine(source: ExportSource, organizationId: string, index: number, size: number): AsyncGenerator<ExportLine> {
+  return whereProven(async () => {
+    const hashes = await inclusionProof(source.reader(organizationId, size), index, size);
+    return line('inclusion', { index, size, hashes: hashes.map(hashText) });
+  });
+}
+
+/** That an organization's checkpoint is under the platform's. */
+export function mapLine(source: ExportSource, organizationId: string): AsyncGenerator<ExportLine> {
+  return whereProven(async () => {
+    const map = await source.map(organizationId);
+    return map && line('map', map);
+  });
+}
+
+/**
+ * A line that proves something. Where the stored trees have nothing to prove it by, somebody has changed them, or the checkpoint's size:
+ * the rest of the file comes all the same, and whoever verifies it finds that this is missing.
+ */
+async function* whereProven(prove: () => Promise<ExportLine | undefined>): AsyncGenerator<ExportLine> {
+  const proven = await prove().catch((error: unknown) => {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  });
+  if (proven) yield proven;
 }
 
 /** Before an entry of an erasure stands by whom it was signed. */
@@ -83,8 +105,10 @@ async function* platformConsistency(
 
 async function* consistencyLine(source: ExportSource, tree: string, from: number, to: number): AsyncGenerator<ExportLine> {
   if (from <= 0 || from >= to) return;
-  const hashes = await consistencyProof(source.reader(tree, to), from, to);
-  yield line('consistency', { organizationId: tree, from, to, hashes: hashes.map(hashText) });
+  yield* whereProven(async () => {
+    const hashes = await consistencyProof(source.reader(tree, to), from, to);
+    return line('consistency', { organizationId: tree, from, to, hashes: hashes.map(hashText) });
+  });
 }
 
 async function* sectionLines(
@@ -92,8 +116,7 @@ async function* sectionLines(
 ): AsyncGenerator<ExportLine> {
   const { agentId, since, from, to } = selection;
   const size = checkpoint?.size ?? 0;
-  const map = await source.map(id);
-  if (map) yield line('map', map);
+  yield* mapLine(source, id);
   yield line('section', { organizationId: id, size, chains: await source.countHeads(id, agentId) });
   const seams = await seamsOf(source, id, size, agentId);
   const pasts = new Set([...(since === undefined ? [] : [since]), ...[...seams.lines.values()].map((seam) => seam.checkpoint.size)]);
@@ -137,7 +160,7 @@ class Section {
     const { source, id, size } = this;
     // An empty window leaves out everything, in one gap.
     const leads = first < end ? first : size;
-    if (leads > 0) yield await rangeGap(source.reader(id, size), 0, leads);
+    if (leads > 0) yield* whereProven(() => rangeGap(source.reader(id, size), 0, leads));
     if (leads === size) return;
     const gap = new GapBuilder();
     for await (const batch of source.leaves(id, first, end)) {
@@ -145,7 +168,7 @@ class Section {
     }
     const last = gap.end();
     if (last) yield last;
-    if (end < size) yield await rangeGap(source.reader(id, size), end, size);
+    if (end < size) yield* whereProven(() => rangeGap(source.reader(id, size), end, size));
   }
 
   /**
@@ -162,7 +185,7 @@ class Section {
       this.shown.add(entry.id);
       yield* erasureLines(this.source, entry);
       yield entryLine(entry, index);
-      yield await inclusionLine(this.source, this.id, index, this.size);
+      yield* inclusionLine(this.source, this.id, index, this.size);
     }
     for (const entry of areBehind ? behind.sort((a, b) => a.seq - b.seq) : []) {
       yield* erasureLines(this.source, entry);

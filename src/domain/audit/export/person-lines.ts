@@ -3,9 +3,10 @@ import type { StoredCheckpoint } from '../checkpoint.js';
 import { disclosuresText, type Disclosure } from '../commitments.js';
 import { keyMembers, line, skeletonLine, type ExportLine } from '../export-lines.js';
 import { commitmentsOf, readPayload } from '../payload.js';
+import { isText, writableObject } from '../shown-values.js';
 import type { StoredEntry } from '../stored-entry.js';
 import type { ExportSource, PersonsEntry } from './export-source.js';
-import { checkpointLines, erasureLines, inclusionLine } from './log-lines.js';
+import { checkpointLines, erasureLines, inclusionLine, mapLine } from './log-lines.js';
 
 /** Whose copy it is. */
 export interface PersonSelection {
@@ -38,15 +39,14 @@ export async function* personLines(
   const checkpoints = yield* checkpointLines(source, organizations);
   for (const id of organizations) yield* sectionLines(source, id, userId, checkpoints.get(id), tally);
   yield line('profile', { profile });
-  yield line('records', { records });
+  yield line('records', { records: writableObject(records) });
 }
 
 async function* sectionLines(
   source: ExportSource, id: string, userId: string, checkpoint: StoredCheckpoint | undefined, tally: Tally,
 ): AsyncGenerator<ExportLine> {
   const size = checkpoint?.size ?? 0;
-  const map = await source.map(id);
-  if (map) yield line('map', map);
+  yield* mapLine(source, id);
   yield line('section', { organizationId: id, size, chains: 0 });
   const behind: PersonsEntry[] = [];
   for await (const batch of source.about(id, userId)) {
@@ -60,7 +60,7 @@ async function* sectionLines(
       }
       yield* erasureLines(source, found);
       yield theirs(found, index, batch[n]!.pointers, userId, tally);
-      yield await inclusionLine(source, id, index, size);
+      yield* inclusionLine(source, id, index, size);
     }
   }
   for (const place of behind) {
@@ -77,7 +77,7 @@ function theirs(
 ): ExportLine {
   const own = entry.actorId === userId ? [...pointers, ...OWN_WORDS] : pointers;
   const kept = disclosuresIn(entry.disclosures).filter(
-    ({ pointer, value }) => value !== undefined && own.some((one) => pointer === one || pointer.startsWith(`${one}/`)),
+    ({ pointer }) => own.some((one) => pointer === one || pointer.startsWith(`${one}/`)),
   );
   tally.withheld += countCommitments(entry.payload) - kept.length;
   return { ...skeletonLine(entry, index), disclosures: disclosuresText(kept) };
@@ -93,8 +93,9 @@ function disclosuresIn(text: string): Disclosure[] {
   }
 }
 
+/** One that has its value, and can be written as it stands. */
 function isDisclosure(one: unknown): one is Disclosure {
-  return isJsonObject(one) && typeof one['d'] === 'string' && typeof one['pointer'] === 'string';
+  return isJsonObject(one) && [one['d'], one['pointer'], one['salt'], one['value']].every(isText);
 }
 
 function countCommitments(payload: string): number {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { JsonObject } from '../../json.js';
 import { jcs } from '../jcs.js';
 import { entryOf, line, lineText, manifestText, type ExportLine, type LineOf } from '../export-lines.js';
 import { signNote, type SigningKey } from '../note.js';
@@ -78,8 +79,20 @@ function csvText(one: ExportLine): string {
   if (one.kind === 'records') return `#records ${cell(jcs(one.records))}${CSV_END}`;
   if (one.kind !== 'entry') return '';
   const { metadata, origin } = readEntry(entryOf(one), WITHHELD);
-  const row: Record<string, Cell> = { ...one, metadata: jcs(metadata), origin: origin && jcs(origin) };
+  const row: Record<string, Cell> = { ...one, metadata: shownText(metadata), origin: origin && shownText(origin) };
   return `${CSV_COLUMNS.map((name) => cell(row[name])).join(',')}${CSV_END}`;
+}
+
+/**
+ * Canonical JSON. Of what has no such form, since somebody has tampered with it, what a reader of the log is shown: a lone half of a
+ * character as its escape, and a number beyond all others as null.
+ */
+function shownText(value: JsonObject): string {
+  try {
+    return jcs(value);
+  } catch {
+    return JSON.stringify(value);
+  }
 }
 
 /** How a value reads that stands in the log and not in the file. */

@@ -1,8 +1,9 @@
-import { firstIdAt } from '../../ids.js';
+import { firstIdAt, type IdPrefix } from '../../ids.js';
 import type { Break } from '../breaks.js';
 import { isAgentChain, organizationChain } from '../chain.js';
 import type { RecordKind, RecordRow } from '../record-row.js';
 import type { StoredEntry } from '../stored-entry.js';
+import { WRONG_CLOCK_MS } from './commit-order.js';
 import { chainKey, FollowedChains } from './followed-chains.js';
 import { guarded } from './guard.js';
 import {
@@ -20,6 +21,9 @@ import { isApart } from './told-texts.js';
 
 /** Groups of things that differ and are named; of each of the rest only that it differs is told. */
 const GROUPS_NAMED = 1_000;
+
+/** A vote's name begins with its request's. */
+const ID_PREFIXES: Readonly<Record<RecordKind, IdPrefix>> = { execution: 'exec', request: 'hitl', vote: 'hitl', grant: 'grt', erasure: 'ers' };
 
 /** Where rows and entries are read from, of one moment. */
 export interface RecordSources {
@@ -152,15 +156,16 @@ export class Completeness {
 
   /**
    * How something is compared; rows and entries come to the same answer by what both of them say. A sweep never parts the entries of
-   * one execution or request, nor passes an open one, so what ended before the first entry that is left may be archived.
+   * one execution or request, nor passes an open one, so what ended before the first entry that is left may be archived. What was made
+   * after that by its own id, and by more than clocks are wrong, must be told.
    */
-  private comparedBy({ kind, organizationId, agentId, entryId }: RecordFact): 'sum' | 'row' | 'nothing' {
+  private comparedBy({ kind, organizationId, id, agentId, entryId }: RecordFact): 'sum' | 'row' | 'nothing' {
     if (kind === 'report' || kind === 'settlement') {
       return this.ofOneAgent || this.sweeps.hasSwept(organizationId) ? 'nothing' : 'sum';
     }
     const chain = agentId ?? organizationChain(organizationId).chain;
     const cut = this.cuts.get(chainKey(organizationId, chain)) ?? this.goneAt(organizationId, chain);
-    if (cut === undefined) return 'sum';
+    if (cut === undefined || id >= firstIdAt(ID_PREFIXES[kind], cut + WRONG_CLOCK_MS)) return 'sum';
     if (kind === 'grant' || kind === 'erasure') return 'row';
     return entryId !== null && entryId < firstIdAt('audit', cut + OVERLAP_MS) ? 'row' : 'sum';
   }

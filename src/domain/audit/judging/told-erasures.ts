@@ -32,7 +32,7 @@ export class ToldErasures {
     const isErased = this.listener.isErased(keyOfFact({ kind: 'erasure', organizationId: this.organizationId, id }));
     this.erasures.set(id, {
       ...this.same(id), place,
-      members: { userId: text(metadata, 'userId') ?? null, askedBy: stored.actorId, confirmedBy: null },
+      members: { ...aboutWhom(text(metadata, 'userId')), askedBy: stored.actorId, confirmedBy: null },
       texts: { reason: textIn(opened, 'reason', isErased) },
     });
   }
@@ -45,7 +45,7 @@ export class ToldErasures {
     const confirmedBy = stored.actorId;
     if (known) this.erasures.set(id, { ...known, place, members: { ...known.members, confirmedBy } });
     else {
-      const members = { userId: undefined, askedBy: text(metadata, 'askedBy'), confirmedBy };
+      const members = { kind: undefined, userId: undefined, askedBy: text(metadata, 'askedBy'), confirmedBy };
       this.erasures.set(id, { ...this.same(id), place, members, texts: { reason: undefined } });
     }
   }
@@ -53,4 +53,9 @@ export class ToldErasures {
   private same(id: string): Pick<Erasure, 'organizationId' | 'id' | 'agentId' | 'capability' | 'status'> {
     return { organizationId: this.organizationId, id, agentId: null, capability: '', status: 'asked' };
   }
+}
+
+/** Of a person who has an account, or of values. */
+function aboutWhom(userId: string | undefined): Record<'kind' | 'userId', string | null> {
+  return userId === undefined ? { kind: 'values', userId: null } : { kind: 'user', userId };
 }

@@ -3,7 +3,7 @@ import type { NextKey } from '../../../domain/audit/next-key.js';
 import { verifierKey } from '../../../domain/audit/note.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { ENTRY_COLUMNS, type EntryRow, numbered, type Row } from '../entry-rows.js';
+import { askable, ENTRY_COLUMNS, type EntryRow, numbered, type Row } from '../entry-rows.js';
 import { erasureNotes } from '../erasures/erasure-notes.query.js';
 import { sweepNotes } from '../sweep-entries.query.js';
 import { asNamed, checkpointOfSize, instanceName, newestCheckpoint, verifierKeys } from '../trees/checkpoint.query.js';
@@ -80,7 +80,7 @@ async function entriesAt(
   run: ReadStatement, organizationId: string, places: readonly EntryPlace[],
 ): Promise<(StoredEntry | undefined)[]> {
   if (places.length === 0) return [];
-  const found = (await run(AT, [organizationId, places.map(({ chain }) => chain), places.map(({ seq }) => seq)])) as
+  const found = (await run(AT, [organizationId, places.map(({ chain }) => chain), places.map(({ seq }) => askable(seq))])) as
     (EntryRow & { readonly n: string })[];
   const entries = new Array<StoredEntry | undefined>(places.length);
   for (const { n, ...row } of found) entries[Number(n) - 1] = numbered(row);

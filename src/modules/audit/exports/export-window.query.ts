@@ -1,5 +1,6 @@
 import { firstIdAt } from '../../../domain/ids.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { askable } from '../entry-rows.js';
 import { NEAR_MS } from '../entry-walk.js';
 import { leavesOf, placeOf } from '../trees/tree-reader.query.js';
 
@@ -38,6 +39,8 @@ async function endOf(run: ReadStatement, organizationId: string, size: number, t
   const tooLate = new Date(Date.parse(to) + NEAR_MS).toISOString();
   for (let at = end; at < size; at += STEP) {
     const times = await timesOf(run, organizationId, at, Math.min(size, at + STEP));
+    // Behind the end of the tree: somebody has given the checkpoint a size that no tree has.
+    if (times.length === 0) break;
     const found = times.findLastIndex((time) => time !== null && time <= to);
     if (found >= 0) end = at + found + 1;
     // What was swept tells no time, and lies before what was not.
@@ -68,7 +71,7 @@ const LATEST = `select e.chain, e.seq, e."timestamp" from audit_entries e
 async function timesOf(run: ReadStatement, organizationId: string, from: number, to: number): Promise<(string | null)[]> {
   const times: (string | null)[] = [];
   for await (const leaves of leavesOf(run, organizationId, from, to)) {
-    const rows = (await run(TIMES, [organizationId, leaves.map(({ chain }) => chain), leaves.map(({ seq }) => seq)])) as
+    const rows = (await run(TIMES, [organizationId, leaves.map(({ chain }) => chain), leaves.map(({ seq }) => askable(seq))])) as
       { timestamp: string | null }[];
     times.push(...rows.map(({ timestamp }) => timestamp));
   }

@@ -2,6 +2,7 @@ import { PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/chec
 import { line, type LineOf } from '../../../domain/audit/export-lines.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import { mapPlace } from '../../../domain/audit/tree/map.js';
+import { isJsonObject, readJson } from '../../../domain/json.js';
 import { consistencyProof, inclusionProof } from '../../../domain/audit/tree/proofs.js';
 import { EMPTY_ROOT, hashText } from '../../../domain/audit/tree/rfc6962.js';
 import { mapSiblings, siblingsOfNone } from '../../../domain/audit/tree/stored-map.js';
@@ -38,6 +39,7 @@ export async function inclusionOf(run: ReadStatement, tree: string, index: numbe
 /**
  * The proof of an entry under the newest checkpoints; undefined while it is under none yet.
  *
+ * @throws RangeError where the stored trees do not lead there: somebody has changed them, or a checkpoint's size
  * @param run statements of a transaction that stands still: the proof is of one moment
  */
 export async function entryProof(
@@ -90,13 +92,20 @@ async function abovePlatform(
   const siblings = await beside(mapSourceOf(run), mapPlace(organizationId));
   if (!siblings) return undefined;
   const index = newest.size - 1;
-  const { timestamp } = JSON.parse(await platformLeafAt(run, index)) as { timestamp: string };
+  const timestamp = timeOf(await platformLeafAt(run, index));
   return {
     siblings: siblings.map(([depth, hash]) => [depth, hashText(hash)] as const),
     timestamp,
     platform: { index, size: newest.size, hashes: await inclusionOf(run, PLATFORM_TREE, index, newest.size) },
     newest,
   };
+}
+
+/** @throws RangeError where somebody has put something else in its place */
+function timeOf(leaf: string): string {
+  const read = readJson(leaf);
+  if (!isJsonObject(read) || typeof read['timestamp'] !== 'string') throw new RangeError("the platform's newest leaf is none");
+  return read['timestamp'];
 }
 
 /** The text of one leaf of the platform's tree. */

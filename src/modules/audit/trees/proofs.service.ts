@@ -25,11 +25,11 @@ export class ProofsService {
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
 
-  /** @throws Problem NOT_FOUND; CONFLICT while no checkpoint covers the entry */
+  /** @throws Problem NOT_FOUND; CONFLICT while no checkpoint covers the entry, and where the stored trees do not lead to it */
   async proof(caller: Caller, id: string): Promise<ProofReply> {
     const entry = await this.log.find(caller.scope, id, onlyOf('audit.proof', caller));
     if (!entry) throw new Problem('NOT_FOUND', 'There is no such entry.');
-    const proof = await this.snapshots.reading(caller.scope, (run) => entryProof(run, entry));
+    const proof = await this.snapshots.reading(caller.scope, (run) => entryProof(run, entry)).catch(unproven);
     if (proof) return presentProof(entry, proof);
     const seconds = this.config.auditCheckpointSeconds;
     throw new Problem('CONFLICT', `No checkpoint covers this entry yet. Ask again in ${seconds} s.`, {
@@ -53,4 +53,10 @@ export class ProofsService {
     const keys = await verifierKeys(reading(this.statements.run));
     return { keys: keys.toReversed().map(({ verifierKey }) => verifierKey) };
   }
+}
+
+/** @throws Problem CONFLICT for trees that somebody has changed; whatever else it is given */
+function unproven(error: unknown): never {
+  if (!(error instanceof RangeError)) throw error;
+  throw new Problem('CONFLICT', 'The trees in the database do not lead from this entry to the newest checkpoint. Verify the log.');
 }

@@ -4,6 +4,7 @@ import { TILE_WIDTH, tiledHashReader, type HashReader, type TileSource } from '.
 import { entryLeaf } from '../../../domain/audit/tree/leaf.js';
 import { leafHash } from '../../../domain/audit/tree/rfc6962.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { askable } from '../entry-rows.js';
 
 export { mapSourceOf } from './map.query.js';
 
@@ -119,8 +120,9 @@ export async function* leafRunsOf(run: ReadStatement, organizationId: string, fi
 }
 
 /**
- * Where an entry stands in its organization's tree; undefined while it is still queued. It is looked for from the time on at which
- * it was written, and everywhere else only when it is not there.
+ * Where an entry stands in its organization's tree; undefined while it is still queued, and of a position to which no chain can come.
+ * It is looked for from the time on at which it was written, and everywhere else only when it is not there; a time that is none, which
+ * only somebody else has put there, is the beginning of all.
  */
 export async function placeOf(
   run: ReadStatement,
@@ -128,10 +130,10 @@ export async function placeOf(
   { chain, seq, timestamp }: { readonly chain: string; readonly seq: number; readonly timestamp: string },
 ): Promise<number | undefined> {
   const row = await treeRow(run, organizationId);
-  if (!row) return undefined;
+  if (!row || askable(seq) === null) return undefined;
   const inTail = row.chains.findIndex((one, n) => one === chain && row.seqs[n] === seq);
   if (inTail >= 0) return Number(row.size) - row.seqs.length + inTail;
-  const since = new Date(Date.parse(timestamp) - SLACK_MS);
+  const since = new Date(Math.max(0, Date.parse(timestamp) - SLACK_MS) || 0);
   for (const condition of ['integrated_at >= $4', 'integrated_at < $4']) {
     const [found] = (await run(placeStatement(condition), [organizationId, chain, seq, since])) as { tile: string; at: string }[];
     if (found) return Number(found.tile) * TILE_WIDTH + Number(found.at) - 1;
