@@ -17,8 +17,8 @@ interface Row {
 const FROM = `from erasures e where ($1::text is null or e.organization_id = $1) and $2::text is null`;
 
 const ROWS = `
-  select e.organization_id as "organizationId", e.id, e.kind, e.user_id as "userId", e.asked_by as "askedBy", e.confirmed_by as "confirmedBy",
-    e.reason
+  select e.organization_id as "organizationId", e.id, e.kind, e.user_id as "userId", e.asked_by as "askedBy",
+    e.confirmed_by as "confirmedBy", e.reason
   ${FROM}`;
 
 /** Of what nobody has confirmed in time the reason is forgotten. */

@@ -90,7 +90,8 @@ describe('behind the cut of a sweep', () => {
     // Clocks may differ: within that nobody can tell.
     expect(await new Cut().compared(kind, [made(LATER - 2_000)])).toEqual({ checked: 0, swept: 1, breaks: [] });
     expect(await new Cut().compared(kind, [made(LATER)])).toEqual({
-      checked: 0, swept: 0, breaks: [expect.stringMatching(/^(grant grt|erasure ers|execution exec)_\w+ stands as \w+, and no entry tells of it$/)],
+      checked: 0, swept: 0,
+      breaks: [expect.stringMatching(/^(grant grt|erasure ers|execution exec)_\w+ stands as \w+, and no entry tells of it$/)],
     });
   });
 

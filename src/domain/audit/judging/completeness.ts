@@ -23,7 +23,9 @@ import { isApart } from './told-texts.js';
 const GROUPS_NAMED = 1_000;
 
 /** A vote's name begins with its request's. */
-const ID_PREFIXES: Readonly<Record<RecordKind, IdPrefix>> = { execution: 'exec', request: 'hitl', vote: 'hitl', grant: 'grt', erasure: 'ers' };
+const ID_PREFIXES: Readonly<Record<RecordKind, IdPrefix>> = {
+  execution: 'exec', request: 'hitl', vote: 'hitl', grant: 'grt', erasure: 'ers',
+};
 
 /** Where rows and entries are read from, of one moment. */
 export interface RecordSources {
