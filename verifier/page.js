@@ -104,8 +104,9 @@ function show(result) {
   if (counts.withheld > 0) facts('Withheld', `${number(counts.withheld)} values of other people`);
   facts('Checkpoint', checkpoint ? `${checkpoint.origin}, ${number(checkpoint.size)} leaves, ${checkpoint.timestamp ?? 'no time'}` : 'none');
   for (const { vkey, pinned } of keys) facts(pinned ? 'Your key' : 'Key by the file’s own claim', pinned ? vkey : `${vkey}. Compare it with the one you were given.`);
-  const words = { continued: 'the log goes on from it', rewritten: 'the log does not go on from it', unproven: 'this file does not prove that the log goes on from it; ask for an export with since=' };
-  for (const { origin, size, state } of remembered) facts('Remembered', `${origin}, ${number(size)} leaves: ${words[state]}${state === 'unproven' ? size : ''}`);
+  const words = { continued: 'the log goes on from it', rewritten: 'the log does not go on from it', unproven: 'not compared: keep it. That the log goes on from it is proven by ' };
+  const proof = (ask) => (ask ? `an export with ${ask}.` : 'no export of this kind.');
+  for (const { origin, size, state, ask } of remembered) facts('Remembered', `${origin}, ${number(size)} leaves: ${words[state]}${state === 'unproven' ? proof(ask) : ''}`);
   byId('kept').hidden = notes.length === 0 || result.verdict === 'tampered';
   byId('notes').textContent = notes.join('\n');
   byId('result').dataset.json = JSON.stringify(result);

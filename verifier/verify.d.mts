@@ -20,6 +20,14 @@ export interface Counts {
   readonly breaks: number;
 }
 
+export interface Remembered {
+  readonly origin: string;
+  readonly size: number;
+  readonly state: 'continued' | 'rewritten' | 'unproven';
+  /** Of one that is not proven: what an export has to be asked for. */
+  readonly ask?: string;
+}
+
 export interface Result {
   readonly verdict: Verdict;
   /** What the verdict is about: the whole log, that of some organizations, a part of either, one person's entries, an archive. */
@@ -28,7 +36,8 @@ export interface Result {
   readonly counts: Counts;
   readonly checkpoint: { readonly origin: string; readonly size: number; readonly root: string; readonly timestamp: string | null } | null;
   readonly keys: readonly { readonly vkey: string; readonly pinned: boolean; readonly signed: boolean }[];
-  readonly remembered: readonly { readonly origin: string; readonly size: number; readonly state: 'continued' | 'rewritten' | 'unproven' }[];
+  readonly remembered: readonly Remembered[];
+  /** What to remember from now on. */
   readonly notes: readonly string[];
 }
 

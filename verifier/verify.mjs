@@ -153,8 +153,7 @@ export const parseCanonical = (text) => attempt(() => {
 });
 // --- 4. Trees: RFC 6962 for leaves in a row, a sparse map of depth 256 for the organizations --------------------------------------
 const [ZERO, ONE, LINE_END, EMPTY] = [[0], [1], [10], Array(32).fill(0)].map((bytes) => Uint8Array.from(bytes));
-const leafHash = (text) => sha256(ZERO, utf8(text));
-const nodeHash = (left, right) => sha256(ONE, left, right);
+const leafHash = (text) => sha256(ZERO, utf8(text)), nodeHash = (left, right) => sha256(ONE, left, right);
 /** The roots of the full subtrees that stand side by side so far: all one needs to go on, and to tell the root. */
 class CompactRange {
   size = 0; stack = [];
@@ -210,8 +209,7 @@ function mapRoot(leaves, beside = new Map(), depth = 0) {
 // --- 5. Signed notes: C2SP signed-note and tlog-checkpoint ------------------------------------------------------------------------
 /** Reads a verifier key, `<name>+<key id>+<base64 of 0x01 and 32 bytes>`; undefined for anything else. */
 function readKey(vkey) {
-  const [, name, id, encoded] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(vkey) ?? [];
-  const typed = unbase64(encoded ?? '');
+  const [, name, id, encoded] = /^([^+\s]+)\+([0-9a-f]{8})\+(\S+)$/.exec(vkey) ?? [], typed = unbase64(encoded ?? '');
   if (typed?.length !== 33 || typed[0] !== 1 || hex(sha256(utf8(`${name}\n`), typed)).slice(0, 8) !== id) return undefined;
   return { name, id, vkey, publicKey: typed.subarray(1) };
 }
@@ -221,8 +219,7 @@ function openNote(note, keys) {
   if (end < 0 || !note.endsWith('\n') || /[^\n\P{Cc}]/u.test(note)) return 'is no signed note';
   const signers = [];
   for (const line of note.slice(end + 2, -1).split('\n')) {
-    const [, name, encoded] = /^\u2014 (\S+) (\S+)$/.exec(line) ?? [];
-    const bytes = unbase64(encoded ?? '');
+    const [, name, encoded] = /^\u2014 (\S+) (\S+)$/.exec(line) ?? [], bytes = unbase64(encoded ?? '');
     if (!bytes || bytes.length < 5) return 'has a malformed signature';
     const key = keys.find((one) => one.name === name && one.id === hex(bytes.subarray(0, 4)));
     if (key && !verifyEd25519(key.publicKey, utf8(text), bytes.subarray(4))) return `has a false signature of ${name}`;
@@ -405,8 +402,7 @@ class Check {
     Object.assign(this, { header: line, isLog, isRange, agent, isWhole: isLog && !isRange && agent === undefined });
   }
   checkpoint({ note }) {
-    const read = readCheckpoint(note, this.keys);
-    const [instance, tree, more] = read.origin?.split('/') ?? [];
+    const read = readCheckpoint(note, this.keys), [instance, tree, more] = read.origin?.split('/') ?? [];
     const fits = isObject(read) && instance === this.header.instance && more === undefined && !this.checkpoints.has(tree);
     if (fits) this.checkpoints.set(tree, read);
     else this.inFile('checkpoint_invalid', `holds a checkpoint that ${typeof read === 'string' ? read : 'does not belong there'}`);
@@ -447,10 +443,15 @@ class Check {
   }
   judge(recall) {
     if (!recall) return;
-    const { origin, size, tree } = recall, isGone = ![...this.header.organizations, 'platform'].includes(tree);
-    const goesOn = this.continues(tree, recall) ?? recall.goesOn;
-    this.remembered.push({ origin, size, state: goesOn === undefined ? 'unproven' : goesOn ? 'continued' : 'rewritten' });
-    const what = isGone ? 'is gone: it was remembered' : 'does not go on from the remembered one: it was rewritten, or the file is older';
+    const { origin, size, tree, note } = recall, now = this.checkpoints.get(tree) ?? { size: 0 };
+    // An archive is of its sweep's moment, and rightly older than what is remembered.
+    const { what: kind, organizations } = this.header, isPast = kind === 'archive' && size > now.size;
+    const goesOn = isPast ? undefined : this.continues(tree, recall) ?? recall.goesOn, isUnproven = goesOn === undefined;
+    const ask = tree === 'platform' ? `platform_since=${size}` : `organization_id=${tree}&since=${size}`, asks = isUnproven && this.isLog;
+    this.remembered.push({ origin, size, state: isUnproven ? 'unproven' : goesOn ? 'continued' : 'rewritten', ...(asks && { ask }) });
+    if (isUnproven) now.kept = note;
+    const isGone = ![...organizations, 'platform'].includes(tree), rewritten = 'it was rewritten, or the file is older';
+    const what = isGone ? 'is gone: it was remembered' : `does not go on from the remembered one: ${rewritten}`;
     if (goesOn === false) this.found(tree, size, null, 'checkpoint_invalid', `the tree of ${tree} ${what}`);
   }
   /** Whoever owns the database can append an entry of a sweep or an erasure. It counts, once, where a key has signed it as it is. */
@@ -497,8 +498,7 @@ class Check {
     this.push(leaf, 1);
   }
   push(node, leaves, seam = {}) {
-    const { tree, recall } = this.open;
-    seam.index = tree.size; tree.push(node, leaves);
+    const { tree, recall } = this.open; seam.index = tree.size; tree.push(node, leaves);
     if (recall?.size === tree.size) recall.goesOn = tree.root() === recall.root;
   }
   inclusion({ index, size, hashes }, s, waiting) {
@@ -582,8 +582,7 @@ class Check {
     else if (!chain.isNew && closed !== chain.hasLeft) this.inEntry(last, 'edited', 'does not fit its head, which is open or closed');
   }
   closeSection() {
-    const { open: s, isLog } = this;
-    if (!s) return;
+    const { open: s, isLog } = this; if (!s) return;
     const seams = [...s.seams.values()], swept = seams.reduce((sum, { count }) => sum + count, 0);
     const late = seams.filter(({ index, checkpoint: { size } }) => isLog && (index === undefined ? !this.isRange : index >= size));
     const endless = isLog ? [...s.chains].filter(([name, { hasHead }]) => !hasHead && (this.agent ?? name) === name) : [];
@@ -636,7 +635,7 @@ class Check {
       covers: this.isWhole ? (header.all ? 'log' : 'organizations') : this.isLog ? 'part' : header.what ?? 'nothing',
       checkpoint: origin === undefined ? null : { origin, size, root, timestamp: this.mapped?.timestamp ?? null },
       keys: keys.map(({ vkey }) => ({ vkey, pinned: pinned.length > 0, signed: signers.includes(vkey) })),
-      remembered: this.remembered, notes: [...checkpoints.values()].map((one) => one.note),
+      remembered: this.remembered, notes: [...checkpoints.values()].map((one) => one.kept ?? one.note),
     };
   }
 }
@@ -676,7 +675,8 @@ const inWords = ({ verdict, covers, breaks, counts, checkpoint, keys, remembered
   `${counts.entries} entries, ${counts.chains} chains, ${counts.unanchored} not under a checkpoint, ${counts.erased} values erased.`,
   checkpoint ? `Checkpoint ${checkpoint.origin}, ${checkpoint.size} leaves, ${checkpoint.root}, ${checkpoint.timestamp}` : 'No checkpoint.',
   ...keys.map(({ vkey, pinned }) => `Key ${vkey}${pinned ? '' : ' (the file says so: compare it with the one that you were given)'}`),
-  ...remembered.map(({ origin, size, state }) => `Remembered ${origin} of ${size} leaves: ${state}`),
+  ...remembered.map(({ origin, size, state, ask = 'no export of this kind' }) =>
+    `Remembered ${origin} of ${size} leaves: ${state === 'unproven' ? `not compared, and kept; to show that it goes on: ${ask}` : state}`),
 ].join('\n');
 async function main(args) {
   const { readFileSync, writeFileSync, existsSync, openSync, createReadStream } = await import('node:fs');
@@ -686,10 +686,10 @@ async function main(args) {
   const stored = createReadStream(file, { fd: openSync(file) });
   const chunks = file.endsWith('.gz') ? stored.pipe((await import('node:zlib')).createGunzip()) : stored;
   const known = values.remember && existsSync(values.remember) ? JSON.parse(readFileSync(values.remember, 'utf8')) : {};
-  const result = await verify(linesOf(chunks), { keys: values.key, remembered: Object.values(known) });
+  const result = await verify(linesOf(chunks), { keys: values.key, remembered: Object.values(known).filter(isText) });
   console.log(values.json ? JSON.stringify(result) : inWords(result));
-  const unproven = result.remembered.find(({ state, origin }) => state === 'unproven' && !origin.endsWith('/platform'));
-  if (unproven) console.error(`The remembered history is not shown to go on: ask for an export with since=${unproven.size}.`);
+  const unproven = result.remembered.find(({ ask, origin }) => ask && !origin.endsWith('/platform'));
+  if (unproven) console.error(`The remembered history stays: it is not shown to go on; ask for an export with ${unproven.ask}.`);
   if (result.verdict === 'tampered' || unproven) return result.verdict === 'tampered' ? 1 : 2;
   for (const note of result.notes) known[note.split('\n')[0]] = note;
   if (values.remember) writeFileSync(values.remember, JSON.stringify(known, null, 2));

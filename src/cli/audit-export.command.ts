@@ -26,6 +26,7 @@ interface ExportOptions {
   agent?: string;
   format?: ExportFormat;
   since?: string;
+  platformSince?: string;
 }
 
 /** `countersign audit export`. */
@@ -42,6 +43,7 @@ export function exportCommand(): Command {
     .option('--agent <id>', "only this agent's chain")
     .addOption(new Option('--format <format>', 'default: by the name of the file').choices(EXPORT_FORMATS))
     .option('--since <size>', 'show that the tree goes on from an older checkpoint of this size')
+    .option('--platform-since <size>', "show that the platform's tree goes on from an older checkpoint of this size")
     .addHelpText('after', PLACE_ORDER)
     .action(async (options: ExportOptions) => {
       process.exitCode = await run(options, withEnvironmentFile(process.env));
@@ -56,6 +58,7 @@ interface Wanted {
   readonly to?: string;
   readonly agentId?: string;
   readonly since?: number;
+  readonly platformSince?: number;
 }
 
 async function run(options: ExportOptions, env: NodeJS.ProcessEnv): Promise<number> {
@@ -82,19 +85,25 @@ async function run(options: ExportOptions, env: NodeJS.ProcessEnv): Promise<numb
   return EXIT.WELL;
 }
 
-function wantedBy({ out, organization, from, to, agent, format, since }: ExportOptions): Wanted {
+function wantedBy({ out, organization, from, to, agent, format, since, platformSince }: ExportOptions): Wanted {
   const byName = EXPORT_FORMATS.find((one) => out.replace(/\.gz$/, '').endsWith(`.${one}`));
   const begin = timeOf('--from', from, 'start');
   const end = timeOf('--to', to, 'end');
-  if (since !== undefined && !/^[1-9]\d{0,14}$/.test(since)) throw new Error('--since is the size of a checkpoint: a number');
+  const [own, platform] = [sizeOf('--since', since), sizeOf('--platform-since', platformSince)];
   return {
     format: format ?? byName ?? 'jsonl',
     ...(organization === undefined ? {} : { organizationId: organization }),
     ...(begin === undefined ? {} : { from: begin }),
     ...(end === undefined ? {} : { to: end }),
     ...(agent === undefined ? {} : { agentId: agent }),
-    ...(since === undefined ? {} : { since: Number(since) }),
+    ...(own === undefined ? {} : { since: own }),
+    ...(platform === undefined ? {} : { platformSince: platform }),
   };
+}
+
+function sizeOf(option: string, text: string | undefined): number | undefined {
+  if (text !== undefined && !/^[1-9]\d{0,14}$/.test(text)) throw new Error(`${option} is the size of a checkpoint: a number`);
+  return text === undefined ? undefined : Number(text);
 }
 
 function timeOf(option: string, text: string | undefined, edge: 'start' | 'end'): string | undefined {

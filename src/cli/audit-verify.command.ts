@@ -5,6 +5,7 @@ import { PLACE_ORDER, placeOf, toldPlace, type LogPlace } from './log-place.js';
 import { reason } from './reason.js';
 import { defaultRemembered, NOTHING_REMEMBERED, prepareToRemember, readRemembered, remember } from './remembered-checkpoints.js';
 import { EXIT, NO_LOG, progressBar, progressLine, speaking } from './speaking.js';
+import { notProven, unprovenIn } from './remembered-report.js';
 import { counted, verificationReport } from './verification-report.js';
 import type { VerifyFrom } from './verify-from.js';
 
@@ -26,7 +27,8 @@ interface VerifyOptions {
 /** `audit verify`: of a database, a server's export or a file. */
 export function auditVerifyCommand(): Command {
   return new Command('verify')
-    .description('Verifies every entry, every chain and the trees. Exit codes: 0 as written, 1 tampered with, 2 could not read.')
+    .description('Verifies every entry, every chain and the trees. '
+      + 'Exit codes: 0 as written, 1 tampered with, 2 could not read, or not shown to go on from what is remembered.')
     .option('--database-url <url>', 'database to read')
     .addOption(new Option('--url <url>', 'server whose export is read and verified here').conflicts(['databaseUrl', 'file']))
     .option('--key <key>', 'credential for the server; default: COUNTERSIGN_KEY')
@@ -61,6 +63,8 @@ async function verify(options: VerifyOptions, env: NodeJS.ProcessEnv): Promise<n
     const told = json ? `${JSON.stringify({ ...shown, ...members }, null, 2)}\n` : report();
     process.stdout.write(told);
     if (!outcome.valid) return EXIT.REFUSED;
+    const unproven = unprovenIn(outcome, place.kind);
+    if (unproven.length > 0) return refuse(notProven(unproven, place.kind), EXIT.NO_CONNECTION);
     // What was found wrong is nothing to compare with the next time.
     if (file !== undefined) remember(file, outcome);
     return EXIT.WELL;

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../domain/json.js';
 import type { ServerPlace } from './log-place.js';
 
 /** The server answered, and gives no export to whoever asks so. */
@@ -6,6 +7,7 @@ export class ServerRefused extends Error {
 }
 
 const EXPORT = '/api/v1/audit/export';
+const CHECKPOINTS = '/api/v1/audit/checkpoints?limit=1';
 const KEY = '--key or COUNTERSIGN_KEY';
 const KEY_REFUSED = [401, 403];
 const AGAIN = 'try again; where it does so each time, its own log says why';
@@ -38,6 +40,16 @@ export async function serverExport(
     throw new Error(`${target.origin}${target.pathname} answers with something else than an export: look at ${by}`);
   }
   return toTheEnd(body, url, signal);
+}
+
+/** The newest checkpoint of the platform's tree, as the server tells it; undefined where it tells none. */
+export async function serverCheckpoint({ url }: ServerPlace): Promise<{ readonly origin: string; readonly size: number } | undefined> {
+  const asked = fetch(`${url}${CHECKPOINTS}`, { redirect: 'manual' }).then((reply) => reply.json() as Promise<JsonValue>);
+  const told = await asked.catch(() => null);
+  const [newest] = isJsonObject(told) && Array.isArray(told['checkpoints']) ? told['checkpoints'] : [];
+  if (!isJsonObject(newest ?? null)) return undefined;
+  const { origin, size } = newest as JsonObject;
+  return typeof origin === 'string' && typeof size === 'number' ? { origin, size } : undefined;
 }
 
 async function refusal(reply: Response, answered: string, by: string): Promise<Error> {

@@ -1,6 +1,7 @@
 import type { AnchorNotCompared } from '../modules/audit/anchors/ask-anchors.js';
 import type { NewerMember, Verification } from '../modules/audit/verification.js';
 import { coverage, soundHeadline } from './covered.js';
+import { rememberedReport } from './remembered-report.js';
 import type { ArchivesMember } from './with-archives.js';
 
 const SHOWN = 50;
@@ -39,7 +40,7 @@ const LISTED = 10;
 /** How much was read, and of what nothing is said. */
 function readOf(outcome: Verification, [entries, chains]: readonly [string, string], seconds: string): string[] {
   const newer = newerOf(outcome);
-  const all = [...coverage(outcome), `${entries} in ${chains}, read in ${seconds} s`, ...judged(outcome)];
+  const all = [...coverage(outcome), ...rememberedReport(outcome), `${entries} in ${chains}, read in ${seconds} s`, ...judged(outcome)];
   if (!newer) return all;
   if (newer.everything) return [WHOLE_BECAUSE[newer.because ?? 'does_not_go_on'], ...all];
   const from = newer.since.slice(0, LISTED)

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createGunzip } from 'node:zlib';
 import { originOf, PLATFORM_TREE } from '../domain/audit/checkpoint.js';
 import type { LogFound } from '../domain/audit/verify.js';
+import { keptByCaller } from '../domain/audit/verify-platform.js';
 import { verifyLines, type LinesOptions } from '../domain/audit/verify-lines.js';
 import { anchorsOf } from '../modules/audit/anchors/anchors-of.js';
 import { askAnchors, type AnchorNotCompared, type AskedAnchors } from '../modules/audit/anchors/ask-anchors.js';
@@ -18,7 +19,7 @@ import { voteRecords } from '../modules/hitl/vote-records.query.js';
 import { erasureRecords } from '../modules/privacy/erasure-records.query.js';
 import { loadConfig } from '../platform/config/config.js';
 import type { ServerPlace } from './log-place.js';
-import { serverExport } from './server-export.js';
+import { serverCheckpoint, serverExport } from './server-export.js';
 import { ownKeyOf } from './signing-key-of.js';
 import { speaking } from './speaking.js';
 import { withArchives } from './with-archives.js';
@@ -78,8 +79,20 @@ function ofAnchors(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 
 /** Reads a server's export and verifies it here: nothing that the server says of it is believed. */
 export async function fromServer(place: ServerPlace, env: NodeJS.ProcessEnv, how: VerifyFrom): Promise<Verification> {
-  const { agentId } = how;
-  return ofLines(await serverExport(place, { format: 'jsonl', ...(agentId === undefined ? {} : { agent_id: agentId }) }), env, how);
+  const { agentId, remembered } = how;
+  const since = remembered.length === 0 ? undefined : await platformSince(place, remembered);
+  const selection = { ...(agentId === undefined ? {} : { agent_id: agentId }), ...(since === undefined ? {} : { platform_since: since }) };
+  return ofLines(await serverExport(place, { format: 'jsonl', ...selection }), env, how);
+}
+
+/**
+ * The remembered size of the platform's tree, from which the export is to prove that it goes on; undefined where it has not come so far:
+ * that is for the verification of the file to say.
+ */
+async function platformSince(place: ServerPlace, remembered: readonly string[]): Promise<number | undefined> {
+  const now = await serverCheckpoint(place);
+  const then = now && keptByCaller(remembered, now.origin.split('/')[0]!).find(({ tree }) => tree === PLATFORM_TREE);
+  return then && then.size > 0 && then.size <= now.size ? then.size : undefined;
 }
 
 /** An export as a file, packed or not. */

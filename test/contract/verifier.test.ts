@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createReadStream, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { verifyLines } from '../../src/domain/audit/verify-lines.js';
 import { linesOf, verify } from '../../verifier/verify.mjs';
 import { checkoutRoot } from '../../src/platform/config/checkout-root.js';
 import { checkpointOf, exportOf, type Line, linesOf as linesOfExport, seal, SIGNER, signerOf } from '../support/export-maker.js';
@@ -144,6 +145,18 @@ describe('keys and remembered checkpoints', () => {
     const notes = (await verify(exportOf(later.log))).notes;
     expect((await judged(exportOf(log), { remembered: notes }))[0]).toBe('tampered');
     expect((await verify(exportOf(later.log), { remembered: (await verify(exportOf(log))).notes })).verdict).toBe('tampered');
+  });
+
+  it('are not compared with an archive that is older: of its own moment it is', async () => {
+    const lines = linesOfExport(log, { what: 'person', shows: () => true }).filter(({ kind }) => !['profile', 'records'].includes(kind));
+    const archived = lines.map(({ disclosures: _, ...one }) => (one.kind === 'export' ? { ...one, what: 'archive' } : one)) as Line[];
+    const { notes: remembered } = await verify(exportOf(world(6).log));
+    const kept = await verify(seal(archived), { remembered });
+    expect([kept.verdict, ...new Set(kept.remembered.map(({ state }) => state))]).toEqual(['valid', 'continued', 'unproven']);
+    expect(remembered).toEqual(expect.arrayContaining([...kept.notes]));
+    const lineTexts = async function* () { for (const one of seal(archived)) yield Buffer.from(one); };
+    const here = await verifyLines(lineTexts(), { remembered });
+    expect([here.breaks, here.members]).toMatchObject([[], { remembered: kept.remembered }]);
   });
 
   it('are proven by consistency where a part of the tree is hidden', async () => {

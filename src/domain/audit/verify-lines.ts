@@ -5,6 +5,7 @@ import { manifestText, readLine, type ExportLine, type LineOf } from './export-l
 import { coveredBy } from './file-covers.js';
 import { Succession, type NextKey } from './next-key.js';
 import { openNote, readVerifierKey, type VerifierKey } from './note.js';
+import { RecalledCheckpoints, type RecalledCheckpoint, type RecalledMember } from './recalled-checkpoints.js';
 import { checkConsistency } from './tree/proofs.js';
 import { readHash } from './tree/rfc6962.js';
 import type { LogFound } from './verify.js';
@@ -86,10 +87,11 @@ class LinesCheck implements SectionFrame {
   private readonly consistencies = new Map<string, LineOf<'consistency'>>();
   private mapped: Mapped | undefined;
   private readonly misled: LineOf<'map'>[] = [];
-  private readonly unproven: string[] = [];
+  private readonly recalled: RecalledCheckpoints;
 
   /** @throws Error for a key that is none */
   constructor(private readonly options: LinesOptions) {
+    this.recalled = new RecalledCheckpoints(options.remembered ?? []);
     this.keys = (options.pinned ?? []).map((text) => {
       const key = readVerifierKey(text);
       if (!key) throw new Error('a verifier key is none: <name>+<8 hex digits>+<base64>');
@@ -207,7 +209,7 @@ class LinesCheck implements SectionFrame {
     this.closeSection();
     const { organizationId: id, size } = line;
     const own = this.checkpoints.get(id);
-    this.section = new SectionCheck(this, line, own, this.recalled(id));
+    this.section = new SectionCheck(this, line, own, this.recalled.of(this.header!.instance, id, this.keys));
     if (this.header!.organizations[this.sections++] !== id) this.section.inTree('chain_removed', 0, 'is not the one announced here');
     if (size !== (own?.size ?? 0)) this.section.inTree('checkpoint_invalid', size, 'is shown without a signed checkpoint of its size');
     else if (this.checkpoints.size > 0 && this.mapped?.id !== id) {
@@ -234,21 +236,13 @@ class LinesCheck implements SectionFrame {
     return 'wrong' in opened ? undefined : opened.checkpoint;
   }
 
-  /** @throws Error for a remembered note of this tree that cannot be believed */
-  private recalled(tree: string): Checkpoint | undefined {
-    const origin = originOf(this.header!.instance, tree);
-    const note = this.options.remembered?.find((one) => one.startsWith(`${origin}\n`));
-    if (note === undefined) return undefined;
-    const opened = openCheckpoint(note, this.keys, origin);
-    if ('wrong' in opened) throw new Error(`the remembered checkpoint ${opened.wrong}`);
-    return opened.checkpoint;
-  }
-
   /** @param seen what the tree itself showed on the way, where it was whole */
-  judgeRecalled(tree: string, recalled: Checkpoint | undefined, seen: boolean | undefined): void {
+  judgeRecalled(tree: string, recalled: RecalledCheckpoint | undefined, seen: boolean | undefined): void {
     if (!recalled) return;
-    const goesOn = this.continues(tree, recalled) ?? seen;
-    if (goesOn === undefined && tree !== PLATFORM_TREE) this.unproven.push(`${tree} at ${recalled.size}`);
+    // An archive is of its sweep's moment, and rightly older than what is remembered.
+    const isPast = this.header!.what === 'archive' && recalled.size > (this.checkpoints.get(tree)?.size ?? 0);
+    const goesOn = isPast ? undefined : this.continues(tree, recalled) ?? seen;
+    this.recalled.judge(this.header!, tree, recalled, goesOn);
     if (goesOn !== false) return;
     const what = tree === PLATFORM_TREE || this.header!.organizations.includes(tree)
       ? 'does not go on from the remembered one: it was rewritten, or the file is older'
@@ -277,7 +271,7 @@ class LinesCheck implements SectionFrame {
     }
   }
 
-  /** @throws Error for what is no export at all, or does not prove that it goes on from what is remembered */
+  /** @throws Error for what is no export at all, or for a remembered note that cannot be believed */
   end(): LogFound {
     const { header } = this;
     if (!header) throw new Error('this is no export of an audit log');
@@ -296,16 +290,16 @@ class LinesCheck implements SectionFrame {
     }
     this.matchTransfers(header);
     if (header.all) for (const one of againstFileMap(this.checkpoints, this.mapped, this.misled)) this.give(one);
-    for (const tree of [PLATFORM_TREE, ...this.missing(header)]) this.judgeRecalled(tree, this.recalled(tree), undefined);
-    if (this.breaks.found === 0 && this.unproven.length > 0) {
-      throw new Error(`the file does not show that the history goes on from the remembered checkpoint (${this.unproven.join(', ')})`);
+    for (const tree of [PLATFORM_TREE, ...this.missing(header)]) {
+      this.judgeRecalled(tree, this.recalled.of(header.instance, tree, this.keys), undefined);
     }
+    const recalled: RecalledMember = { remembered: this.recalled.found };
     const newest = this.checkpoints.get(PLATFORM_TREE);
     const madeAt = this.mapped?.timestamp ?? header.madeAt;
     const { chains, entries, breaks: { listed: breaks, found: breaksFound }, uncovered } = this;
     return {
-      chains, entries, breaks, breaksFound, uncovered, instance: header.instance, members: coveredBy(header),
-      notes: [...this.checkpoints.values()].map(({ note }) => note),
+      chains, entries, breaks, breaksFound, uncovered, instance: header.instance, members: { ...coveredBy(header), ...recalled },
+      notes: [...this.checkpoints].map(([tree, { note }]) => this.recalled.next(tree, note)),
       ...(newest ? { checkpoint: { organizationId: PLATFORM_TREE, ...newest, platformSize: newest.size, madeAt } } : {}),
     };
   }
@@ -322,9 +316,8 @@ class LinesCheck implements SectionFrame {
 
   /** Organizations that somebody remembers, and that a file of all of them does not name. */
   private missing({ all, instance, organizations }: LineOf<'export'>): string[] {
-    const origins = (this.options.remembered ?? []).map((note) => note.slice(0, note.indexOf('\n')).split('/'));
-    const known = origins.flatMap(([name, tree]) => (all && name === instance && tree !== undefined ? [tree] : []));
-    return [...new Set(known)].filter((tree) => tree !== PLATFORM_TREE && !organizations.includes(tree));
+    const known = all ? this.recalled.treesOf(instance) : [];
+    return known.filter((tree) => tree !== PLATFORM_TREE && !organizations.includes(tree));
   }
 
   private give({ chain, position, entryId, kind, detail }: Break): void {

@@ -8,6 +8,7 @@ import { contentDigest } from './hash.js';
 import type { NextKey } from './next-key.js';
 import type { StoredEntry } from './stored-entry.js';
 import { orderText, type Order } from './order-note.js';
+import type { RecalledCheckpoint } from './recalled-checkpoints.js';
 import { alignedSubtrees, CompactRange, rootOf } from './tree/compact-range.js';
 import { entryLeaf } from './tree/leaf.js';
 import { checkInclusion } from './tree/proofs.js';
@@ -32,7 +33,7 @@ export interface SectionFrame {
   inFile(kind: BreakKind, what: string): void;
   ordered(order: Order, organizationId: string, note: string): Checkpoint | undefined;
   continues(tree: string, then: { readonly size: number; readonly root: string }): boolean | undefined;
-  judgeRecalled(tree: string, recalled: Checkpoint | undefined, seen: boolean | undefined): void;
+  judgeRecalled(tree: string, recalled: RecalledCheckpoint | undefined, seen: boolean | undefined): void;
 }
 
 interface Chain {
@@ -83,7 +84,7 @@ export class SectionCheck {
     private readonly frame: SectionFrame,
     private readonly line: LineOf<'section'>,
     private readonly own: Checkpoint | undefined,
-    private readonly recalled: Checkpoint | undefined,
+    private readonly recalled: RecalledCheckpoint | undefined,
   ) {
     this.id = line.organizationId;
     this.agent = frame.what?.agentId ?? undefined;

@@ -2,13 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { verify, type Result } from '../../../../verifier/verify.mjs';
 import { exportSourceOf, type MemoryFacts } from '../../../../test/support/memory-export.js';
 import { checkpoint } from '../../../../test/support/memory-log.js';
-import { INSTANCE, MADE_AT, SIGNER } from '../../../../test/support/export-maker.js';
+import { INSTANCE, MADE_AT, noteOf, SIGNER } from '../../../../test/support/export-maker.js';
 import { ORGANIZATIONS, World, world } from '../../../../test/support/verifier-world.js';
 import { agentChain } from '../chain.js';
 import { readLine, type ExportLine } from '../export-lines.js';
 import { signingKey } from '../note.js';
 import { inclusionProof } from '../tree/proofs.js';
-import { hashText } from '../tree/rfc6962.js';
+import { hashText, leafHash } from '../tree/rfc6962.js';
+import type { LogFound } from '../verify.js';
 import { verifyLines } from '../verify-lines.js';
 import type { ExportSource } from './export-source.js';
 import { logLines, type ExportSelection } from './log-lines.js';
@@ -43,6 +44,28 @@ async function signed(made: World): Promise<ExportSource> {
 function sound(result: Result, verdict: Result['verdict'] = 'valid'): void {
   expect(result.breaks).toEqual([]);
   expect(result.verdict).toBe(verdict);
+}
+
+/** By the service's own reader. */
+function readHere(text: string, remembered: readonly string[]): Promise<LogFound> {
+  const lines = async function* () { for (const one of linesOf(text)) yield Buffer.from(one); };
+  return verifyLines(lines(), { pinned: [SIGNER.vkey], remembered });
+}
+
+/** What both readers say. */
+async function toldOf(text: string, remembered: readonly string[] = []): Promise<string[]> {
+  const [{ breaks }, found] = [await judged(text, remembered), await readHere(text, remembered)];
+  const kinds = (some: readonly { kind: string; chain: string }[]) => some.map(({ kind, chain }) => `${kind} ${chain}`).sort();
+  expect(kinds(found.breaks)).toEqual(kinds(breaks));
+  return kinds(breaks);
+}
+
+/** What both readers say of what is remembered; what is to be remembered from now on is the same, too. */
+async function bothOf(text: string, remembered: readonly string[]): Promise<Result['remembered']> {
+  const [one, other] = [await judged(text, remembered), await readHere(text, remembered)];
+  expect(other.members).toMatchObject({ remembered: one.remembered });
+  expect(other.notes).toEqual(one.notes);
+  return one.remembered;
 }
 
 describe('an export of the log', () => {
@@ -144,6 +167,58 @@ describe('an export of the log', () => {
     const other = await textOf(logLines(await signed(forked), { ...selection, since: size }, MADE_AT));
     expect((await judged(other, older)).verdict).toBe('tampered');
   });
+
+  it("shows that the platform's tree goes on from any size, and another history of it does not: in a file of everything, too", async () => {
+    const made = world();
+    const older = (await checkpoint(made.log, KEY)).map(({ note }) => note);
+    made.call('org_a', 'agt_1', 60);
+    const { size } = (await checkpoint(made.log, KEY)).find(({ organizationId }) => organizationId === 'platform')!;
+    made.call('org_a', 'agt_2', 61);
+    const source = await signed(made);
+    const rewritten = (at: number) => noteOf(`${INSTANCE}/platform\n${at}\n${hashText(leafHash('another history'))}\n`, [SIGNER]);
+    for (const selection of [ALL, { organizations: ['org_a'] }] as const) {
+      const from = async (platformSince: number) => textOf(logLines(source, { ...selection, platformSince }, MADE_AT));
+      const told = (await bothOf(await from(1), older)).find(({ origin }) => origin === `${INSTANCE}/platform`);
+      expect(told).toEqual({ origin: `${INSTANCE}/platform`, size: 1, state: 'continued' });
+      for (const at of [1, size]) {
+        expect((await bothOf(await from(at), [rewritten(at)]))[0]).toMatchObject({ size: at, state: 'rewritten' });
+        expect(await toldOf(await from(at), [rewritten(at)])).toEqual(['checkpoint_invalid platform']);
+      }
+    }
+  });
+});
+
+describe('what a file does not show of what is remembered', () => {
+  const grown = async () => {
+    const made = world();
+    const older = (await checkpoint(made.log, KEY)).map(({ note }) => note);
+    made.call('org_a', 'agt_1', 60);
+    return { older, source: await signed(made) };
+  };
+  const ask = (tree: string, said?: string) => ({ origin: `${INSTANCE}/${tree}`, state: 'unproven', ...(said ? { ask: said } : {}) });
+
+  it('is said, with what proves it, and stays remembered', async () => {
+    const { older, source } = await grown();
+    const whole = await textOf(logLines(source, ALL, MADE_AT));
+    const states = await bothOf(whole, older);
+    expect(states.filter(({ state }) => state !== 'continued')).toMatchObject([ask('platform', 'platform_since=1')]);
+    const result = await judged(whole, older);
+    const kept = (tree: string, notes: readonly string[]) => notes.find((note) => note.startsWith(`${INSTANCE}/${tree}\n`));
+    expect(kept('platform', result.notes)).toBe(kept('platform', older));
+    expect(kept('org_a', result.notes)).not.toBe(kept('org_a', older));
+    const agent = await textOf(logLines(source, { organizations: ['org_a'], agentId: 'agt_2' }, MADE_AT));
+    const size = kept('org_a', older)!.split('\n')[1];
+    expect(await bothOf(agent, older)).toMatchObject([
+      ask('org_a', `organization_id=org_a&since=${size}`), ask('platform', 'platform_since=1')]);
+  });
+
+  it('no file of a person can show', async () => {
+    const { older, source } = await grown();
+    const person = { userId: 'usr_ada', organizations: ['org_a'], profile: {}, records: {} };
+    const found = await bothOf(await textOf(personLines(source, person, MADE_AT, { withheld: 0 })), older);
+    expect(found).toEqual([ask('org_a'), ask('platform')].map((one) => ({ ...one, size: expect.any(Number) })));
+    expect(found.map((one) => 'ask' in one)).toEqual([false, false]);
+  });
 });
 
 describe('which organizations there are', () => {
@@ -152,15 +227,6 @@ describe('which organizations there are', () => {
     await checkpoint(made.log, KEY);
     made.call('org_c', 'agt_9', 60);
     return { made, source: exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes }) };
-  };
-  /** What both readers say. */
-  const toldOf = async (text: string, remembered: readonly string[] = []) => {
-    const { breaks } = await judged(text, remembered);
-    const lines = async function* () { for (const one of linesOf(text)) yield Buffer.from(one); };
-    const found = await verifyLines(lines(), { pinned: [SIGNER.vkey], remembered });
-    const kinds = (some: readonly { kind: string; chain: string }[]) => some.map(({ kind, chain }) => `${kind} ${chain}`).sort();
-    expect(kinds(found.breaks)).toEqual(kinds(breaks));
-    return kinds(breaks);
   };
 
   it('shows of one that is too young for a checkpoint that nothing of it was signed', async () => {

@@ -23,6 +23,8 @@ export interface ExportSelection {
   readonly agentId?: string;
   /** Size of an older checkpoint, from which the file shows that the organization's tree goes on. */
   readonly since?: number;
+  /** The same of the platform's tree. */
+  readonly platformSince?: number;
 }
 
 const ERASURE = 'gdpr.erasure_executed';
@@ -36,12 +38,11 @@ const ENTRIES_AT_ONCE = 100;
  * @param madeAt ISO 8601, UTC, with milliseconds
  */
 export async function* logLines(source: ExportSource, selection: ExportSelection, madeAt: string): AsyncGenerator<ExportLine> {
-  const { organizations, all, from, to, agentId, since } = selection;
+  const { organizations, all, from, to, agentId } = selection;
   const keys = keyMembers(await source.keys());
   yield line('export', { v: 1, what: 'log', instance: source.instance, organizations, all, madeAt, from, to, agentId, ...keys });
   const checkpoints = yield* checkpointLines(source, organizations);
-  const [only] = organizations;
-  if (since !== undefined && organizations.length === 1) yield* platformConsistency(source, only!, since, checkpoints);
+  yield* platformConsistency(source, selection, checkpoints);
   for (const id of organizations) yield* sectionLines(source, selection, id, checkpoints.get(id));
 }
 
@@ -94,13 +95,15 @@ export async function* erasureLines(source: Pick<ExportSource, 'erasureNotes'>, 
   for (const note of (await source.erasureNotes(organizationId, [id])).values()) yield line('erasure', { note });
 }
 
-/** Whoever kept an older checkpoint kept the platform's of the same moment. */
+/** From the size that was named; and whoever kept an older checkpoint of an organization kept the platform's of the same moment. */
 async function* platformConsistency(
-  source: ExportSource, organizationId: string, since: number, checkpoints: ReadonlyMap<string, StoredCheckpoint>,
+  source: ExportSource, { organizations: [only, ...others], since, platformSince }: ExportSelection,
+  checkpoints: ReadonlyMap<string, StoredCheckpoint>,
 ): AsyncGenerator<ExportLine> {
-  const then = await source.checkpointOfSize(organizationId, since);
-  const now = checkpoints.get(PLATFORM_TREE);
-  if (then && now) yield* consistencyLine(source, PLATFORM_TREE, then.platformSize, now.size);
+  const isOfOne = since !== undefined && only !== undefined && others.length === 0;
+  const then = isOfOne ? await source.checkpointOfSize(only, since) : undefined;
+  const { size } = checkpoints.get(PLATFORM_TREE) ?? { size: 0 };
+  for (const past of new Set([platformSince ?? 0, then?.platformSize ?? 0])) yield* consistencyLine(source, PLATFORM_TREE, past, size);
 }
 
 async function* consistencyLine(source: ExportSource, tree: string, from: number, to: number): AsyncGenerator<ExportLine> {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/chain.js';
+import { PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
 import { logLines, type ExportSelection } from '../../../domain/audit/export/log-lines.js';
 import type { ExportSource } from '../../../domain/audit/export/export-source.js';
 import { isId } from '../../../domain/ids.js';
@@ -27,11 +28,11 @@ export class ExportLogService {
   ) {}
 
   /**
-   * @throws Problem NOT_FOUND for an organization or an agent of which nothing is here; VALIDATION_FAILED for a `since` that its tree has
+   * @throws Problem NOT_FOUND for an organization or an agent of which nothing is here; VALIDATION_FAILED for a size that a tree has
    *   not reached; TIER_REQUIRED, UNAVAILABLE, RATE_LIMITED
    */
   async export(call: ExportCall, query: LogExportQuery): Promise<void> {
-    const { agentId, since, organizationId } = query;
+    const { agentId, since, platformSince, organizationId } = query;
     if (agentId !== undefined && !isId('agt', agentId)) throw new Problem('NOT_FOUND', 'There is no such agent.');
     const scope = await this.scopeOf(call.caller.scope, organizationId);
     await this.assertMayExport(scope, call.caller);
@@ -40,9 +41,11 @@ export class ExportLogService {
       const organizations = await organizationsWithLog(run, scope, agentId);
       if (agentId !== undefined && organizations.length === 0) throw new Problem('NOT_FOUND', 'No entry of this agent is here.');
       if (since !== undefined) await assertHadSize(source, organizations, since);
+      if (platformSince !== undefined) await assertReached(source, PLATFORM_TREE, 'platformSince', platformSince);
       const all = scope.organizations === 'all' && agentId === undefined;
       const part = { ...times, ...(agentId === undefined ? {} : { agentId }) };
-      const selection: ExportSelection = { organizations, ...(all && { all }), ...part, ...(since === undefined ? {} : { since }) };
+      const pasts = { ...(since === undefined ? {} : { since }), ...(platformSince === undefined ? {} : { platformSince }) };
+      const selection: ExportSelection = { organizations, ...(all && { all }), ...part, ...pasts };
       await recordExport(this.work, organizations.map(organizationChain), { ...part, format: call.format });
       const name = `countersign-audit-${organizations.length === 1 ? organizations[0] : 'all'}`;
       return { name, tally: { withheld: 0 }, lines: (madeAt) => logLines(source, selection, madeAt) };
@@ -66,19 +69,24 @@ export class ExportLogService {
   }
 }
 
-/** Whoever asks from a size that the tree has not reached has to hear it, and not to find that a line is missing. */
 async function assertHadSize(source: ExportSource, organizations: readonly string[], since: number): Promise<void> {
   const [only] = organizations;
   if (only === undefined || organizations.length > 1) {
-    throw sinceRefused('Each organization has a tree of its own: name one with `organization_id`.');
+    throw sizeRefused('since', 'Each organization has a tree of its own: name one with `organization_id`.');
   }
-  const { size } = (await source.checkpoint(only)) ?? { size: 0 };
+  await assertReached(source, only, 'since', since);
+}
+
+/** Whoever asks from a size that the tree has not reached has to hear it, and not to find that a line is missing. */
+async function assertReached(source: ExportSource, tree: string, parameter: string, since: number): Promise<void> {
+  const { size } = (await source.checkpoint(tree)) ?? { size: 0 };
   if (since <= size) return;
-  throw sinceRefused(
+  throw sizeRefused(
+    parameter,
     `The newest checkpoint is of ${size} leaves. If you hold a signed one of ${since}, this database is behind it: tell its operator.`,
   );
 }
 
-function sinceRefused(message: string): Problem {
-  return new Problem('VALIDATION_FAILED', `\`since\`: ${message}`, { errors: [{ pointer: '?since', message }] });
+function sizeRefused(parameter: string, message: string): Problem {
+  return new Problem('VALIDATION_FAILED', `\`${parameter}\`: ${message}`, { errors: [{ pointer: `?${parameter}`, message }] });
 }

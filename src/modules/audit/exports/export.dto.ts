@@ -27,6 +27,12 @@ export class LogExportQuery {
     doc: 'Size of an older checkpoint: the file then shows that the tree goes on from it.',
   })
   since?: number;
+
+  @Integer({
+    min: 1, max: Number.MAX_SAFE_INTEGER, optional: true,
+    doc: "Size of an older checkpoint of the platform's tree: the file then shows that this tree goes on from it.",
+  })
+  platformSince?: number;
 }
 
 export class PersonExportQuery {
