@@ -71,7 +71,7 @@ export const EXECUTION_EVENTS = {
     'agent',
     'The gate refused an action: by policy, or because the grant, the agent or a stop no longer allowed it.',
     {
-      /** Plain: a code, never a sentence. */
+      /** Plain: a code of the interface, or where policy blocks its one sentence, `capability blocked by policy`; never anybody's words. */
       reason: plain<string>(),
       executionId: optional(plain<string>()),
       reasons: optional(reasons),
