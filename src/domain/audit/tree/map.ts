@@ -59,15 +59,9 @@ export function subtreeRoot(leaves: readonly PlacedLeaf[], depth: number): Uint8
 }
 
 /**
- * Whether the leaf stands at the place in the map with that root. A place that is not listed as a sibling's is empty; a listed
- * one never is, so that a proof has one form.
+ * The root of the map in which the leaf stands beside these siblings; undefined where they are no proof's. A place that is not listed as a
+ * sibling's is empty; a listed one never is, so that a proof has one form.
  */
-export function checkMap(leaf: PlacedLeaf, siblings: readonly MapSibling[], root: Uint8Array): boolean {
-  const found = mapRootOver(leaf, siblings);
-  return found !== undefined && sameHash(found, root);
-}
-
-/** The root of the map in which the leaf stands beside these siblings; undefined where they are no proof's. */
 export function mapRootOver({ place, hash: leaf }: PlacedLeaf, siblings: readonly MapSibling[]): Uint8Array | undefined {
   let before = -1;
   for (const [depth, sibling] of siblings) {
