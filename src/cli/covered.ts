@@ -17,6 +17,7 @@ export function soundHeadline({ entries, members }: Verification, agentId?: stri
 export function coverage({ members }: Verification): string[] {
   const { covers, file } = members as unknown as Partial<FileMember>;
   if (!covers || !file) return [];
+  if (file.cutOff) return ['the end of the file was cut off: it is no whole export, and says nothing of what stood there'];
   const told: Record<FileMember['covers'], string> = {
     log: 'the file covers everything: all organizations, each of them whole',
     organizations: `the file covers ${listed(file.organizations)}, whole; of other organizations it says nothing`,

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { exportOf } from '../../test/support/export-maker.js';
+import { world } from '../../test/support/verifier-world.js';
 import type { Covers } from '../domain/audit/file-covers.js';
+import { verifyLines } from '../domain/audit/verify-lines.js';
 import type { Verification } from '../modules/audit/verification.js';
 import { verificationReport } from './verification-report.js';
 
@@ -93,6 +96,15 @@ describe('the report of a verification', () => {
       const report = verificationReport(
         { ...whole, valid: false, verdict: 'tampered', breaksFound: 1, members: { covers: 'part', file } }, false);
       expect(report).toContain(`    the file covers the chain of agent agt_1 of org_1; ${rest}\n`);
+    });
+
+    it('never that it covers everything where its end was cut off', async () => {
+      const lines = exportOf(world().log).slice(0, -3);
+      const bytes = async function* () { for (const one of lines) yield Buffer.from(one); };
+      const { breaks, breaksFound, members } = await verifyLines(bytes());
+      const report = verificationReport({ ...whole, valid: false, verdict: 'tampered', breaks, breaksFound, members }, false);
+      expect(report).toContain('    the end of the file was cut off: it is no whole export, ');
+      expect(report).not.toContain('covers everything');
     });
   });
 

@@ -12,13 +12,15 @@ export type FileMember = {
     readonly from: string | null;
     readonly to: string | null;
     readonly userId: string | null;
+    /** Whether its end is missing: then it is less than what its first line says. */
+    readonly cutOff: boolean;
   };
 };
 
 /** By its first line, to which its other lines are held. */
-export function coveredBy(header: LineOf<'export'>): FileMember {
+export function coveredBy(header: LineOf<'export'>, cutOff: boolean): FileMember {
   const { organizations, agentId = null, from = null, to = null, userId = null } = header;
-  return { covers: coversOf(header), file: { organizations: [...organizations], agentId, from, to, userId } };
+  return { covers: coversOf(header), file: { organizations: [...organizations], agentId, from, to, userId, cutOff } };
 }
 
 function coversOf({ what, all, agentId, from, to }: LineOf<'export'>): Covers {

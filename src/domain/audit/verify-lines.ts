@@ -298,7 +298,8 @@ class LinesCheck implements SectionFrame {
     const madeAt = this.mapped?.timestamp ?? header.madeAt;
     const { chains, entries, breaks: { listed: breaks, found: breaksFound }, uncovered } = this;
     return {
-      chains, entries, breaks, breaksFound, uncovered, instance: header.instance, members: { ...coveredBy(header), ...recalled },
+      chains, entries, breaks, breaksFound, uncovered, instance: header.instance,
+      members: { ...coveredBy(header, !this.ended), ...recalled },
       notes: [...this.checkpoints].map(([tree, { note }]) => this.recalled.next(tree, note)),
       ...(newest ? { checkpoint: { organizationId: PLATFORM_TREE, ...newest, platformSize: newest.size, madeAt } } : {}),
     };
