@@ -216,6 +216,16 @@ describe('trees and checkpoints', () => {
     ["a leaf of the platform's tree that was changed", () => [
       `update audit_trees set tail_data[1] = replace(tail_data[1], '"map"', '"mop"') where organization_id = 'platform'`,
     ], /tree_mismatch/, 'platform'],
+    ['a checkpoint of an organization of which there is nothing else', () => [
+      `insert into audit_checkpoints select 'org_ghost', size, root, note, platform_size, made_at from audit_checkpoints
+       where organization_id = 'platform' order by size desc limit 1`], /checkpoint_invalid.*truncated/, 'org_ghost'],
+    ['a tree of an organization of which there is nothing else', () => [
+      `insert into audit_trees select t.* from (select (jsonb_populate_record(t, '{"organization_id":"org_ghost"}')).* from audit_trees t
+       where organization_id like 'org\\_%' limit 1) t`], /truncated|chain_removed|deleted|tree_mismatch/, ''],
+    ['a head in the map of an organization of which there is nothing else', () => [
+      `insert into audit_map_nodes (depth, prefix, hash, organization_id, size, root)
+         select 256, sha256('org_ghost'), hash, 'org_ghost', size, root from audit_map_nodes where organization_id is not null limit 1`,
+    ], /chain_removed/, 'org_ghost'],
     ['a whole tree taken away', () => ["delete from audit_trees where organization_id like 'org\\_%'"], /chain_removed|inserted/, 'org'],
   ])('%s', async (_name, changes, kind, where_) => {
     const outcome = await tampered(...changes());

@@ -21,8 +21,10 @@ export async function headerOf(run: RunsSql, scope: readonly string[] | null, ag
   const all = await organizationsIn(run, scope);
   const organizations = agentId === undefined ? all : await organizationsOf(run, all, agentId);
   const wanted = new Set([...organizations, 'platform']);
-  const gone = scope === null || agentId !== undefined ? [] : await treesGone(run, scope);
-  const trees = [...(await treeHeads(run)).filter(({ tree }) => wanted.has(tree)), ...gone];
+  const grown = (await treeHeads(run)).filter(({ tree }) => wanted.has(tree));
+  const isGrown = new Set(grown.map(({ tree }) => tree));
+  const gone = agentId === undefined ? await treesGone(run, (scope ?? organizations).filter((id) => !isGrown.has(id))) : [];
+  const trees = [...grown, ...gone];
   const { seams, unreadable } = await seamsIn(run, organizations);
   const { ranges, total } =
     agentId === undefined ? await rangesOf(run, scope) : { ranges: [{ organizations, chains: [agentId] }], total: 0 };
@@ -34,24 +36,25 @@ export async function headerOf(run: RunsSql, scope: readonly string[] | null, ag
 
 async function organizationsIn(run: RunsSql, scope: readonly string[] | null): Promise<string[]> {
   const rows = (await run(
-    `select distinct id from (${[IN_HEADS, IN_ENTRIES, IN_LEAVES, IN_QUEUE].join(' union all ')}
-       union all select t.organization_id from audit_trees t where t.organization_id <> 'platform') found
-     where $1::text[] is null or id = any ($1)`,
+    `select distinct id from (${[IN_HEADS, IN_ENTRIES, IN_LEAVES, IN_QUEUE, IN_CHECKPOINTS].join(' union all ')}
+       union all select t.organization_id from audit_trees t) found
+     where id <> 'platform' and ($1::text[] is null or id = any ($1))`,
     [scope],
   )) as { id: string }[];
   return rows.map(({ id }) => id).sort();
 }
 
 /**
- * Trees that are gone with all that grew in them: their checkpoints say that they were there. Who sees all organizations has the whole
- * map for that.
+ * Trees that are gone with all that grew in them, or were never there: their checkpoints say that they were. A sound log has none.
+ *
+ * @param missing organizations of which no tree is there
  */
-async function treesGone(run: RunsSql, scope: readonly string[]): Promise<ShownTree[]> {
+async function treesGone(run: RunsSql, missing: readonly string[]): Promise<ShownTree[]> {
+  if (missing.length === 0) return [];
   const rows = (await run(
     `select distinct on (c.organization_id) c.organization_id as tree, c.size, c.root from audit_checkpoints c
-     where c.organization_id = any ($1) and not exists (select from audit_trees t where t.organization_id = c.organization_id)
-     order by c.organization_id, c.size desc`,
-    [scope],
+     where c.organization_id = any ($1) order by c.organization_id, c.size desc`,
+    [missing],
   )) as { tree: string; size: string; root: string }[];
   return rows.map(({ size, ...rest }) => ({ ...rest, size: Number(size) }));
 }
@@ -67,6 +70,7 @@ const IN_HEADS = `(
 const IN_ENTRIES = IN_HEADS.replaceAll('audit_heads', 'audit_entries');
 const IN_LEAVES = IN_HEADS.replaceAll('audit_heads', 'audit_tree_leaves');
 const IN_QUEUE = IN_HEADS.replaceAll('audit_heads', 'audit_tree_queue');
+const IN_CHECKPOINTS = IN_HEADS.replaceAll('audit_heads', 'audit_checkpoints');
 
 /** Those in which anything says that the agent was there: its head, an entry, a leaf. */
 async function organizationsOf(run: RunsSql, organizations: readonly string[], agentId: string): Promise<string[]> {
