@@ -2,16 +2,21 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type * as Verifier from '../../verifier/verify.mjs';
 import { asRoot } from '../support/actors.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
 import { countersign } from '../support/command-line.js';
-import { allSigned, type Downloaded, download, verifierKeyOf, verifyBytes } from '../support/exports.js';
+import { allSigned, type Downloaded, download, verifierKeyOf } from '../support/exports.js';
 import { aPerson, anOrganization, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { ROOT_KEY } from '../support/test-run.js';
+import { CHECKOUT, ROOT_KEY } from '../support/test-run.js';
 
 // Whoever owns the database can put anything into a cell. Whatever it is, each export comes to its end and is signed, so that what was
 // done can be found without this server; and no route fails on it.
+
+const { linesOf, verify } = (await import(pathToFileURL(join(CHECKOUT, 'verifier', 'verify.mjs')).href)) as typeof Verifier;
 
 let server: TestServer;
 let organizationId: string;
@@ -57,16 +62,20 @@ const files = () => [
   { name: 'person, csv', path: `/api/v1/audit/${admin.id}/export`, query: { format: 'csv' } },
 ] as const;
 
-/** Takes every file; all of them are whole. @returns what the verifier says of each that it reads, by its name */
-async function judged(): Promise<Record<string, string>> {
+/** Those that the verifier reads: each takes it some hundred milliseconds, so of most cases only the first and another in turn. */
+const READ = ['jsonl', 'json', 'agent', 'from', 'to', 'person'] as const;
+const inTurn = (turn: number): readonly string[] => ['jsonl', READ[1 + (turn % (READ.length - 1))]!];
+
+/** Takes every file; all of them are whole. @returns what the verifier says of these, by name */
+async function judged(read: readonly string[]): Promise<Record<string, string>> {
   const said: Record<string, string> = {};
   for (const { name, query, ...of } of files()) {
     const path = 'path' in of ? of.path : LOG;
     const format = 'format' in query ? query.format : 'jsonl';
     const part = path === LOG ? { organization_id: organizationId, ...query } : query;
     const bytes = whole(await download(server, ROOT_KEY, path, part), format);
-    if (format === 'csv') continue;
-    const { breaks } = await verifyBytes(bytes, [key], `export.${format}`);
+    if (!read.includes(name)) continue;
+    const { breaks } = await verify(linesOf([bytes]), { keys: [key] });
     said[name] = breaks.map(({ kind, detail }) => `${kind}: ${detail}`).join('\n');
   }
   return said;
@@ -124,16 +133,18 @@ const ODD: readonly (readonly [string, readonly string[], RegExp])[] = [
 ];
 
 test('nothing is wrong before', async () => {
-  for (const said of Object.values(await judged())) expect(said).toBe('');
+  for (const said of Object.values(await judged(READ))) expect(said).toBe('');
   await asked();
 });
 
 describe('an entry', () => {
-  test.each(ODD.flatMap(([column, values, wanted]) => values.map((value) => [column, value, wanted] as const)))(
-    '%s = %s is in every file as far as it can be, and named', async (column, value, wanted) => {
+  const cases = ODD.flatMap(([column, values, wanted]) => values.map((value) => [column, value, wanted] as const));
+  test.each(cases.map((one, turn) => [...one, turn] as const))(
+    '%s = %s is in every file as far as it can be, and named', async (column, value, wanted, turn) => {
       await changed('audit_entries', column, value, `id = '${entry.id}'`, async () => {
-        const said = await judged();
-        for (const name of ['jsonl', 'json', 'agent', 'from', 'to']) expect(`${name} ${said[name]}`).toMatch(wanted);
+        // Of a person's own file much is withheld anyway: that it is whole is all that is asked of it.
+        const { person: _, ...said } = await judged(inTurn(turn));
+        for (const [name, found] of Object.entries(said)) expect(`${name} ${found}`).toMatch(wanted);
         await asked();
       });
     });
@@ -157,7 +168,7 @@ describe('what stands beside entries', () => {
       /checkpoint_invalid|tree_mismatch|cannot be read/] as const),
   ] as const)('%s', async (_, table, column, value, where, wanted) => {
     await changed(table, column, value, where(), async () => {
-      expect((await judged())['jsonl']).toMatch(wanted);
+      expect((await judged(['jsonl']))['jsonl']).toMatch(wanted);
       await asked();
     });
   });

@@ -110,7 +110,8 @@ describe('a reminder', () => {
 });
 
 describe('a reminder that escalates', () => {
-  const running = (level: number) => ['hitl.escalated', 'system', { level, reason: 'the time to decide was running out' }];
+  const expiresAt = expect.any(String);
+  const running = (level: number) => ['hitl.escalated', 'system', { level, reason: 'the time to decide was running out', expiresAt }];
 
   test('moves the request up one level, in a new window with all of its reminders, up to level 2', async () => {
     const request = await asked([{ secondsBefore: 300 }, { secondsBefore: 60, escalate: true }]);

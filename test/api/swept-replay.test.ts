@@ -152,7 +152,7 @@ describe('after a sweep', () => {
       [{
         ...chain, type: 'hitl.created',
         metadata: {
-          hitlId, capability: 'email.send', input: {}, hitlMode: 'propose', expiresAt: new Date(Date.now() + 600_000).toISOString(),
+          hitlId, capability: 'email.send', input: {}, hitlMode: 'propose', expiresAt: new Date(Date.now() + 1_800_000).toISOString(),
           digest: 'd', executionId: newId('exec'), grantId: grants[0]!.id, grantVersion: 1, definition: definitionDigest({}), level: 0,
         },
       }, { id: newId('audit'), actorId: agent.id, timestamp: new Date() }],
