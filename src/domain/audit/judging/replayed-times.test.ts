@@ -16,9 +16,17 @@ describe('conditions over the time of the call, which is some moments before its
     ['held from long ago on', `now > timestamp("${time(-3_600)}")`, 'wrong'],
     ['held until just before', `now < timestamp("${time(29)}")`, 'right'],
     ['holds for a second around it', `now >= timestamp("${time(29.95)}") && now < timestamp("${time(30.5)}")`, 'right'],
+    ['held before and after, but not a moment before', `now < timestamp("${time(29.5)}") || now >= timestamp("${time(29.95)}")`, 'right'],
   ])('%s', async (_, source, found) => {
     const { right, wrong } = await new ToldLog().grant(1, when(source)).begin(30).replayed();
     expect([right, wrong]).toEqual(found === 'right' ? [1, []] : [0, ['the gate asks a person first (propose)']]);
+  });
+
+  it('what hangs on the second may have asked, too', async () => {
+    const asks = (source: string) => ({ conditions: [{ when: source, hitlMode: 'escalate' }] });
+    const told = (source: string) => new ToldLog().grant(1, asks(source)).approved(30, [], { hitlMode: 'escalate' });
+    expect(await told('now.getSeconds() == 7').replayed()).toMatchObject({ right: 1, wrong: [] });
+    expect(await told('now.getHours() == 7').replayed()).toMatchObject({ right: 0, wrong: ['the gate lets it run (auto)'] });
   });
 
   it('a mode that no condition asks for is wrong all the same', async () => {
@@ -32,8 +40,8 @@ describe("a request's window", () => {
   const hitlId = newId('hitl');
 
   /** Asked in second 100. */
-  function asked(expiresAt: number, terms: object = byTime): ToldLog {
-    return new ToldLog().grant(1, terms).agent(100, {
+  function asked(expiresAt: number, terms: object = byTime, told = new ToldLog()): ToldLog {
+    return told.grant(1, terms).agent(100, {
       type: 'hitl.created', capability: 'web.search',
       metadata: {
         hitlId, capability: 'web.search', input: {}, hitlMode: 'propose', digest: 'd', executionId: newId('exec'), grantId: 'grt_1',
@@ -50,9 +58,9 @@ describe("a request's window", () => {
   const approved = (told: ToldLog, second: number) => told.agent(second, {
     type: 'hitl.approved', capability: 'web.search', metadata: { hitlId, digest: 'd' },
   } as AuditEvent);
-  const stopped = (told: ToldLog, second: number) => told
-    .organization(second, { type: 'admin.stop_started', metadata: { stopId: 'stp_1', scope: 'organization', reason: 'r' } } as AuditEvent)
-    .organization(second + 1, { type: 'admin.stop_ended', metadata: { stopId: 'stp_1', scope: 'organization' } } as AuditEvent);
+  const stopped = (told: ToldLog, second: number, scope: 'organization' | 'agent' = 'organization') => told
+    [scope](second, { type: 'admin.stop_started', metadata: { stopId: 'stp_1', scope, reason: 'r' } } as AuditEvent)
+    [scope](second + 1, { type: 'admin.stop_ended', metadata: { stopId: 'stp_1', scope } } as AuditEvent);
 
   it.each([
     ['as long as its grant gives', asked(700), []],
@@ -69,6 +77,7 @@ describe("a request's window", () => {
     ['when it is over', timedOut(asked(700), 701), []],
     ['before', timedOut(asked(700), 600), ['its time was not over']],
     ['before, a stop in between, which makes it longer', timedOut(stopped(asked(700), 200), 600), ['its time was not over']],
+    ["before, a stop of the agent's own in between", timedOut(stopped(asked(700), 200, 'agent'), 600), ['its time was not over']],
     ['long after, for a stop', timedOut(stopped(asked(700), 200), 5_000), []],
     ['after an escalation, when that is over', timedOut(escalated(asked(700), 300, 900), 901), []],
     ['after an escalation, before', timedOut(escalated(asked(700), 300, 900), 702), ['its time was not over']],
@@ -82,6 +91,8 @@ describe("a request's window", () => {
     ['too late by the first window, in time by the second', approved(escalated(asked(700), 300, 900), 800), []],
     ['too late by the second', approved(escalated(asked(700), 300, 900), 1_000), ['its time was over']],
     ['late, for a stop', approved(stopped(asked(700), 200), 800), []],
+    ["late, for a stop of the agent's own", approved(stopped(asked(700), 200, 'agent'), 800), []],
+    ['late, a stop before it was asked', approved(asked(700, byTime, stopped(new ToldLog(), 50)), 800), ['its time was over']],
   ])('a person approves %s', async (_, told, wrong) => {
     expect((await told.replayed()).wrong).toEqual(wrong);
   });
