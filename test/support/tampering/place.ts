@@ -52,6 +52,13 @@ export class Place {
     return this.log.leaves.get(this.organizationId) ?? [];
   }
 
+  /** All that a break of the organization may name, also where every entry of a chain was swept. */
+  get chains(): string[] {
+    const { log, organizationId: id } = this;
+    const cut = [...log.cut.keys()].filter((one) => one.startsWith(`${id} `)).map((one) => one.slice(id.length + 1));
+    return [...new Set([id, ...log.chainsOf(id).keys(), ...cut])];
+  }
+
   /** Any entry, rare types of events as often as common ones. */
   entry(isWanted: (entry: StoredEntry) => boolean = () => true): StoredEntry | undefined {
     const wanted = this.entries.filter(isWanted);

@@ -10,14 +10,14 @@ import type { Tampering } from './place.js';
 function row(name: string, table: string, change: string, where = 'true'): Tampering {
   return {
     name: `row: ${name}`, kinds: ['incomplete', 'gate_wrong'], judged: true, unseen: 'a file has no rows', in: 'unswept',
-    deed: async ({ run, organizationId, random, log }) => {
+    deed: async ({ run, organizationId, random, chains }) => {
       const rows = await run(`select ctid::text as id from ${table} where organization_id = $1 and ${where} order by ctid`,
         [organizationId]);
       if (rows.length === 0) return undefined;
       const { id } = random.of(rows) as { id: string };
       const statement = /^(?:delete|insert|with) /.test(change) ? change : `update ${table} set ${change}`;
       const changed = await run(`${statement} where organization_id = $1 and ctid = $2::tid returning 1 as one`, [organizationId, id]);
-      return changed.length === 0 ? undefined : { at: [organizationId, ...log.chainsOf(organizationId).keys()] };
+      return changed.length === 0 ? undefined : { at: chains };
     },
   };
 }
@@ -43,7 +43,7 @@ const given = (id: string) => `insert into capability_grants
 function subject(name: string, statement: string, isAny: boolean): Tampering {
   return {
     name: `subjects: ${name}`, kinds: ['column_mismatch'], judged: true, unseen: 'a file has no such table',
-    deed: async ({ run, organizationId, random, log }) => {
+    deed: async ({ run, organizationId, random, chains }) => {
       // Rows of entries that were swept go after them; what an erased value said of anybody, nobody can tell.
       const rows = await run(
         `select s.ctid::text as id from audit_subjects s where s.organization_id = $1 and s.pointer not like '/metadata/context/%'
@@ -53,7 +53,7 @@ function subject(name: string, statement: string, isAny: boolean): Tampering {
       const { id } = random.of(rows) as { id: string };
       const changed = await run(`${statement} where organization_id = $1 ${isAny ? '' : 'and ctid = $2::tid '}returning 1 as one`,
         isAny ? [organizationId] : [organizationId, id]);
-      return changed.length === 0 ? undefined : { at: [organizationId, ...log.chainsOf(organizationId).keys()] };
+      return changed.length === 0 ? undefined : { at: chains };
     },
   };
 }

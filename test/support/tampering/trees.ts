@@ -204,9 +204,9 @@ function gone(what: string, tables: readonly string[]): Tampering {
   const isTreeless = tables.includes('trees') && !tables.includes('entries');
   return {
     name: `gone: ${what}`, kinds: ['checkpoint_invalid', 'tree_mismatch', 'chain_removed', ...(isTreeless ? ['inserted' as const] : [])],
-    deed: async ({ run, organizationId, log }) => {
+    deed: async ({ run, organizationId, chains }) => {
       for (const table of tables) await run(`delete from audit_${table} where organization_id = $1`, [organizationId]);
-      return { at: [...log.chainsOf(organizationId).keys(), organizationId, 'platform'] };
+      return { at: [...chains, 'platform'] };
     },
   };
 }
