@@ -1,4 +1,4 @@
-import { mkdtempSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdtempSync, statfsSync } from 'node:fs';
 import { arch, cpus, platform, release, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
@@ -36,6 +36,13 @@ export async function environmentOf(database: pg.Client, load: string, options: 
   };
 }
 
+/** A fresh folder. Started by root, the database runs as another user, who has to come through. */
+export function openFolder(prefix: string): string {
+  const folder = mkdtempSync(prefix);
+  if (process.getuid?.() === 0) chmodSync(folder, 0o711);
+  return folder;
+}
+
 const TMPFS = 0x01021994;
 
 /** A fresh folder on a disk: where /tmp is memory, fsync there costs nothing, and every figure would be too good. */
@@ -43,7 +50,7 @@ export function workFolder({ dataDir }: Options): string {
   const parents = dataDir === undefined ? [tmpdir(), '/var/tmp'] : [dataDir];
   for (const parent of parents) {
     try {
-      if (statfsSync(parent).type !== TMPFS) return mkdtempSync(join(parent, 'countersign-bench-'));
+      if (statfsSync(parent).type !== TMPFS) return openFolder(join(parent, 'countersign-bench-'));
     } catch {
       // Not on this system; the next one.
     }

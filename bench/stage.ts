@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { removeDataDirectory } from '../src/platform/embedded/cluster.js';
 import { startEmbeddedPostgres } from '../src/platform/embedded/supervisor.js';
 import { CORS_ORIGIN } from './figures.js';
 import type { Options } from './options.js';
@@ -29,12 +30,14 @@ export interface Stage {
  */
 export async function setStage(folder: string, options: Options): Promise<Stage> {
   const closers: (() => Promise<unknown>)[] = [];
+  const dataDir = join(folder, 'data');
   const stop = async () => {
     for (const close of closers.splice(0).reverse()) await close();
+    removeDataDirectory(dataDir);
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), settings: options.settings });
+    const postgres = await startEmbeddedPostgres({ dataDir, settings: options.settings });
     closers.push(() => postgres.stop());
     const asSuperuser = (sql: string) => once(postgres.superuserUrl, sql);
     const checkpoint = () => asSuperuser('checkpoint');

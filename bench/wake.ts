@@ -1,14 +1,16 @@
 // `npm run bench -- wake`: how long after a decision those who wait learn of it: on the server that took it, on another one, by a
 // stream, and by asking every half second; then once more beside thousands who wait for something else. `--waiters N`,
 // `--samples N`, `--data-dir DIR`.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { removeDataDirectory } from '../src/platform/embedded/cluster.js';
 import { startEmbeddedPostgres } from '../src/platform/embedded/supervisor.js';
+import { openFolder } from './environment.js';
 import { cpuSeconds, freePort, NodeProcess } from './processes.js';
 
 const EACH = 60;
@@ -198,10 +200,11 @@ async function fill(one: Server, other: Server): Promise<{ held(): number; end()
   };
 }
 
-const folder = mkdtempSync(join(values['data-dir'] ?? '/var/tmp', 'countersign-wake-'));
+const folder = openFolder(join(values['data-dir'] ?? '/var/tmp', 'countersign-wake-'));
+const dataDir = join(folder, 'data');
 const closers: (() => Promise<unknown>)[] = [];
 try {
-  const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data') });
+  const postgres = await startEmbeddedPostgres({ dataDir });
   closers.push(() => postgres.stop());
   const start = async (name: string): Promise<Server> => {
     const [port, ready] = [await freePort(), join(folder, `${name}.json`)];
@@ -229,5 +232,6 @@ try {
 } finally {
   decisions.destroy();
   for (const close of closers.reverse()) await close();
+  removeDataDirectory(dataDir);
   rmSync(folder, { recursive: true, force: true });
 }

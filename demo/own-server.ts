@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { runningEmbeddedDatabase } from '../src/cli/embedded-address.js';
 import { checkoutRoot } from '../src/platform/config/checkout-root.js';
+import { removeDataDirectory } from '../src/platform/embedded/cluster.js';
 import { withEnvironmentFile } from '../src/start/environment-file.js';
 import { DemoStopped } from './api.js';
 
@@ -51,7 +52,7 @@ export async function startOwnServer(
   child.once('error', (error) => (complaint += error.message));
   const stop = async () => {
     await end(child, gone);
-    removeData(dataDir);
+    removeDataDirectory(dataDir);
     rmSync(folder, { recursive: true, force: true });
   };
   onMade(stop);
@@ -99,13 +100,6 @@ async function end(child: ChildProcess, gone: Promise<void>): Promise<void> {
   const late = setTimeout(() => child.kill('SIGKILL'), ENDS_WITHIN_MS);
   await gone;
   clearTimeout(late);
-}
-
-/** Where the database's user cannot reach root's temporary folder, the files are elsewhere, and a pointer names the place. */
-function removeData(dataDir: string): void {
-  const pointer = join(dataDir, 'postgres.location');
-  if (existsSync(pointer)) rmSync(readFileSync(pointer, 'utf8').trim(), { recursive: true, force: true });
-  rmSync(dataDir, { recursive: true, force: true });
 }
 
 async function freePort(): Promise<number> {

@@ -1,5 +1,5 @@
 // One PostgreSQL for a whole run of tests or proofs, and in it the template that every test's database is a copy of.
-import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { refuseOtherNames } from './database-name.mjs';
@@ -45,9 +45,8 @@ export async function openDatabaseServer(folder, log) {
 
   async function stop() {
     await embedded.stop();
-    // Where the database user cannot get through to a temporary folder, the files are elsewhere, and this names the place.
-    const pointer = join(dataDir, 'postgres.location');
-    if (existsSync(pointer)) rmSync(readFileSync(pointer, 'utf8').trim(), { recursive: true, force: true });
+    const { removeDataDirectory } = await import('../../dist/src/platform/embedded/cluster.js');
+    removeDataDirectory(dataDir);
   }
 }
 

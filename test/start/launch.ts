@@ -1,10 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkoutRoot } from '../../src/platform/config/checkout-root.js';
+import { removeDataDirectory } from '../../src/platform/embedded/cluster.js';
 
 /** Starts the server as a person does, in a process of its own, on a data directory of the test's. */
 export interface Launched {
@@ -73,11 +74,7 @@ export async function cleanUp(): Promise<void> {
     if (server.child.exitCode === null && server.child.signalCode === null) await end(server);
   }
   launched.clear();
-  for (const folder of folders) {
-    const pointer = join(folder, 'postgres.location');
-    if (existsSync(pointer)) rmSync(readFileSync(pointer, 'utf8').trim(), { recursive: true, force: true });
-    rmSync(folder, { recursive: true, force: true });
-  }
+  for (const folder of folders) removeDataDirectory(folder);
   folders.clear();
 }
 

@@ -102,6 +102,13 @@ export function makeHome({ home, folder }: Cluster, dataDir: string): void {
   writeFileSync(join(dataDir, POINTER), `${home}\n`);
 }
 
+/** Takes a data directory away, and its database where that lies outside of it. Nothing may run on it any more. */
+export function removeDataDirectory(dataDir: string): void {
+  const pointer = join(dataDir, POINTER);
+  const homes = existsSync(pointer) ? [readFileSync(pointer, 'utf8').trim()] : [];
+  for (const folder of [...homes, dataDir]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
 /** A database of another major version is never touched: its files would have to be converted first. */
 export function checkVersion(folder: string, binaries: Binaries): void {
   const found = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim();

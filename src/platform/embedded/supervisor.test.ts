@@ -8,6 +8,7 @@ import pg from 'pg';
 import { StartRefused } from '../config/start-refused.js';
 import { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from './supervisor.js';
 import { findBinaries } from './binaries.js';
+import { removeDataDirectory } from './cluster.js';
 import { databaseUser, ownerOf } from './database-user.js';
 import { freePort } from './postmaster.js';
 
@@ -52,11 +53,7 @@ const clusterOf = async (database: EmbeddedPostgres) => String((await ask(databa
 
 afterEach(async () => {
   for (const database of running) await stop(database);
-  for (const folder of folders.splice(0)) {
-    const pointer = join(folder, 'postgres.location');
-    if (existsSync(pointer)) rmSync(readFileSync(pointer, 'utf8').trim(), { recursive: true });
-    rmSync(folder, { recursive: true, force: true });
-  }
+  for (const folder of folders.splice(0)) removeDataDirectory(folder);
 });
 
 describe('the embedded database', () => {
@@ -201,6 +198,9 @@ describe('the embedded database', () => {
     expect(second.firstStart).toBe(false);
     expect(await clusterOf(second)).toBe(cluster);
     folders.unshift(dataDir);
+    await stop(second);
+    removeDataDirectory(dataDir);
+    expect([cluster, dirname(cluster), dataDir].filter(existsSync)).toEqual([]);
   });
 
   it('refuses programs that are none', async () => {
