@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { jcs } from '../audit/jcs.js';
 import type { JsonObject } from '../json.js';
 import { checkCondition, evaluateCondition, type ConditionFacts } from './conditions.js';
 
@@ -66,6 +67,18 @@ describe('what conditions answer', () => {
     const disguised = { flag: { $typeName: 'google.protobuf.Value', kind: { case: 'boolValue', value: false } } };
     expect(holds('input.flag == false', disguised)).toBe('does_not_hold');
     expect(holds('has(input.flag.kind)', disguised)).toBe('holds');
+  });
+});
+
+describe('a call is read in its canonical form, however it was sent', () => {
+  it.each<[string, JsonObject]>([
+    ['input.map(k, k)[0] == "a"', { b: 1, a: 2 }],
+    ['input.map(k, k)[0] == "10"', { 9: 1, 10: 2 }],
+    ['input.list[0].map(k, k)[0] == "amount"', { list: [{ sku: 1, amount: 2 }] }],
+    ['1.0 / input.x > 0.0', { x: -0 }],
+    ['1.0 / input.list[0] > 0.0', { list: [-0] }],
+  ])('%s', (when, input) => {
+    expect([holds(when, input), holds(when, JSON.parse(jcs(input)) as JsonObject)]).toEqual(['holds', 'holds']);
   });
 });
 

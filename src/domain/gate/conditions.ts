@@ -198,18 +198,20 @@ const converted = new WeakMap<JsonObject, Map<string, CelInput>>();
 /**
  * JSON objects become maps before the library sees them: it takes an object with a member `$typeName` for a message
  * and stumbles over one named `constructor`, and both are ordinary members of an input. Kept per object, since all
- * conditions of a grant read the same one.
+ * conditions of a grant read the same one. As canonical JSON has them, members sorted and no negative zero: a call is judged again when
+ * it is approved, when it begins and when the log is verified, each time from canonical text.
  */
 function celObject(value: JsonObject): Map<string, CelInput> {
   const known = converted.get(value);
   if (known) return known;
   const map = new Map<string, CelInput>();
-  for (const [member, content] of Object.entries(value)) map.set(member, celInput(content));
+  for (const member of Object.keys(value).sort()) map.set(member, celInput(value[member]!));
   converted.set(value, map);
   return map;
 }
 
 function celInput(value: JsonValue): CelInput {
+  if (Object.is(value, -0)) return 0;
   if (value === null || typeof value !== 'object') return value;
   return Array.isArray(value) ? value.map(celInput) : celObject(value);
 }

@@ -21,6 +21,7 @@ export interface RequestView {
   /** Of the version that stands; undefined where part of it is erased. */
   readonly inputHash: string | undefined;
   readonly askedAt: number;
+  readonly askedSeq: number;
   /** How long a window it gives, in milliseconds: from when it was asked, and anew from each escalation. Undefined: nobody can tell. */
   readonly windowMs: number | undefined;
   /** When its window ends, if no stop makes it longer. */

@@ -6,7 +6,7 @@ import { chainKey } from './followed-chains.js';
 import { guarded } from './guard.js';
 import { type OpenEntry, stampOf } from './open-entry.js';
 import type { Moment } from './overlap.js';
-import { type Replayed, ReplayedChain } from './replayed-chain.js';
+import { type MomentOf, type Replayed, ReplayedChain } from './replayed-chain.js';
 import type { SharedFacts } from './shared-facts.js';
 import { readTwice, type ReplayVerdict, type Unplayable, wrong } from './verdict.js';
 
@@ -94,28 +94,29 @@ export class Replay {
     for (const [id, chains] of this.suspected) {
       orders.set(id, await CommitOrder.read(organizationChain(id).chain, this.shared.stampsOf(id), chains, leaves(id)));
     }
+    const momentsIn = ({ organizationId: id, chain }: StoredEntry): MomentOf => (seq, at) =>
+      orders.get(id)!.momentOf(chain, seq, at, this.steps.get(chainKey(id, chain))?.around(at));
     let followed: Followed | undefined;
     for await (const batch of entries()) {
       for (const stored of batch) {
         if (this.suspected.get(stored.organizationId)?.has(stored.chain) !== true) continue;
-        followed = this.followed(followed, stored);
+        const momentOf = momentsIn(stored);
+        followed = this.followed(followed, stored, momentOf);
         const opened = this.open(stored);
         // What could not be judged before is told already.
         const again = opened && guarded(() => followed!.replayed?.entry(opened), () => undefined);
         if (!again || guarded(() => this.decided(again).kind, () => undefined) !== 'wrong') continue;
-        const step = this.steps.get(followed.key)?.around(opened.at);
-        const moment = orders.get(stored.organizationId)!.momentOf(stored.chain, stored.seq, opened.at, step);
-        const verdict = guarded(() => this.decided(again, moment), wrong);
+        const verdict = guarded(() => this.decided(again, momentOf(stored.seq, opened.at)), wrong);
         if (verdict.kind === 'wrong') yield breakOf(stored, verdict.detail);
         else this.count(verdict);
       }
     }
   }
 
-  private followed(last: Followed | undefined, stored: StoredEntry): Followed {
+  private followed(last: Followed | undefined, stored: StoredEntry, momentOf?: MomentOf): Followed {
     const key = chainKey(stored.organizationId, stored.chain);
     if (last?.key === key) return last;
-    return { key, replayed: isAgentChain(stored.chain) ? new ReplayedChain(stored, this.shared) : undefined };
+    return { key, replayed: isAgentChain(stored.chain) ? new ReplayedChain(stored, this.shared, momentOf) : undefined };
   }
 
   private decided(again: Replayed, moment?: Moment): ReplayVerdict {

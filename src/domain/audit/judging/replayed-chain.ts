@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { BLOCKED, type GateDecision } from '../../gate/decide.js';
 import { onBehalfOf } from '../../hitl/on-behalf-of.js';
 import { HIGHEST_LEVEL } from '../../hitl/transition.js';
@@ -6,13 +5,13 @@ import { isJsonObject, type JsonObject } from '../../json.js';
 import type { StoredEntry } from '../stored-entry.js';
 import { type AgentView, agentAfter, NEW_AGENT, UNKNOWN_AGENT } from './agent-view.js';
 import { type ApprovalAsked, judgeApproval, levelsOf, type RequestView } from './approvals.js';
+import { hashOfInput, satisfies, whyNotApproved, windowOf } from './asked-request.js';
 import { type GrantView, grantOf } from './grant-view.js';
 import { number, type OpenEntry, text, timeIn } from './open-entry.js';
 import { around, type Moment } from './overlap.js';
 import { type AskedGate, grantsAt, regate, type SaidGate } from './regate.js';
 import type { SharedFacts } from './shared-facts.js';
 import type { SharedView } from './shared-view.js';
-import { canonical } from './shown-text.js';
 import { notReplayable, type ReplayVerdict, RIGHT, UNKNOWN, type Unknown, wrong } from './verdict.js';
 
 /** Decides again when asked, also with more room for the order of commits. */
@@ -24,6 +23,9 @@ interface Running {
   readonly asked: AskedGate;
 }
 
+/** Of an entry at a position, by its stamp. */
+export type MomentOf = (seq: number, at: number) => Moment;
+
 /** Follows the entries of one agent's chain, and decides anew what each of them decided. */
 export class ReplayedChain {
   private agent: AgentView;
@@ -33,15 +35,17 @@ export class ReplayedChain {
   /** What was granted, and which stops began, before the first entry that is left is not known. */
   private isCut: boolean;
   private readonly stops = new Set<string>();
-  /** When a stop of the agent's own was last in force. */
-  private stoppedAt = -Infinity;
+  /** Where in the chain a stop of the agent's own was last in force. */
+  private stoppedSeq = 0;
   private readonly requests = new Map<string, RequestView>();
   private readonly waiting = new Map<string, string>();
   private readonly running = new Map<string, Running>();
 
+  /** @param momentOf between which times an entry of it was committed, where its stamp alone does not say */
   constructor(
     private readonly first: StoredEntry,
     private readonly facts: SharedFacts,
+    private readonly momentOf?: MomentOf,
   ) {
     this.isCut = first.seq > 1 && first.event !== 'agent.transferred';
     const arrives = first.event === 'agent.transferred';
@@ -50,7 +54,7 @@ export class ReplayedChain {
 
   /** @returns what it decided, to be decided again; nothing where it tells of no decision */
   entry(opened: OpenEntry): Replayed | undefined {
-    const { stored, metadata, at } = opened;
+    const { stored, metadata } = opened;
     switch (stored.event) {
       case 'execution.started':
         return this.started(opened);
@@ -80,7 +84,7 @@ export class ReplayedChain {
         return undefined;
       case 'admin.stop_ended':
         this.stops.delete(text(metadata, 'stopId') ?? '');
-        this.stoppedAt = at;
+        this.stoppedSeq = stored.seq;
         return undefined;
       case 'agent.transferred':
         return this.transferred(opened);
@@ -177,16 +181,16 @@ export class ReplayedChain {
   }
 
   private created(id: string, opened: OpenEntry): Replayed {
-    const { metadata, at } = opened;
+    const { stored, metadata, at } = opened;
     const asked = this.asked(opened);
     const mode = text(metadata, 'hitlMode') ?? '';
     const executionId = text(metadata, 'executionId');
     const expiresAt = timeIn(metadata['expiresAt']);
-    const grantId = text(metadata, 'grantId');
+    const grant = this.grantNamed(asked, text(metadata, 'grantId'), number(metadata, 'grantVersion'));
     this.requests.set(id, {
       id, executionId, capability: asked.capability, mode, level: number(metadata, 'level') ?? 0, definition: text(metadata, 'definition'),
-      digest: text(metadata, 'digest'), inputHash: hashOfInput(opened), askedAt: at,
-      expiresAt, windowMs: expiresAt === undefined ? undefined : expiresAt - at, grant: this.grantNamed(asked, grantId),
+      digest: text(metadata, 'digest'), inputHash: hashOfInput(opened), askedAt: at, askedSeq: stored.seq,
+      expiresAt, windowMs: windowOf(grant, expiresAt, at), grant,
       onBehalfOf: onBehalfOf(asked.context), editors: [], lastEdit: undefined, voters: [], isTimedOut: false, approval: undefined,
     });
     if (executionId !== undefined) this.waiting.set(executionId, id);
@@ -221,9 +225,10 @@ export class ReplayedChain {
       input: {}, context: undefined, erased: { input: undefined, context: undefined }, byToken: false };
     const asked: Omit<ApprovalAsked, 'grants'> = {
       organizationId, actorId, at, seq, digest: text(metadata, 'digest'), breakGlass: metadata['breakGlass'] === true, request, agent,
-      wasStopped: this.stoppedAt >= request.askedAt,
+      wasStopped: this.stoppedSeq > request.askedSeq,
     };
-    const atHighest = (shared: SharedView) => Math.max(...levelsOf(actorId, asked, shared, around(at))) >= HIGHEST_LEVEL;
+    const committed = this.momentOf?.(seq, at) ?? around(at);
+    const atHighest = (shared: SharedView) => Math.max(...levelsOf(actorId, asked, shared, committed)) >= HIGHEST_LEVEL;
     change({ approval: { entryId: stored.id, atHighest } });
     if (request.approval) return () => wrong(`${request.id} was approved a second time`);
     return (shared, moment = around(at)) => {
@@ -253,8 +258,8 @@ export class ReplayedChain {
     };
   }
 
-  private grantNamed(asked: AskedGate, grantId: string | undefined): GrantView | undefined {
-    return grantsAt(asked, this.facts.read('as told')).find((grant) => grant?.facts.id === grantId);
+  private grantNamed(asked: AskedGate, id: string | undefined, version: number | undefined): GrantView | undefined {
+    return grantsAt(asked, this.facts.read('as told')).find((grant) => grant?.facts.id === id && grant?.facts.version === version);
   }
 
   private forget(requestId: string | undefined): undefined {
@@ -269,28 +274,4 @@ function saidBy(metadata: JsonObject): Omit<SaidGate, 'fits'> {
   return {
     grantId: text(metadata, 'grantId'), grantVersion: number(metadata, 'grantVersion'), definition: text(metadata, 'definition'),
   };
-}
-
-/** An approval satisfies the mode that it was asked under and milder ones, and `escalate` too where it is an admin's. */
-function satisfies(decision: GateDecision, { mode, approval }: RequestView, shared: SharedView): boolean {
-  if (decision.kind === 'run') return true;
-  if (decision.kind !== 'ask') return false;
-  return decision.mode === 'propose' || mode === 'escalate' || approval?.atHighest(shared) === true;
-}
-
-function whyNotApproved(request: RequestView | undefined, { stored, metadata }: OpenEntry, executionId: string): string | undefined {
-  if (!request?.approval) return `${executionId} began, and no approval stands before it`;
-  if (request.approval.entryId !== text(metadata, 'decisionId')) return `the decision it names is not that of ${request.id}`;
-  const isSame = request.executionId === executionId && request.capability === stored.capability;
-  if (!isSame) return `${request.id} was approved for something else`;
-  const definition = text(metadata, 'definition');
-  return request.definition === undefined || request.definition === definition
-    ? undefined
-    : 'the capability was defined otherwise when it was approved';
-}
-
-/** Undefined where part of it is erased. */
-function hashOfInput({ metadata, erased }: OpenEntry): string | undefined {
-  if (erased.has('input') || metadata['input'] === undefined) return undefined;
-  return createHash('sha256').update(canonical(metadata['input'])).digest('base64url');
 }

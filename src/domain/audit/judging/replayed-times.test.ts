@@ -97,3 +97,100 @@ describe("a request's window", () => {
     expect((await told.replayed()).wrong).toEqual(wrong);
   });
 });
+
+describe('a request goes by the grant that it names, in the version that it names', () => {
+  const hitlId = newId('hitl');
+  const ofTeam = (told: ToldLog, second: number, version: number, more: object = {}) => told.organization(second, {
+    type: 'capability.granted', capability: 'web.search',
+    metadata: {
+      grantId: 'grt_t', version, teamId: 'team_1', capability: 'web.search', hitlMode: 'propose', timeoutSeconds: 600,
+      timeoutAction: 'reject', ...more,
+    },
+  } as AuditEvent);
+  const inTeam = () => new ToldLog().agent(2, { type: 'agent.updated', metadata: { teamId: 'team_1' } } as AuditEvent);
+  const asked = (told: ToldLog) => told.agent(101, {
+    type: 'hitl.created', capability: 'web.search',
+    metadata: {
+      hitlId, capability: 'web.search', input: {}, hitlMode: 'propose', digest: 'd', executionId: newId('exec'), grantId: 'grt_t',
+      grantVersion: 1, level: 0, expiresAt: time(701),
+    },
+  } as AuditEvent);
+  const approved = (told: ToldLog, second: number, actorId = 'root') => told
+    .agent(second, { type: 'hitl.approved', capability: 'web.search', metadata: { hitlId, digest: 'd' } } as AuditEvent, actorId);
+  const ended = { type: 'hitl.timed_out', capability: 'web.search', metadata: { hitlId, action: 'approve' } } as AuditEvent;
+  const timedOut = (told: ToldLog) => approved(told.agent(702, ended, 'system'), 702, 'system');
+  const two = { quorum: { approvals: 2 } };
+
+  it.each([
+    ['a quorum that came some seconds later, and went', {}, two, (told: ToldLog) => approved(told, 300)],
+    ['a time that approved no more some seconds later', { timeoutAction: 'approve' }, {}, timedOut],
+  ])('%s, is none of it', async (_, before, meanwhile, decided) => {
+    const told = ofTeam(ofTeam(asked(ofTeam(inTeam(), 50, 1, before)), 103, 2, meanwhile), 200, 3, before);
+    expect(await decided(told).replayed()).toMatchObject({ right: 2, wrong: [] });
+  });
+
+  it('a quorum that went some seconds later is the one that was asked with', async () => {
+    const told = approved(ofTeam(asked(ofTeam(inTeam(), 50, 1, two)), 103, 2), 300);
+    expect((await told.replayed()).wrong).toEqual(['2 people have to approve, and the log knows of 1']);
+  });
+});
+
+describe('a clock that ran ahead for a while', () => {
+  const hitlId = newId('hitl');
+  const executionId = newId('exec');
+  const asked = (told: ToldLog, second: number) => told.agent(second, {
+    type: 'hitl.created', capability: 'web.search',
+    metadata: {
+      hitlId, capability: 'web.search', input: {}, hitlMode: 'propose', digest: 'd', executionId, grantId: 'grt_1', grantVersion: 1,
+      level: 0, expiresAt: time(700),
+    },
+  } as AuditEvent);
+  const approved = (told: ToldLog, second: number, actorId = 'root') => told
+    .agent(second, { type: 'hitl.approved', capability: 'web.search', metadata: { hitlId, digest: 'd' } } as AuditEvent, actorId);
+  const granted = (terms: object = {}) => new ToldLog().grant(1, { hitlMode: 'propose', timeoutSeconds: 600, ...terms });
+
+  it.each([0, 5, 60])('%i s: the window of an escalation is as long as the grant gives', async (ahead) => {
+    const told = asked(granted(), 100 + ahead)
+      .agent(102, { type: 'agent.updated', metadata: { description: 'x' } } as AuditEvent)
+      .agent(300, {
+        type: 'hitl.escalated', capability: 'web.search', metadata: { hitlId, reason: 'r', level: 2, expiresAt: time(900) },
+      } as AuditEvent);
+    expect((await approved(told, 400).replayed()).wrong).toEqual([]);
+  });
+
+  it.each([0, 60])('%i s: a stop that began behind the question counts', async (ahead) => {
+    const told = asked(granted(), 100 + ahead)
+      .agent(102, { type: 'admin.stop_started', metadata: { stopId: 'stp_1', scope: 'agent', reason: 'r' } } as AuditEvent)
+      .agent(142, { type: 'admin.stop_ended', metadata: { stopId: 'stp_1', scope: 'agent' } } as AuditEvent);
+    expect((await approved(told, 735).replayed()).wrong).toEqual([]);
+  });
+
+  it.each([0, 5, 60])('%i s: whoever was promoted then decides as an admin', async (ahead) => {
+    const person = newId('usr');
+    const told = asked(new ToldLog()
+      .organization(1, { type: 'admin.user_created', metadata: { userId: person, role: 'member' } } as AuditEvent)
+      .agent(2, { type: 'agent.updated', metadata: { ownerId: person } } as AuditEvent)
+      .grant(3, { hitlMode: 'propose', timeoutSeconds: 600 }), 100)
+      .grant(120, { version: 2, hitlMode: 'escalate', timeoutSeconds: 600 })
+      .organization(140 + ahead, { type: 'admin.user_updated', metadata: { userId: person, role: 'admin' } } as AuditEvent)
+      .organization(145, { type: 'admin.team_changed', metadata: { teamId: 'team_9', change: 'created', name: 't' } } as AuditEvent);
+    approved(told, 155, person);
+    const decisionId = told.log.entries.at(-1)!.id;
+    told.begin(156, { executionId, hitlId, decisionId, grantVersion: 2 }, person);
+    expect(await told.replayed()).toMatchObject({ wrong: [] });
+  });
+
+  it('whoever was promoted only afterwards does not', async () => {
+    const person = newId('usr');
+    const told = asked(new ToldLog()
+      .organization(1, { type: 'admin.user_created', metadata: { userId: person, role: 'member' } } as AuditEvent)
+      .agent(2, { type: 'agent.updated', metadata: { ownerId: person } } as AuditEvent)
+      .grant(3, { hitlMode: 'propose', timeoutSeconds: 600 }), 100)
+      .grant(120, { version: 2, hitlMode: 'escalate', timeoutSeconds: 600 });
+    approved(told, 155, person);
+    const decisionId = told.log.entries.at(-1)!.id;
+    told.organization(190, { type: 'admin.user_updated', metadata: { userId: person, role: 'admin' } } as AuditEvent)
+      .begin(200, { executionId, hitlId, decisionId, grantVersion: 2 }, person);
+    expect((await told.replayed()).wrong).toEqual(['the gate asks a person first (escalate)']);
+  });
+});
