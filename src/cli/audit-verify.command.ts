@@ -32,7 +32,7 @@ export function auditVerifyCommand(): Command {
     .option('--database-url <url>', 'database to read')
     .addOption(new Option('--url <url>', 'server whose export is read and verified here').conflicts(['databaseUrl', 'file']))
     .option('--key <key>', 'credential for the server; default: COUNTERSIGN_KEY')
-    .addOption(new Option('--file <file>', 'export to verify, .jsonl or .jsonl.gz').conflicts('databaseUrl'))
+    .addOption(new Option('--file <file>', 'export to verify, .jsonl or .json, packed by gzip or not').conflicts('databaseUrl'))
     .option('--verifier-key <key...>', 'only believe checkpoints signed by this key (GET /audit/keys)')
     .option('--agent <id>', "verify only this agent's chain")
     .option('--integrity', 'whether the log is as written; not whether rows agree with it, nor whether the gate was right')

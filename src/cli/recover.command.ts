@@ -116,7 +116,8 @@ function tell(findings: Findings, { recoveredAt, ...counts }: Recovered, json: b
     '', '  The old root key is dead. Make a new one now: countersign key rotate',
     '  Agents need new tokens, people sign in anew.',
     '  Personal keys, grants and stops are those of this database, as old as it is: look them through.',
-    '  A witness does not forget: its operator has to let it begin anew.', '', '',
+    '  A witness does not forget: its operator has to let it begin anew. Nor does whoever verifies with remembered checkpoints',
+    '  (countersign audit verify): tell them of the loss; who accepts it begins a new file (--remember).', '', '',
   ].join('\n');
   process.stdout.write(json ? `${JSON.stringify({ recovered: true, recoveredAt, ...findings, done: counts }, null, 2)}\n` : text);
   return EXIT.WELL;

@@ -112,9 +112,10 @@ export const AUDIT = {
     otherwise: 'kept',
   }),
   AUDIT_ARCHIVE: optional(text(), 'Folder that swept entries go to; it must be there.'),
-  RECORDS_RETENTION_DAYS: optional(integer(1, 36_500), 'Payloads of ended requests and executions are blanked after this.', {
-    otherwise: 'kept',
-  }),
+  RECORDS_RETENTION_DAYS: optional(
+    days(0.000_001, 36_500), 'Payloads of ended requests and executions are blanked after this; fractions are for rehearsals.',
+    { otherwise: 'kept' },
+  ),
 } as const;
 
 export const NOTIFICATIONS = {

@@ -33,6 +33,10 @@ const LEVELS: readonly FolderOf[] = ['sweep', 'organization', 'all'];
  * @throws Error where there is no such folder
  */
 export async function archivesIn(folder: string): Promise<FoundArchives> {
+  await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`the folder ${folder} cannot be read (${error.code}): give that of all archives, of one organization's, or of one sweep's`,
+      { cause: error });
+  });
   let folders = [folder];
   for (const covers of LEVELS) {
     const found = await filtered(folders, isArchive);
