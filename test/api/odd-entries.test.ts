@@ -186,7 +186,7 @@ describe('an entry whose hash fits, and that says what no server writes, is name
   const asked = { hitlId: 'hitl_odd', capability: 'web.search', input: {}, hitlMode: 'propose', expiresAt, digest: 'd' };
   const begun = { executionId: 'exec_odd', definition: 'd', input: {}, reasons: [] };
   const defined = { capability: 'web.search', definition: 'd' };
-  /** With a value of a wrong kind that is committed, so that the text commits to it. */
+  /** With a value of a wrong kind; where it is committed, the text commits to it. */
   const ODD_VALUES: readonly (readonly [string, () => PreparedEntry])[] = [
     ['conditions', agents('capability.granted', { ...granted, conditions: [null] }, 'web.search')],
     ['when', agents('capability.config_updated', { ...granted, conditions: [{ when: null, hitlMode: 'auto' }] }, 'web.search')],
@@ -198,6 +198,7 @@ describe('an entry whose hash fits, and that says what no server writes, is name
     ['schema', organizations('capability.defined', { ...defined, inputSchema: [null] }, 'web.search')],
     ['connector', organizations('capability.definition_updated', { ...defined, connector: { url: 1 } }, 'web.search')],
     ['tags', agents('agent.updated', { tags: [{}] })],
+    ['tenant', organizations('admin.organization_created', { organizationId: 'org_odd', name: 'a', tenantId: ['ten_odd'] })],
   ];
 
   test.each(ODD_VALUES)('a wrong %s', async (_, make) => {

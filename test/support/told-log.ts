@@ -20,8 +20,10 @@ const DEFINITION = definitionDigest({});
 export class ToldLog {
   readonly log: MemoryLog = { entries: [], heads: [], leaves: [] };
 
-  constructor() {
-    this.organization(0, { type: 'admin.organization_created', metadata: { organizationId: ORGANIZATION, name: 'A' } });
+  private readonly tenants = new Map<string, string>();
+
+  constructor(tenantId?: string) {
+    this.made(ORGANIZATION, tenantId);
     this.agent(0, { type: 'agent.registered', metadata: { name: 'a', riskLevel: 'limited' } });
   }
 
@@ -33,6 +35,13 @@ export class ToldLog {
   organization(second: number, event: AuditEvent, organizationId = ORGANIZATION): this {
     append(this.log, { ...event, chain: organizationChain(organizationId) }, stampOf(second, 'root'));
     return this;
+  }
+
+  /** An organization is made. @param row its tenant as its row says, where that is another */
+  made(organizationId: string, tenantId?: string, row = tenantId): this {
+    if (row !== undefined) this.tenants.set(organizationId, row);
+    const metadata = { organizationId, name: 'A', ...(tenantId === undefined ? {} : { tenantId }) };
+    return this.organization(0, { type: 'admin.organization_created', metadata }, organizationId);
   }
 
   grant(second: number, more: object = {}): this {
@@ -48,8 +57,12 @@ export class ToldLog {
     } as AuditEvent, actorId);
   }
 
-  /** Asks for an approval, and has it given, at once or in another second. */
-  approved(second: number, by: readonly string[], more: object = {}, given = second + 1): this {
+  /**
+   * Asks for an approval, and has it given, at once or in another second.
+   *
+   * @param said what the approval says besides
+   */
+  approved(second: number, by: readonly string[], more: object = {}, given = second + 1, said: object = {}): this {
     const hitlId = newId('hitl');
     this.agent(second, {
       type: 'hitl.created', capability: 'web.search',
@@ -59,7 +72,8 @@ export class ToldLog {
       },
     } as AuditEvent);
     by.forEach((person, i) => {
-      const [type, how] = i < by.length - 1 ? ['hitl.voted', { approvals: i + 1, needed: by.length }] : ['hitl.approved', { digest: 'd' }];
+      const isLast = i === by.length - 1;
+      const [type, how] = isLast ? ['hitl.approved', { digest: 'd', ...said }] : ['hitl.voted', { approvals: i + 1, needed: by.length }];
       this.agent(given, { type, capability: 'web.search', metadata: { hitlId, ...how } } as AuditEvent, person);
     });
     return this;
@@ -90,7 +104,7 @@ export class ToldLog {
   }
 
   async replayed() {
-    const shared = new SharedFacts(() => true);
+    const shared = new SharedFacts(() => true, this.tenants);
     const open = (entry: StoredEntry) => (REPLAY_EVENTS.has(entry.event) ? openEntry(entry, true) : undefined);
     const replay = new Replay(shared, open);
     for (const entry of this.log.entries) if (entry.chain !== AGENT) shared.add(entry);

@@ -5,7 +5,7 @@ import { definitionOf, type DefinitionView } from './definition-view.js';
 import { type GrantView, grantOf } from './grant-view.js';
 import { type OpenEntry, text } from './open-entry.js';
 import { type Point, Timeline } from './overlap.js';
-import { UNKNOWN, type Unknown } from './verdict.js';
+import { type Reading, UNKNOWN, type Unknown } from './verdict.js';
 
 export type TeamRole = 'member' | 'lead';
 
@@ -35,10 +35,20 @@ export class OrganizationFacts {
   private readonly lastRoles = new Map<string, Role>();
   /** When the first entry that is left of a cut chain was made. */
   private beganAt: number | undefined;
+  private toldTenant: string | undefined;
+
+  /** @param tenantOfRow its tenant as its row says, which nothing vouches for */
+  constructor(private readonly tenantOfRow?: string) {}
 
   /** Nothing of its chain was swept. */
   get isWhole(): boolean {
     return this.beganAt === undefined;
+  }
+
+  /** The tenant that it belongs to. Where its first entry was swept, which tells it, its row only says what may excuse a decision. */
+  tenantAs(reading: Reading): string | undefined {
+    if (this.isWhole) return this.toldTenant;
+    return reading === 'at best' ? this.tenantOfRow : undefined;
   }
 
   /** In the order of the chain. */
@@ -52,6 +62,10 @@ export class OrganizationFacts {
     const point = pointOf(opened);
     const capability = stored.capability ?? '';
     switch (stored.event) {
+      case 'admin.organization_created':
+        // It opens the chain: what is appended later under that name moves no organization to another tenant.
+        if (stored.seq === 1) this.toldTenant = text(metadata, 'tenantId');
+        return;
       case 'capability.defined':
       case 'capability.definition_updated':
         return timelineOf(this.definitions, capability).set(point, definitionOf(opened));

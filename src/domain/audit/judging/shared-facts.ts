@@ -4,7 +4,8 @@ import type { StoredEntry } from '../stored-entry.js';
 import { type AgentView, agentAfter, transferred, UNKNOWN_AGENT } from './agent-view.js';
 import type { KnownSweeps } from './completeness.js';
 import { guarded } from './guard.js';
-import { type OpenEntry, openEntry, stampOf } from './open-entry.js';
+import { Houses } from './houses.js';
+import { type OpenEntry, openEntry, stampOf, text } from './open-entry.js';
 import { OrganizationFacts } from './organization-facts.js';
 import { SharedView } from './shared-view.js';
 import type { Reading } from './verdict.js';
@@ -15,8 +16,10 @@ const SWEPT = 'admin.audit_retention_sweep';
 export const SHARED_EVENTS: readonly string[] = [
   'capability.granted', 'capability.config_updated', 'capability.revoked', 'capability.defined', 'capability.definition_updated',
   'capability.definition_removed', 'admin.stop_started', 'admin.stop_ended', 'admin.user_created', 'admin.user_updated',
-  'admin.user_deleted', 'admin.team_changed', SWEPT,
+  'admin.user_deleted', 'admin.team_changed', 'admin.organization_created', SWEPT,
 ];
+/** Those of them that tell who may decide in other organizations of the tenant, too. */
+export const PEOPLE_EVENTS: readonly string[] = ['admin.user_created', 'admin.user_updated', 'admin.user_deleted', SWEPT];
 
 /** Whether the key that signs now has signed what a sweep's entry says: anybody who may append could say it. */
 export type IsOrderedSweep = (entry: OpenEntry) => boolean;
@@ -31,8 +34,8 @@ interface Travelling {
 const NOBODY = new OrganizationFacts();
 
 /**
- * The shared facts of organizations as their chains tell them: definitions, grants of teams, stops, people and their roles, sweeps. Grows
- * with what administrators do, not with what agents do.
+ * The shared facts of organizations as their chains tell them: definitions, grants of teams, stops, people and their roles, tenants,
+ * sweeps. Grows with what administrators do, not with what agents do.
  */
 export class SharedFacts implements KnownSweeps {
   private readonly organizations = new Map<string, OrganizationFacts>();
@@ -43,11 +46,13 @@ export class SharedFacts implements KnownSweeps {
   /** By the ids of entries that tell what nobody can follow: why. */
   private readonly untaken = new Map<string, string>();
   private readonly travelling = new Map<string, Travelling>();
+  private readonly houses = new Houses();
   private readonly views: Readonly<Record<Reading, SharedView>>;
 
-  constructor(private readonly isOrdered: IsOrderedSweep) {
+  /** @param tenants of organizations, as their rows say: asked of those alone whose first entry, which tells it, was swept */
+  constructor(private readonly isOrdered: IsOrderedSweep, private readonly tenants: ReadonlyMap<string, string> = new Map()) {
     const of = (organizationId: string) => this.organizations.get(organizationId) ?? NOBODY;
-    this.views = { 'as told': new SharedView(of, 'as told'), 'at best': new SharedView(of, 'at best') };
+    this.views = { 'as told': new SharedView(of, this.houses, 'as told'), 'at best': new SharedView(of, this.houses, 'at best') };
   }
 
   /** Organizations' entries in the order of their chains; and all of `agent.*` of agents that were transferred, by position. */
@@ -68,6 +73,7 @@ export class SharedFacts implements KnownSweeps {
     if (!opened) return;
     if (stored.event !== SWEPT) facts.tell(opened);
     else if (this.isOrdered(opened)) this.swept(opened);
+    this.houses.told(facts, PEOPLE_EVENTS.includes(stored.event) ? text(opened.metadata, 'userId') : undefined);
   }
 
   read(reading: Reading): SharedView {
@@ -94,7 +100,7 @@ export class SharedFacts implements KnownSweeps {
 
   private factsFor(organizationId: string): OrganizationFacts {
     let facts = this.organizations.get(organizationId);
-    if (!facts) this.organizations.set(organizationId, (facts = new OrganizationFacts()));
+    if (!facts) this.organizations.set(organizationId, (facts = new OrganizationFacts(this.tenants.get(organizationId))));
     return facts;
   }
 

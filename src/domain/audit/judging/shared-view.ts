@@ -3,6 +3,7 @@ import { isHardcoded } from '../../gate/catalogue.js';
 import { PLATFORM_ORGANIZATION } from '../chain.js';
 import type { DefinitionView } from './definition-view.js';
 import { ANY_GRANT, type GrantView } from './grant-view.js';
+import type { Houses } from './houses.js';
 import { catalogueDefinition, type OrganizationFacts, type TeamRole } from './organization-facts.js';
 import { type Moment, spanOf, timeOf, type Timeline } from './overlap.js';
 import { type Reading, UNKNOWN, type Unknown } from './verdict.js';
@@ -18,6 +19,7 @@ function anyDefinition(name: string): DefinitionView {
 export class SharedView {
   constructor(
     private readonly of: (organizationId: string) => OrganizationFacts,
+    private readonly houses: Houses,
     private readonly reading: Reading,
   ) {}
 
@@ -40,8 +42,7 @@ export class SharedView {
   /** Whether a stop of the organization, or of everything, holds: surely or possibly. */
   stopped(organizationId: string, moment: Moment): { readonly surely: boolean; readonly possibly: boolean } {
     let [surely, possibly] = [false, false];
-    // No tree tells the order between an organization and the platform: there it is times that count.
-    const platform = { from: moment.from, to: moment.to };
+    const platform = byTimes(moment);
     for (const [id, asked] of [[organizationId, moment], [PLATFORM_ORGANIZATION, platform]] as const) {
       const facts = this.of(id);
       const { from, to } = spanOf(asked);
@@ -58,13 +59,14 @@ export class SharedView {
   /** Undefined among them: no such account, or none any more. */
   roles(organizationId: string, userId: string, moment: Moment): (Role | undefined)[] {
     const facts = this.of(organizationId);
-    return answers(facts.users.get(userId), moment, undefined, this.isOpen(facts, userId) ? ROLES : []);
+    const here = answers(facts.users.get(userId), moment, undefined, this.isOpen(facts, userId) ? ROLES : []);
+    return [...here, ...this.ownersRole(facts, userId, moment)];
   }
 
   /** Whether there is, or may be, an account that is called so. */
   knows(organizationId: string, userId: string): boolean {
     const facts = this.of(organizationId);
-    return facts.users.has(userId) || this.isOpen(facts);
+    return facts.users.has(userId) || this.isOpen(facts) || this.homesBeside(facts, userId).length > 0 || this.isUntold(facts, userId);
   }
 
   /** @param teamId where it is unknown, any that the user is in */
@@ -77,19 +79,51 @@ export class SharedView {
     return [undefined, ...told.flatMap(([, role]) => answers(role, moment, undefined, [])), ...any];
   }
 
-  /** How many accounts were surely active all the time. */
+  /** How many accounts that act in it were surely active all the time. */
   activeUsers(organizationId: string, moment: Moment): number {
+    const facts = this.of(organizationId);
+    const tenant = facts.tenantAs('as told');
     let active = 0;
-    for (const user of this.of(organizationId).users.values()) {
+    for (const user of facts.users.values()) {
       if (user.during(moment).every((role) => role !== undefined && role !== UNKNOWN)) active++;
     }
+    for (const other of tenant === undefined ? [] : this.houses.organizationsOf(tenant)) {
+      if (other === facts || other.tenantAs('as told') !== tenant) continue;
+      for (const user of other.users.values()) if (user.during(byTimes(moment)).every((role) => role === 'owner')) active++;
+    }
     return active;
+  }
+
+  /** Whoever is an owner in another organization of the tenant acts in this one too, as an owner; nobody else from there does. */
+  private ownersRole(facts: OrganizationFacts, userId: string, moment: Moment): Role[] {
+    if (this.isUntold(facts, userId)) return ['owner'];
+    return this.homesBeside(facts, userId).flatMap((home) =>
+      answers(home.users.get(userId), byTimes(moment), undefined, this.isOpen(home, userId) ? ['owner'] : [])
+        .filter((role) => role === 'owner'));
+  }
+
+  /** Other organizations of the tenant that tell of the account. */
+  private homesBeside(facts: OrganizationFacts, userId: string): OrganizationFacts[] {
+    const tenant = facts.tenantAs(this.reading);
+    if (tenant === undefined) return [];
+    return [...this.houses.homesOf(userId) ?? []].filter((home) => home !== facts && home.tenantAs(this.reading) === tenant);
+  }
+
+  /** Whether all that told of the account may have been swept with an organization of the tenant. */
+  private isUntold(facts: OrganizationFacts, userId: string): boolean {
+    const tenant = facts.tenantAs(this.reading);
+    return this.reading === 'at best' && tenant !== undefined && this.houses.isCut(tenant) && !this.houses.homesOf(userId);
   }
 
   /** Whether what is not told of it, or of one of its people, may be anything. */
   private isOpen(facts: OrganizationFacts, userId?: string): boolean {
     return this.reading === 'at best' && !facts.isWhole && (userId === undefined || !facts.newcomers.has(userId));
   }
+}
+
+/** Of what another organization tells, no tree tells whether it came before: there it is times that count. */
+function byTimes({ from, to }: Moment): Moment {
+  return { from, to };
 }
 
 /** @param any what an unknown answer may be besides what holds where nothing is told */

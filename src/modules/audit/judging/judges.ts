@@ -9,6 +9,7 @@ import type { ReadStatement, RecordKeeper } from '../../../platform/audit/record
 import { orderedSweeps } from './ordered-sweeps.js';
 import { sharedEntries } from './shared-entries.query.js';
 import { subjectRows } from './subject-rows.query.js';
+import { tenantsAround } from './tenants.query.js';
 
 /** Of whom the log is read. */
 export interface JudgedPart {
@@ -29,8 +30,10 @@ export async function judgesOf(
   keepers: readonly RecordKeeper[],
   { organizations, agentId, verifierKeys }: JudgedPart,
 ): Promise<LogJudge[]> {
-  const shared = new SharedFacts(await orderedSweeps(run, verifierKeys));
-  for await (const batch of sharedEntries(run, organizations, 'audit_shared_facts')) for (const entry of batch) shared.add(entry);
+  const tenants = await tenantsAround(run, organizations);
+  const shared = new SharedFacts(await orderedSweeps(run, verifierKeys), tenants);
+  const told = sharedEntries(run, organizations, [...tenants.keys()], 'audit_shared_facts');
+  for await (const batch of told) for (const entry of batch) shared.add(entry);
   const selection: Selection = agentId === undefined ? {} : { chain: agentId };
   const parts: Selection[] = organizations === 'all'
     ? [selection]

@@ -1,4 +1,4 @@
-import { SHARED_EVENTS } from '../../../domain/audit/judging/shared-facts.js';
+import { PEOPLE_EVENTS, SHARED_EVENTS } from '../../../domain/audit/judging/shared-facts.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { ENTRY_COLUMNS, numbered, type EntryRow } from '../entry-rows.js';
@@ -7,7 +7,8 @@ const BATCH = 2_000;
 
 /**
  * Entries that tell what many agents share: those of organizations' own chains, with the first of each, which shows that nothing is cut
- * off; and all about agents that were transferred, also from organizations that are not asked for: an agent brings along what it was.
+ * off; and, from organizations that are not asked for, all about agents that were transferred, since an agent brings along what it was,
+ * and about people of the same tenant, since its owners act in all of it.
  */
 const SHARED = `
   select ${ENTRY_COLUMNS} from audit_entries e
@@ -15,16 +16,24 @@ const SHARED = `
     and e.chain = case e.organization_id when 'org_platform' then 'sys_platform' else 'sys_' || e.organization_id end
     and (e.seq = 1 or e.event = any ($2))
   union all
+  select ${ENTRY_COLUMNS} from unnest($3::text[]) as beside(id)
+  join audit_entries e on e.organization_id = beside.id and e.chain = 'sys_' || beside.id and (e.seq = 1 or e.event = any ($4))
+  union all
   select ${ENTRY_COLUMNS} from audit_entries e
   where e.event like 'agent.%' and e.chain in (
     select t.chain from audit_entries t where t.event = 'agent.transferred' and ($1::text[] is null or t.organization_id = any ($1)))
   order by chain, seq`;
 
-/** @param cursor a name that no other cursor of the transaction has */
+/**
+ * @param house organizations of the same tenants
+ * @param cursor a name that no other cursor of the transaction has
+ */
 export async function* sharedEntries(
-  run: ReadStatement, organizations: readonly string[] | 'all', cursor: string,
+  run: ReadStatement, organizations: readonly string[] | 'all', house: readonly string[], cursor: string,
 ): AsyncGenerator<readonly StoredEntry[]> {
-  await run(`declare ${cursor} no scroll cursor for ${SHARED}`, [organizations === 'all' ? null : organizations, SHARED_EVENTS]);
+  const asked = organizations === 'all' ? null : organizations;
+  const beside = asked ? house.filter((id) => !asked.includes(id)) : [];
+  await run(`declare ${cursor} no scroll cursor for ${SHARED}`, [asked, SHARED_EVENTS, beside, PEOPLE_EVENTS]);
   for (;;) {
     const rows = (await run(`fetch ${BATCH} from ${cursor}`, [])) as EntryRow[];
     if (rows.length > 0) yield rows.map(numbered) as StoredEntry[];
