@@ -62,6 +62,11 @@ function nameless(): World {
   return made;
 }
 
+/** Of an agent that left and came back: how it left, and what it did later; not that it came. */
+function metAgain({ chain, event, payload }: StoredEntry): boolean {
+  return chain === 'agt_1' && !(event === 'agent.transferred' && payload.includes('"direction":"in"'));
+}
+
 function swept() {
   const made = world();
   const cuts = made.sweep('org_a', 14, { agt_1: 4, agt_2: 2, sys_org_a: 2 });
@@ -85,6 +90,7 @@ export function verifierCases(): VerifierCase[] {
   good('valid-range', erased().log, { range: [4, 11] });
   good('valid-agent', erased().log, { agentId: 'agt_2', organizations: ['org_a'] });
   good('valid-person', log, { what: 'person', shows: ({ seq }) => seq % 3 === 0 });
+  good('valid-person-met-again', log, { what: 'person', organizations: ['org_a'], shows: metAgain });
   const [older, newer] = [SIGNER, signerOf(8)];
   const rotated = world();
   rotated.rotate(newer.vkey);
@@ -116,6 +122,8 @@ export function verifierCases(): VerifierCase[] {
     const at = lines.findIndex((one) => one.kind === 'entry' && third(one));
     return [...lines.slice(0, at), rehashed({ ...lines[at]!, capability: 'web.post' }), ...lines.slice(at)];
   });
+  const arrives = (one: Line) => one['organizationId'] === 'org_a' && (one['payload'] as string).includes('"direction":"in"');
+  bad('inserted-after-the-agent-left', ['inserted'], onEntry(arrives, () => undefined), { anchored: () => 0 });
   bad('inserted-beyond-the-head', ['inserted'], (lines) => lines.map((one) =>
     one.kind === 'head' && one['chain'] === 'agt_2' ? { ...one, seq: (one['seq'] as number) - 1 } : one));
   bad('reordered', ['reordered'], (lines) => {

@@ -272,8 +272,9 @@ export class SectionCheck {
     else if (arrives) {
       const goesOn = fromSeq === seq - 1 && fromHash === prevHash;
       if (!goesOn) this.inEntry(entry, 'inserted', 'claims a transfer, but does not continue the entry that it names');
-    } else if (chain.hasLeft) this.inEntry(entry, 'inserted', 'follows the entry with which the agent left this organization');
-    else if (seq === chain.seq + 1 && prevHash !== chain.hash && !chain.isBroken && !isBroken()) {
+    } else if (chain.hasLeft && !this.mayJump(name, chain)) {
+      this.inEntry(entry, 'inserted', 'follows the entry with which the agent left this organization');
+    } else if (seq === chain.seq + 1 && prevHash !== chain.hash && !chain.isBroken && !isBroken()) {
       this.inEntry(entry, 'forked', 'does not continue the entry before it');
     }
     if (seq <= chain.seq) return;
