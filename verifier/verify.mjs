@@ -213,12 +213,12 @@ function readKey(vkey) {
   if (typed?.length !== 33 || typed[0] !== 1 || hex(sha256(utf8(`${name}\n`), typed)).slice(0, 8) !== id) return undefined;
   return { name, id, vkey, publicKey: typed.subarray(1) };
 }
-/** The text of a note and which of `keys` signed it, or what is wrong. Signatures by other keys count for nothing. */
+/** The text of a note and which of `keys` signed it, or what is wrong. Signatures by other keys, and repeated lines, count for nothing. */
 function openNote(note, keys) {
-  const end = note.lastIndexOf('\n\n'), text = note.slice(0, end + 1);
-  if (end < 0 || !note.endsWith('\n') || /[^\n\P{Cc}]/u.test(note)) return 'is no signed note';
+  const end = note.lastIndexOf('\n\n'), text = note.slice(0, end + 1), lines = note.slice(end + 2, -1).split('\n');
+  if (end < 0 || !note.endsWith('\n') || /[^\n\P{Cc}]/u.test(note) || lines.length > 100) return 'is no signed note';
   const signers = [];
-  for (const line of note.slice(end + 2, -1).split('\n')) {
+  for (const line of new Set(lines)) {
     const [, name, encoded] = /^\u2014 (\S+) (\S+)$/.exec(line) ?? [], bytes = unbase64(encoded ?? '');
     if (!bytes || bytes.length < 5) return 'has a malformed signature';
     const key = keys.find((one) => one.name === name && one.id === hex(bytes.subarray(0, 4)));

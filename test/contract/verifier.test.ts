@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { createReadStream, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { verifyLines } from '../../src/domain/audit/verify-lines.js';
@@ -97,6 +97,27 @@ describe('what would overflow a stack', () => {
     const lines = exportOf(log);
     const { verdict } = await verify([...lines.slice(0, 3), `{"kind":"chain","x":${deep(100_000)}}`, ...lines.slice(3)]);
     expect(verdict).toBe('tampered');
+  });
+});
+
+describe('a signature that is repeated', () => {
+  /** How often numbers of 64 bits are made, as only hashing for a signature and reading its points need. */
+  const workOf = async (times: number) => {
+    const lines = linesOfExport(world().log).map((one) =>
+      one.kind === 'checkpoint' ? { ...one, note: (one['note'] as string).replace(/(?<=\n\n).*\n/s, (line) => line.repeat(times)) } : one);
+    const counted = jest.spyOn(BigInt, 'asUintN');
+    try {
+      expect((await verify(seal(lines))).verdict).toBe('valid');
+      return counted.mock.calls.length;
+    } finally {
+      counted.mockRestore();
+    }
+  };
+
+  it('is checked once', async () => {
+    const once = await workOf(1);
+    expect(once).toBeGreaterThan(1_000);
+    expect(await workOf(100)).toBe(once);
   });
 });
 

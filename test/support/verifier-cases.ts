@@ -250,6 +250,7 @@ export function verifierCases(): VerifierCase[] {
     one.kind === 'checkpoint' ? otherKey[n]! : one));
   bad('checkpoint-without-signature', ['checkpoint_invalid'], (lines) => lines.map((one) =>
     one.kind === 'checkpoint' ? { ...one, note: (one['note'] as string).replace(/\n\n[^]*/, '\n\n') } : one));
+  cases.push(...signedOften(log));
   bad('checkpoint-missing', ['checkpoint_invalid'], without((one) => one.kind === 'checkpoint'));
   bad('map-missing', ['checkpoint_invalid'], without((one) => one.kind === 'map'));
   bad('map-of-another-organization', ['checkpoint_invalid'], (lines) => lines.map((one) =>
@@ -290,6 +291,23 @@ export function verifierCases(): VerifierCase[] {
   file('file-not-canonical', ['edited'], whole.map((one, n) => (n === 9 ? one.replace('{', '{ ') : one)));
   file('file-with-doubled-name', ['edited'], whole.map((one, n) => (n === 9 ? one.replace('{', '{"actorId":"root",') : one)));
   return cases;
+}
+
+/** Checkpoints with more signature lines than one. */
+function signedOften(log: MemoryLog): VerifierCase[] {
+  const signedBy = (lines: (line: string) => string) => seal(linesOf(log).map((one) =>
+    one.kind === 'checkpoint' ? { ...one, note: (one['note'] as string).replace(/(?<=\n\n).*\n/s, lines) } : one));
+  const wrong = (line: string) => {
+    const [dash, name, encoded] = line.trimEnd().split(' ') as [string, string, string];
+    const bytes = Buffer.from(encoded, 'base64').map((byte, n) => (n === 40 ? byte ^ 1 : byte));
+    return `${dash} ${name} ${Buffer.from(bytes).toString('base64')}\n`;
+  };
+  const kinds = ['checkpoint_invalid'];
+  return [
+    { name: 'valid-signature-repeated', verdict: 'valid', lines: signedBy((line) => line.repeat(100)), kinds: [] },
+    { name: 'checkpoint-with-too-many-signatures', verdict: 'tampered', lines: signedBy((line) => line.repeat(101)), kinds },
+    { name: 'checkpoint-signed-rightly-and-wrongly', verdict: 'tampered', lines: signedBy((line) => line + wrong(line)), kinds },
+  ];
 }
 
 /** Keys that somebody announces, or has a file name, who has the database and not the key before. */

@@ -85,6 +85,22 @@ describe('signed notes', () => {
     expect(openNote(note + signature, keys)).toMatchObject({ kind: 'open', by: keys });
   });
 
+  it('checks a line once that is repeated', () => {
+    const { key, ...shown } = known('a', 1);
+    let asked = 0;
+    const counted: VerifierKey = {
+      ...shown,
+      get key() {
+        asked++;
+        return key;
+      },
+    };
+    const note = signNote(TEXT, [signer('a', 1)]);
+    const signature = note.slice(note.indexOf('— a'));
+    expect(openNote(note + signature.repeat(99), [counted])).toMatchObject({ kind: 'open', text: TEXT });
+    expect(asked).toBe(1);
+  });
+
   it('refuses to sign what no one could open', () => {
     for (const text of ['', 'no newline', 'tab\t\n', 'half \udc00\n']) expect(() => signNote(text, [signer('a', 1)])).toThrow(TypeError);
     for (const name of ['', 'a b', 'a+b', 'a\nb', 'a\u3000b']) expect(() => signingKey(name, seedOf(1))).toThrow(TypeError);

@@ -134,7 +134,8 @@ function readNote(note: string): { text: string; signatures: NoteSignature[] } |
   if (end === 0 || block === '') return { kind: 'unsigned' };
   const lines = block.slice(0, -1).split('\n');
   if (lines.length > MAX_SIGNATURES) return malformed('it has too many signatures');
-  const signatures = lines.map(readSignature);
+  // A line that is repeated says nothing more, and is not checked again.
+  const signatures = [...new Set(lines)].map(readSignature);
   if (!signatures.every((one) => one !== undefined)) {
     return lines.some((line) => line.startsWith(LINE_START)) ? malformed('a signature line is not one') : { kind: 'unsigned' };
   }
