@@ -87,6 +87,26 @@ describe('values of a customer', () => {
     expect(await columnsWith(server, customer)).toEqual([]);
   });
 
+  test("in another account's subject at the identity provider: theirs, and whoever asked is told, until that account is erased", async () => {
+    const address = `grace-${randomBytes(3).toString('hex')}@example.org`;
+    const other = await aPerson(server, 'member', { organizationId });
+    await server.sql(
+      `insert into user_identities (organization_id, user_id, issuer, subject, claimed_role_since, has_subscription, claims_at, bound_at)
+       select $1, $2, 'https://provider.example', $3, at, true, at, at from clock_timestamp() at`,
+      [organizationId, other.id, address],
+    );
+    (await ask(admin.client, [address])).expect(200);
+    await erased(server);
+    expect(await columnsWith(server, address)).toEqual(['user_identities.subject']);
+    const [erasure] = await erasuresOf(admin.client);
+    expect(erasure).toMatchObject({ state: 'done', counts: { left: { keptIdentities: 1 } } });
+    (await asRoot(server).delete(`/api/v1/users/${other.id}/data`)).expect(200);
+    await erased(server);
+    expect(await columnsWith(server, address)).toEqual([]);
+    const [own] = (await erasuresOf(asRoot(server))).filter(({ userId }) => userId === other.id);
+    expect([own!.state, own!.counts.left]).toEqual(['done', {}]);
+  });
+
   test('the reason is searched as well', async () => {
     (await ask(admin.client, [customer], { reason: `${customer} asked us` })).expect(200);
     await erased(server);

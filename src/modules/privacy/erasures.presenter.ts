@@ -19,7 +19,8 @@ export class ErasureCountsReply {
     type: 'object', additionalProperties: { type: 'integer' },
     description:
       'Rows that still hold some of it: conditions and the like until somebody changes them, actions until they have ended; and ' +
-      '`keptProfiles`, names and addresses of other accounts, which are theirs and stay.',
+      '`keptProfiles` and `keptIdentities`, names and addresses of other accounts, and by what the identity provider knows them, which ' +
+      'are theirs and stay.',
   })
   left!: Record<string, number>;
 }

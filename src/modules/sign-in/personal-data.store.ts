@@ -18,13 +18,9 @@ const OWN: readonly { readonly from: string; readonly columns: Columns }[] = [
   {
     from: 'passwords', columns: { organization_id: id, user_id: id, hash: secret },
   },
-  {
-    from: 'user_identities',
-    columns: { organization_id: id, user_id: id, issuer: code, subject: personal('user_id'), claimed_role: code },
-  },
 ];
 
-/** What deletes at most `$3` rows of a person, by the kind in the counts. Their sessions and passkeys too: others' are searched. */
+/** What deletes at most `$3` rows of a person, by the kind in the counts. Of all but passwords, others' are searched. */
 const DELETE_OWN = {
   sessions: `delete from sessions where organization_id = $1 and id in
     (select id from sessions where organization_id = $1 and user_id = $2 limit $3) returning 1 as one`,
@@ -52,6 +48,11 @@ const SEARCHED: readonly Erasable[] = [
       organization_id: id, id, user_id: id, credential_id: secret, public_key: secret, transports: code, device_type: code,
       name: free('text', { owner: 'user_id' }),
     },
+  },
+  {
+    // A provider may know its people by their addresses; without it nobody would come to their account.
+    kind: 'identities', from: 'user_identities', key: { user_id: 'text', issuer: 'text' },
+    columns: { organization_id: id, user_id: id, issuer: code, subject: personal('user_id', { told: true }), claimed_role: code },
   },
   {
     kind: 'invitations', from: 'invitations', key: { id: 'text' }, head: organizationChain,

@@ -73,7 +73,7 @@ export const free = (form: Form = 'text', more: Partial<PersonalColumn> = {}): P
 /** JSON of the server's with what somebody wrote in it: that alone is searched. */
 export const partly = (part: Part, form: 'json' | 'canonical' = 'json', more: Partial<PersonalColumn> = {}): PersonalColumn =>
   ({ class: 'partly', form, part, ...more });
-/** Of the person whom `owner` names: not searched. */
+/** Of the person whom `owner` names: not searched, unless to tell of it. */
 export const personal = (owner: string, more: Partial<PersonalColumn> = {}): PersonalColumn =>
   ({ class: 'personal', form: 'text', owner, ...more });
 /** Searched, but what decides is never rewritten silently: it is reported as left until somebody has changed it. */
