@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.js';
 import { append, sourceOf, type MemoryLog } from '../../../test/support/memory-log.js';
 import { agentChain } from '../../domain/audit/chain.js';
 import { newId } from '../../domain/ids.js';
@@ -15,14 +16,22 @@ const AGENT = newId('agt');
 class LogInMemory extends LogVerifier {
   readonly log: MemoryLog = { entries: [], heads: [], leaves: [] };
   readings = 0;
+  /** How many were read at a time, and of the same organizations, at the most. */
+  most = { all: 0, same: 0 };
   away = false;
+  private readonly reading: string[] = [];
   private gate: Promise<void> = Promise.resolve();
 
   constructor() {
     super();
+    this.add(AGENT);
+  }
+
+  add(agentId: string): string {
     const stamp = { id: newId('audit'), actorId: 'root', timestamp: new Date(0) };
     const event = { type: 'agent.activated', metadata: { epoch: 1 } } as const;
-    append(this.log, { chain: agentChain('org_a', AGENT), agentId: AGENT, ...event }, stamp);
+    append(this.log, { chain: agentChain('org_a', agentId), agentId, ...event }, stamp);
+    return agentId;
   }
 
   hold(): () => void {
@@ -31,9 +40,14 @@ class LogInMemory extends LogVerifier {
     return open;
   }
 
-  async verify(_scope: Scope, agentId: string | undefined): Promise<Verification> {
+  async verify({ organizations }: Scope, agentId: string | undefined): Promise<Verification> {
     this.readings++;
+    const of = String(organizations);
+    this.reading.push(of);
+    const same = this.reading.filter((one) => one === of).length;
+    this.most = { all: Math.max(this.most.all, this.reading.length), same: Math.max(this.most.same, same) };
     await this.gate;
+    this.reading.splice(this.reading.indexOf(of), 1);
     if (this.away) throw new Error('the database is away');
     return verification(sourceOf(this.log), performance.now(), agentId === undefined ? {} : { agentId });
   }
@@ -55,8 +69,8 @@ class SharedInMemory extends SharedVerifications {
   private async beginNext(scope: string, by: string, takeTurn: TakeTurn): Promise<Begun> {
     const known = this.known.get(scope);
     if (known && !known.ended) return { begunAt: known.begunAt };
-    const inSeconds = await takeTurn(() => Promise.reject(new Error('there is no database here')));
-    if (inSeconds > 0) return { inSeconds };
+    const refused = await takeTurn(() => Promise.reject(new Error('there is no database here')));
+    if (refused) return { refused };
     this.known.set(scope, { begunAt: String(++this.begun), by, ended: false });
     return 'ours';
   }
@@ -219,5 +233,68 @@ describe('verification on request', () => {
       await expect(service.verify(root('a'), unknown)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     }
     expect((await service.verify(root('a'), AGENT)).chains).toBe(1);
+  });
+});
+
+describe('verifications at a time', () => {
+  const inOrganization = (n: number): Caller => ({ ...root(`key ${n}`), scope: scopeOfOrganization(`org_${n}`) });
+  /** Four that run, each of another organization. */
+  const full = async (reader: LogInMemory, service: VerifyLogService) => {
+    const running = [1, 2, 3, 4].map((n) => service.verify(inOrganization(n), undefined));
+    await eventually(() => {
+      expect(reader.readings).toBe(4);
+    });
+    return running;
+  };
+
+  it('are few on a server, and fewer of the same organizations: the others wait, and all are answered', async () => {
+    const reader = new LogInMemory();
+    const service = verifying(reader);
+    const open = reader.hold();
+    const agents = Array.from({ length: 6 }, () => reader.add(newId('agt')));
+    const ofOne = agents.map((agentId, n) => service.verify({ ...inOrganization(0), principal: { kind: 'root', keyHash: `${n}` } }, agentId));
+    const ofMany = agents.map((_, n) => service.verify(inOrganization(n + 1), undefined));
+    await eventually(() => {
+      expect(reader.readings).toBe(4);
+    });
+    open();
+    expect((await Promise.all([...ofOne, ...ofMany])).every(({ valid }) => valid)).toBe(true);
+    expect(reader.most).toEqual({ all: 4, same: 2 });
+  });
+
+  it('that find no place are told so and have begun none; what runs is shared without one, on another replica too', async () => {
+    const [reader, shared, turns] = [new LogInMemory(), new SharedInMemory(), new TurnsInMemory()];
+    const [here, there] = [verifying(reader, turns, shared), verifying(reader, turns, shared)];
+    const open = reader.hold();
+    const running = await full(reader, here);
+    const elsewhere = there.verify(inOrganization(5), undefined);
+    const sharing = [1, 5].map((n) => here.verify({ ...inOrganization(n), principal: { kind: 'root', keyHash: 'x' } }, undefined));
+    await expect(here.verify(inOrganization(6), undefined)).rejects.toMatchObject({
+      code: 'UNAVAILABLE', extras: { headers: { 'Retry-After': '30' } },
+    });
+    open();
+    expect(await Promise.all(sharing)).toEqual([await running[0], await elsewhere]);
+    expect(reader.readings).toBe(5);
+    expect((await here.verify(inOrganization(6), undefined)).valid).toBe(true);
+  });
+
+  it('are as few where what another replica is said to have found is not its word', async () => {
+    class Forged extends SharedInMemory {
+      override begin = async (): Promise<Begun> => ({ begunAt: 'a moment' });
+      override look = async (): Promise<SharedState> => 'doubtful';
+    }
+    const reader = new LogInMemory();
+    const service = verifying(reader, new TurnsInMemory(), new Forged());
+    await Promise.all([1, 2, 3, 4, 5, 6].map((n) => service.verify(inOrganization(n), undefined)));
+    expect([reader.readings, reader.most.all]).toEqual([6, 4]);
+  });
+
+  it('that fail give their place back', async () => {
+    const reader = new LogInMemory();
+    const service = verifying(reader);
+    reader.away = true;
+    for (let n = 0; n < 8; n++) await expect(service.verify(inOrganization(n), undefined)).rejects.toThrow('away');
+    reader.away = false;
+    expect((await service.verify(inOrganization(8), undefined)).valid).toBe(true);
   });
 });

@@ -2,11 +2,13 @@ import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { isId } from '../../domain/ids.js';
+import type { RunStatement } from '../../platform/auth/credential-source.js';
 import type { Caller } from '../../platform/auth/principal.js';
 import type { Scope } from '../../platform/auth/scope.js';
 import { Problem } from '../../platform/http/problem.js';
 import type { Verification } from './verification.js';
-import { SharedVerifications } from './verification/shared-verifications.store.js';
+import { type Begun, SharedVerifications } from './verification/shared-verifications.store.js';
+import { type GiveBack, noPlace, VerificationPlaces } from './verification/verification-places.js';
 import { VerificationTurns } from './verification-turns.store.js';
 
 /** Reads and judges the log of this installation. */
@@ -34,6 +36,7 @@ export class VerifyLogService {
   private readonly running = new Map<string, Promise<Verification | undefined>>();
   /** Tells this process's verifications from those of other replicas. */
   private readonly name = randomUUID();
+  private readonly places = new VerificationPlaces();
 
   constructor(
     private readonly verifier: LogVerifier,
@@ -41,7 +44,10 @@ export class VerifyLogService {
     private readonly shared: SharedVerifications,
   ) {}
 
-  /** @throws Problem RATE_LIMITED for another one within a minute of the last; NOT_FOUND for an agent without any entry */
+  /**
+   * @throws Problem RATE_LIMITED for another one within a minute of the last; NOT_FOUND for an agent without any entry; UNAVAILABLE while
+   * as many run here as may
+   */
   async verify(caller: Caller, agentId: string | undefined): Promise<Verification> {
     if (agentId !== undefined && !isId('agt', agentId)) throw new Problem('NOT_FOUND', 'There is no such agent.');
     const outcome = await this.outcomeOf({ scope: caller.scope, agentId, credential: credentialOf(caller) });
@@ -60,11 +66,27 @@ export class VerifyLogService {
     }
   }
 
-  private async begin(key: string, asked: Asked, since: number): Promise<Verification | undefined> {
-    const begun = await this.shared.begin(key, this.name, (run) => this.turns.take(asked.credential, run));
-    if (begun === 'ours') return this.keep(key, this.run(key, asked));
-    if ('inSeconds' in begun) throw tooSoon(begun.inSeconds);
-    return this.running.get(key) ?? this.keep(key, this.await(key, begun.begunAt, asked, since));
+  private async begin(
+    key: string, asked: Asked, since: number, place = this.places.take(asked.scope),
+  ): Promise<Verification | undefined> {
+    let begun: Begun;
+    try {
+      begun = await this.shared.begin(key, this.name, (run) => this.takeTurn(asked, place, run));
+      if (begun === 'ours') return await this.keep(key, this.run(key, asked));
+    } finally {
+      place?.();
+    }
+    if ('begunAt' in begun) return this.running.get(key) ?? this.keep(key, this.await(key, begun.begunAt, asked, since));
+    if (place) throw begun.refused;
+    const another = await this.places.wait(asked.scope, () => !this.running.has(key));
+    return another && this.begin(key, asked, since, another);
+  }
+
+  /** In a place of this server only: else another replica may still begin it, and no turn is taken. */
+  private async takeTurn({ credential }: Asked, place: GiveBack | undefined, run: RunStatement): Promise<Problem | undefined> {
+    if (!place) return noPlace();
+    const inSeconds = await this.turns.take(credential, run);
+    return inSeconds > 0 ? tooSoon(inSeconds) : undefined;
   }
 
   /** For whoever asks here meanwhile. */
@@ -82,9 +104,18 @@ export class VerifyLogService {
       const state = await this.shared.look(key, begunAt, since);
       if (state === 'gone') return undefined;
       // Somebody has told it who is none of us.
-      if (state === 'doubtful') return this.verifier.verify(scope, agentId, () => undefined);
+      if (state === 'doubtful') return this.verifyAlone(scope, agentId);
       if ('outcome' in state) return state.outcome;
       await delay(LOOK_EVERY_MS);
+    }
+  }
+
+  private async verifyAlone(scope: Scope, agentId: string | undefined): Promise<Verification> {
+    const place = await this.places.wait(scope);
+    try {
+      return await this.verifier.verify(scope, agentId, () => undefined);
+    } finally {
+      place?.();
     }
   }
 

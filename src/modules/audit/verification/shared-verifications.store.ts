@@ -3,6 +3,7 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { RunStatement } from '../../../platform/auth/credential-source.js';
 import { Janitor, sweepBy } from '../../../platform/database/janitor.service.js';
+import type { Problem } from '../../../platform/http/problem.js';
 import { SealedBox } from '../../../platform/secrets/sealed-box.js';
 import type { Verification } from '../verification.js';
 
@@ -14,11 +15,11 @@ const SKEW_MS = 5_000;
 /** What became of a verification that another replica runs: still running, its outcome, nothing, or something that no replica has told. */
 export type SharedState = { readonly running: true } | { readonly outcome: Verification } | 'gone' | 'doubtful';
 
-/** Whether the caller runs it; else when the one that runs was begun, or in how many seconds the caller may begin one. */
-export type Begun = 'ours' | { readonly begunAt: string } | { readonly inSeconds: number };
+/** Whether the caller runs it; else when the one that runs was begun, or why the caller may begin none. */
+export type Begun = 'ours' | { readonly begunAt: string } | { readonly refused: Problem };
 
-/** Takes the caller's turn in the transaction that begins. @returns 0, or the seconds until the turn is the caller's */
-export type TakeTurn = (run: RunStatement) => Promise<number>;
+/** Takes the caller's turn in the transaction that begins. @returns why not, where the turn is not the caller's */
+export type TakeTurn = (run: RunStatement) => Promise<Problem | undefined>;
 
 interface Told {
   readonly endedAt: number;
@@ -65,19 +66,19 @@ export class SharedVerificationsStore extends SharedVerifications {
   }
 
   /** Both or neither: whoever asks at the same time waits for the row, and then sees it run or sees it as it was. */
-  private async beginInTurn(scope: string, by: string, takeTurn: TakeTurn): Promise<'ours' | { inSeconds: number } | undefined> {
+  private async beginInTurn(scope: string, by: string, takeTurn: TakeTurn): Promise<'ours' | { refused: Problem } | undefined> {
     const runner = this.dataSource.createQueryRunner();
     try {
       await runner.startTransaction();
       const run: RunStatement = (sql, parameters) => runner.query(sql, parameters) as ReturnType<RunStatement>;
       const isOurs = (await run(BEGIN, [scope, by, SILENT_SECONDS])).length > 0;
-      const inSeconds = isOurs ? await takeTurn(run) : 0;
-      if (isOurs && inSeconds === 0) {
+      const refused = isOurs ? await takeTurn(run) : undefined;
+      if (isOurs && !refused) {
         await runner.commitTransaction();
         return 'ours';
       }
       await runner.rollbackTransaction();
-      return isOurs ? { inSeconds } : undefined;
+      return refused && { refused };
     } catch (error) {
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
       throw error;
