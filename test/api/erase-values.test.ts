@@ -87,7 +87,7 @@ describe('values of a customer', () => {
     expect(await columnsWith(server, customer)).toEqual([]);
   });
 
-  test("in another account's subject at the identity provider: theirs, and whoever asked is told, until that account is erased", async () => {
+  test("in another account's subject at the identity provider: theirs, and whoever asked is told, until that one is erased", async () => {
     const address = `grace-${randomBytes(3).toString('hex')}@example.org`;
     const other = await aPerson(server, 'member', { organizationId });
     await server.sql(

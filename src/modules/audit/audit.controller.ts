@@ -45,8 +45,8 @@ export class AuditController {
   @ApiOperation({
     summary: 'Verify the audit log',
     description:
-      'Recomputes every hash and every commitment. A credential begins one a minute; who asks while it runs gets its answer. Where as many ' +
-      'run as may, who would begin another is answered 503 with `Retry-After`.',
+      'Recomputes every hash and every commitment. A credential begins one a minute; who asks while it runs gets its answer. Where as ' +
+      'many run as may, who would begin another is answered 503 with `Retry-After`.',
   })
   @Access('audit.verify')
   @Replies(200, VerificationReply)

@@ -252,7 +252,8 @@ describe('verifications at a time', () => {
     const service = verifying(reader);
     const open = reader.hold();
     const agents = Array.from({ length: 6 }, () => reader.add(newId('agt')));
-    const ofOne = agents.map((agentId, n) => service.verify({ ...inOrganization(0), principal: { kind: 'root', keyHash: `${n}` } }, agentId));
+    const inOne = (n: number): Caller => ({ ...inOrganization(0), principal: { kind: 'root', keyHash: `${n}` } });
+    const ofOne = agents.map((agentId, n) => service.verify(inOne(n), agentId));
     const ofMany = agents.map((_, n) => service.verify(inOrganization(n + 1), undefined));
     await eventually(() => {
       expect(reader.readings).toBe(4);
