@@ -9,8 +9,12 @@ const hex = (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2,
 const base64 = (bytes) => btoa(String.fromCharCode(...bytes));
 const base64url = (bytes) => base64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 const unbase64url = (text) => unbase64(text.replaceAll('-', '+').replaceAll('_', '/') + '='.repeat((4 - (text.length % 4)) % 4));
-const join = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
 const attempt = (work) => { try { return work(); } catch { return undefined; } };
+function join(...parts) {
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  for (let n = 0, at = 0; n < parts.length; at += parts[n++].length) joined.set(parts[n], at);
+  return joined;
+}
 /** Only the one spelling that `base64` would write; anything else is undefined. */
 function unbase64(text) {
   const bytes = attempt(() => Uint8Array.from(atob(text), (character) => character.charCodeAt(0)));
@@ -121,8 +125,7 @@ function decodePoint(bytes) {
   return [x, y, 1n, mod(x * y)];
 }
 function encodePoint([x, y, z]) {
-  const inverse = power(z, P - 2n);
-  const encoded = mod(y * inverse) | ((mod(x * inverse) & 1n) << 255n);
+  const inverse = power(z, P - 2n), encoded = mod(y * inverse) | ((mod(x * inverse) & 1n) << 255n);
   return Uint8Array.from({ length: 32 }, (_, n) => Number((encoded >> BigInt(8 * n)) & 255n));
 }
 const BASE = decodePoint(Uint8Array.from({ length: 32 }, (_, n) => (n === 0 ? 0x58 : 0x66)));
@@ -377,8 +380,7 @@ class Check {
   inRun = (chain, from, to, kind, what) => this.found(chain, from, null, kind, `entries ${from} to ${to} of chain ${chain} ${what}`);
   line(bytes) {
     this.counts.lines++; this.counts.bytes += bytes.length + 1;
-    const line = parseCanonical(bytes);
-    const known = Object.hasOwn(LINES, line?.kind ?? '') ? LINES[line.kind] : undefined;
+    const line = parseCanonical(bytes), known = Object.hasOwn(LINES, line?.kind ?? '') ? LINES[line.kind] : undefined;
     // Organizations follow one another; within each, and around them, the order is fixed.
     const opens = ['map', 'section'].includes(line?.kind) && this.rank >= LINES.section.rank && this.rank <= LINES.head.rank;
     const follows = known?.rank > this.rank || (known?.rank === this.rank && line.kind !== 'map');
@@ -641,12 +643,10 @@ class Check {
 }
 // --- 9. Reading -------------------------------------------------------------------------------------------------------------------
 export async function* linesOf(chunks) {
-  let rest = [];
+  const rest = [];
   for await (const chunk of chunks) {
     let from = 0;
-    for (let to = chunk.indexOf(10); to >= 0; from = to + 1, to = chunk.indexOf(10, from), rest = []) {
-      yield rest.length === 0 ? chunk.subarray(from, to) : join(...rest, chunk.subarray(from, to));
-    }
+    for (let to; (to = chunk.indexOf(10, from)) >= 0; from = to + 1) yield join(...rest.splice(0), chunk.subarray(from, to));
     if (from < chunk.length) rest.push(chunk.slice(from));
   }
   if (rest.length > 0) yield join(...rest);

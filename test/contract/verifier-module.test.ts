@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { jcs, parseCanonical, sha256, sha512, verifyEd25519 } from '../../verifier/verify.mjs';
+import { jcs, linesOf, parseCanonical, sha256, sha512, verifyEd25519 } from '../../verifier/verify.mjs';
 import { jcs as serviceJcs } from '../../src/domain/audit/jcs.js';
 import { writeLongExport } from '../support/long-export.js';
 
@@ -83,6 +83,36 @@ describe('canonical JSON', () => {
 
   it('keeps a member named __proto__', () => {
     expect(Object.keys(parseCanonical('{"__proto__":{"a":1}}') as object)).toEqual(['__proto__']);
+  });
+});
+
+describe('the lines of a file', () => {
+  it('are the same, however it comes', async () => {
+    const read = async (bytes: Uint8Array, size: number) => {
+      const chunks = async function* () {
+        for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.slice(at, at + size));
+      };
+      const lines: string[] = [];
+      for await (const one of linesOf(chunks())) lines.push(Buffer.from(one).toString('utf8'));
+      return lines;
+    };
+    await fc.assert(fc.asyncProperty(fc.array(fc.string({ maxLength: 9 })), fc.integer({ min: 1, max: 20 }), async (lines, size) => {
+      const whole = lines.map((one) => one.replaceAll('\n', ' '));
+      expect(await read(Buffer.from(whole.map((one) => `${one}\n`).join('')), size)).toEqual(whole);
+      expect(await read(Buffer.from([...whole, 'cut'].join('\n')), size)).toEqual([...whole, 'cut']);
+    }), { seed, numRuns: 200 });
+  });
+
+  // No list of JavaScript has a member for each byte of it.
+  it('may be longer than 128 MiB', async () => {
+    const [piece, pieces] = [new Uint8Array(2 ** 20).fill(97), 129];
+    const chunks = async function* () {
+      for (let n = 0; n < pieces; n++) yield await Promise.resolve(piece);
+      yield Uint8Array.of(10, 98);
+    };
+    const lengths: number[] = [];
+    for await (const one of linesOf(chunks())) lengths.push(one.length);
+    expect(lengths).toEqual([pieces * piece.length, 1]);
   });
 });
 
