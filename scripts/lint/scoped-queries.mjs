@@ -1,9 +1,10 @@
 // A query without a scope does not compile where it counts: what stores and queries offer takes a Scope (whose data the caller
-// may see), or the Tx of a unit of work that has placed itself by one. What needs neither stands here, with its reason.
+// may see), or the Tx of a unit of work that has placed itself by one, or somebody whom a look-up by one has found. What needs none of
+// these stands here, with its reason.
 import ts from 'typescript';
 import { finding, isTest, walk } from './sources.mjs';
 
-const FIRST = new Set(['Scope', 'Tx']);
+const FIRST = new Set(['Scope', 'Tx', 'FoundPerson']);
 
 /** Class.method → why it may read without a scope. */
 export const WITHOUT_SCOPE = {

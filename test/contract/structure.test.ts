@@ -61,6 +61,7 @@ describe('scope', () => {
     ['a scope, but not first', query('id: string, scope: Scope'), 1],
     ['a scope', query('scope: Scope, id: string'), 0],
     ['a unit of work', query('tx: Tx, id: string'), 0],
+    ['somebody whom a look-up by scope has found', query('person: FoundPerson'), 0],
     ['nothing, and only it itself calls it', query('id: string', 'private'), 0],
   ])('a query that takes %s', async (_, files, findings) => {
     const outcome = await structure(files);

@@ -4,6 +4,15 @@ import { app, obey, within } from './product.mjs';
 
 const holders = app.get(PersonalDataHolders).all();
 
+/** All parts of what a holder knows, the lists of each behind those of the one before. */
+async function whole(holder, tx, userId) {
+  const known = {};
+  for await (const part of holder.about({ id: userId, run: (sql, parameters) => tx.query(sql, parameters) })) {
+    for (const [name, value] of Object.entries(part)) known[name] = Array.isArray(value) ? [...(known[name] ?? []), ...value] : value;
+  }
+  return known;
+}
+
 obey({
   holders: async () => holders.map(({ name, tables }) => ({ name, tables })),
   /** One pass through all holders, each to its end. */
@@ -23,7 +32,7 @@ obey({
   },
   about: async (organizationId, userId) => {
     const known = {};
-    for (const holder of holders) known[holder.name] = await within(organizationId, (tx) => holder.about(tx, userId));
+    for (const holder of holders) known[holder.name] = await within(organizationId, (tx) => whole(holder, tx, userId));
     return known;
   },
 });

@@ -89,7 +89,11 @@ export function verifierCases(): VerifierCase[] {
   good('valid-swept', sweptLog, { cuts });
   good('valid-range', erased().log, { range: [4, 11] });
   good('valid-agent', erased().log, { agentId: 'agt_2', organizations: ['org_a'] });
-  good('valid-person', log, { what: 'person', shows: ({ seq }) => seq % 3 === 0 });
+  const person: ExportOptions = { what: 'person', shows: ({ seq }) => seq % 3 === 0 };
+  good('valid-person', log, person);
+  const goesOn = ['a', 'b', 'c'].map((id): Line => ({ kind: 'records', records: { hitl: { decided: [{ id }] } } }));
+  const several = seal([...linesOf(log, person), ...goesOn]);
+  cases.push({ name: 'valid-person-with-many-records', lines: several, verdict: 'valid', kinds: [] });
   good('valid-person-met-again', log, { what: 'person', organizations: ['org_a'], shows: metAgain });
   const [older, newer] = [SIGNER, signerOf(8)];
   const rotated = world();
@@ -282,10 +286,10 @@ export function verifierCases(): VerifierCase[] {
     } as unknown as RecordedEvent);
     bad(`transferred-${typeof direction === 'string' ? direction : typeof direction}`, ['inserted'], (lines) => lines, {}, sideways.log);
   }
-  const person: ExportOptions = { what: 'person', shows: ({ seq }) => seq % 3 === 0 };
   bad('person-without-proof', ['tree_mismatch'], without((one) => one.kind === 'inclusion'), person);
   const whole = exportOf(log);
   const file = (name: string, kinds: string[], lines: readonly string[]) => cases.push({ name, lines, verdict: 'tampered', kinds });
+  file('person-without-some-records', ['edited'], several.filter((one) => !one.includes('"id":"b"')));
   file('file-cut-off', ['truncated'], whole.slice(0, -1));
   file('file-changed', ['edited'], whole.map((one) => (one.includes('"kind":"export"') ? one.replace('06:00:00', '06:00:01') : one)));
   file('file-not-canonical', ['edited'], whole.map((one, n) => (n === 9 ? one.replace('{', '{ ') : one)));

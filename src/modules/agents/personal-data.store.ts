@@ -5,6 +5,7 @@ import {
   type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
 } from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
+import { type FoundPerson, listAbout } from '../../platform/audit/personal-records.js';
 import { classesOf, code, digest, free, id, secret } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
 
@@ -41,21 +42,23 @@ export class AgentsPersonalData implements PersonalData {
     holders.register(this);
   }
 
-  async about(tx: Tx, userId: string): Promise<JsonObject> {
-    const [known] = await tx.query<{ agents: JsonObject[]; setupTokens: JsonObject[] }>(
-      `select
-         (select coalesce(json_agg(json_build_object('id', a.id, 'name', a.name, 'owned', coalesce(a.owner_id = u.id, false),
-             'registered', a.registered_by = u.id, 'createdAt', a.created_at) order by a.id), '[]')
-          from agents a where a.organization_id = u.organization_id and (a.owner_id = u.id or a.registered_by = u.id)) as agents,
-         (select coalesce(json_agg(json_build_object('id', s.id, 'agentId', s.agent_id, 'issuedAt', s.issued_at) order by s.id), '[]')
-          from setup_tokens s where s.organization_id = u.organization_id and s.issued_by = u.id) as "setupTokens"
-       from users u where u.id = $1`,
-      [userId],
-    );
-    return known ?? {};
+  async *about(person: FoundPerson): AsyncGenerator<JsonObject> {
+    yield* listAbout(person, 'agents', OWN_AGENTS);
+    yield* listAbout(person, 'setupTokens', SETUP_TOKENS);
   }
 
   erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar> {
     return this.rows.erase(tx, TABLES, what, limit, after);
   }
 }
+
+const OWN_AGENTS = `
+  select json_build_object('id', a.id, 'name', a.name, 'owned', coalesce(a.owner_id = u.id, false), 'registered', a.registered_by = u.id,
+    'createdAt', a.created_at) as row
+  from users u join agents a on a.organization_id = u.organization_id and (a.owner_id = u.id or a.registered_by = u.id)
+  where u.id = $1 order by a.id`;
+
+const SETUP_TOKENS = `
+  select json_build_object('id', s.id, 'agentId', s.agent_id, 'issuedAt', s.issued_at) as row
+  from users u join setup_tokens s on s.organization_id = u.organization_id and s.issued_by = u.id
+  where u.id = $1 order by s.id`;

@@ -5,6 +5,7 @@ import {
   type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
 } from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
+import { type FoundPerson, listAbout } from '../../platform/audit/personal-records.js';
 import { classesOf, code, digest, free, id, policy } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
 
@@ -50,20 +51,18 @@ export class CapabilitiesPersonalData implements PersonalData {
     holders.register(this);
   }
 
-  async about(tx: Tx, userId: string): Promise<JsonObject> {
-    const [known] = await tx.query<{ grants: JsonObject[] }>(
-      `select
-         (select coalesce(json_agg(json_build_object('id', g.id, 'capability', g.capability, 'granted', g.granted_by = u.id,
-             'grantedAt', g.granted_at, 'revoked', coalesce(g.revoked_by = u.id, false), 'revokedAt', g.revoked_at) order by g.id), '[]')
-          from capability_grants g
-          where g.organization_id = u.organization_id and (g.granted_by = u.id or g.revoked_by = u.id)) as grants
-       from users u where u.id = $1`,
-      [userId],
-    );
-    return known ?? {};
+  async *about(person: FoundPerson): AsyncGenerator<JsonObject> {
+    yield* listAbout(person, 'grants', OWN_GRANTS);
   }
 
   erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar> {
     return this.rows.erase(tx, TABLES, what, limit, after);
   }
 }
+
+const OWN_GRANTS = `
+  select json_build_object('id', g.id, 'capability', g.capability, 'granted', g.granted_by = u.id, 'grantedAt', g.granted_at,
+    'revoked', coalesce(g.revoked_by = u.id, false), 'revokedAt', g.revoked_at) as row
+  from users u
+  join capability_grants g on g.organization_id = u.organization_id and (g.granted_by = u.id or g.revoked_by = u.id)
+  where u.id = $1 order by g.id`;

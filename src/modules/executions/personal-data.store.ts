@@ -5,11 +5,9 @@ import {
   type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
 } from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
+import { type FoundPerson, rowsAbout, stretchesOf } from '../../platform/audit/personal-records.js';
 import { classesOf, code, digest, free, id, partly, type PersonalRow } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
-
-/** Rows looked at by one statement of a copy. */
-const LOOK = 20_000;
 
 /** None where somebody has put half of a character, or a NUL, into it: the database itself cannot take that apart. */
 const READABLE_SETTLEMENT = String.raw`case when e.settlement::text !~* '\\u(0000|d[89a-f])' then e.settlement end`;
@@ -49,28 +47,14 @@ export class ExecutionsPersonalData implements PersonalData {
     holders.register(this);
   }
 
-  /** In batches: no index finds them by a person. */
-  async about(tx: Tx, userId: string): Promise<JsonObject> {
-    const settled: JsonObject[] = [];
-    const requested: JsonObject[] = [];
-    for (let after: string | null = ''; after !== null;) {
-      const [look]: Look[] = await tx.query<Look>(
-        `with looked_at as materialized (
-           select e.id, e.capability, e.requested_by, e.created_at, ${READABLE_SETTLEMENT} as settlement from executions e
-           where e.organization_id = (select u.organization_id from users u where u.id = $1) and e.id > $2 order by e.id limit $3)
-         select (select max(id) from looked_at) as last,
-           (select coalesce(json_agg(json_build_object('id', id, 'capability', capability, 'outcome', settlement -> 'outcome',
-              'note', settlement -> 'note', 'at', settlement -> 'at') order by id), '[]')
-            from looked_at where settlement ->> 'by' = $1) as settled,
-           (select coalesce(json_agg(json_build_object('id', id, 'capability', capability, 'at', created_at) order by id), '[]')
-            from looked_at where requested_by = $1) as requested`,
-        [userId, after, LOOK],
-      );
-      settled.push(...look!.settled);
-      requested.push(...look!.requested);
-      after = look!.last;
+  /** In stretches: no index finds them by a person. */
+  async *about(person: FoundPerson): AsyncGenerator<JsonObject> {
+    yield { settled: [], requested: [] };
+    for await (const stretch of stretchesOf(person, LAST_OF_STRETCH)) {
+      for await (const rows of rowsAbout<About>(person, ABOUT, stretch)) {
+        yield { settled: rows.flatMap(({ settled }) => settled ?? []), requested: rows.flatMap(({ requested }) => requested ?? []) };
+      }
     }
-    return { settled, requested };
   }
 
   erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar> {
@@ -83,9 +67,23 @@ export class ExecutionsPersonalData implements PersonalData {
   }
 }
 
-interface Look {
-  readonly [member: string]: unknown;
-  readonly last: string | null;
-  readonly settled: JsonObject[];
-  readonly requested: JsonObject[];
+interface About {
+  readonly settled: JsonObject | null;
+  readonly requested: JsonObject | null;
 }
+
+const LAST_OF_STRETCH = `
+  select max(looked_at.id) as last from (
+    select e.id from executions e
+    where e.organization_id = (select u.organization_id from users u where u.id = $1) and e.id > $2 order by e.id limit $3) looked_at`;
+
+const ABOUT = `
+  select
+    case when e.settlement ->> 'by' = $1 then json_build_object('id', e.id, 'capability', e.capability,
+      'outcome', e.settlement -> 'outcome', 'note', e.settlement -> 'note', 'at', e.settlement -> 'at') end as settled,
+    case when e.requested_by = $1 then json_build_object('id', e.id, 'capability', e.capability, 'at', e.created_at) end as requested
+  from (
+    select e.id, e.capability, e.requested_by, e.created_at, ${READABLE_SETTLEMENT} as settlement from executions e
+    where e.organization_id = (select u.organization_id from users u where u.id = $1) and e.id > $2 and e.id <= $3) e
+  where e.settlement ->> 'by' = $1 or e.requested_by = $1
+  order by e.id`;

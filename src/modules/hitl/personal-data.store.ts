@@ -7,13 +7,12 @@ import {
   type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
 } from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows, type Touched } from '../../platform/audit/personal-rows.store.js';
+import { type FoundPerson, listAbout, rowsAbout, stretchesOf } from '../../platform/audit/personal-records.js';
 import { classesOf, code, digest, free, id, partly, type PersonalRow, secret } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { ExecutionsPersonalData } from '../executions/personal-data.store.js';
 import { CancelErasedService } from './cancel-erased.service.js';
 
-/** Rows looked at by one statement of a copy. */
-const LOOK = 20_000;
 /** What an approved action runs with, or was approved for. */
 const RUNS_WITH = ['input', 'context', 'action', 'edit_diff', 'requested_input', 'initiators'];
 
@@ -72,33 +71,14 @@ export class HitlPersonalData implements PersonalData {
   }
 
   /** What they decided and changed, and what they wrote about it; never what they were asked, which is of others. */
-  async about(tx: Tx, userId: string): Promise<JsonObject> {
-    const decided: JsonObject[] = [];
-    const edited: JsonObject[] = [];
-    for (let after: string | null = ''; after !== null;) {
-      const [look]: Look[] = await tx.query<Look>(
-        `with looked_at as materialized (
-           select q.id, q.capability, q.decision_outcome, q.decided_by, q.decided_at, q.note, q.edited_by, q.edited_at
-           from hitl_requests q
-           where q.organization_id = (select u.organization_id from users u where u.id = $1) and q.id > $2 order by q.id limit $3)
-         select (select max(id) from looked_at) as last,
-           (select coalesce(json_agg(json_build_object('id', id, 'capability', capability, 'outcome', decision_outcome, 'at', decided_at,
-              'note', note) order by id), '[]') from looked_at where decided_by = $1) as decided,
-           (select coalesce(json_agg(json_build_object('id', id, 'capability', capability, 'at', edited_at) order by id), '[]')
-            from looked_at where edited_by = $1) as edited`,
-        [userId, after, LOOK],
-      );
-      decided.push(...look!.decided);
-      edited.push(...look!.edited);
-      after = look!.last;
+  async *about(person: FoundPerson): AsyncGenerator<JsonObject> {
+    yield { decided: [], edited: [] };
+    for await (const stretch of stretchesOf(person, LAST_OF_STRETCH)) {
+      for await (const rows of rowsAbout<About>(person, ABOUT, stretch)) {
+        yield { decided: rows.flatMap(({ decided }) => decided ?? []), edited: rows.flatMap(({ edited }) => edited ?? []) };
+      }
     }
-    const votes = await tx.query<{ vote: JsonObject }>(
-      `select json_build_object('id', v.request_id, 'version', v.version, 'at', v.voted_at, 'note', v.note) as vote from hitl_votes v
-       where v.organization_id = (select u.organization_id from users u where u.id = $1) and v.voter = $1
-       order by v.request_id, v.version`,
-      [userId],
-    );
-    return { decided, edited, votes: votes.map(({ vote }) => vote) };
+    yield* listAbout(person, 'votes', VOTES);
   }
 
   erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar> {
@@ -106,12 +86,30 @@ export class HitlPersonalData implements PersonalData {
   }
 }
 
-interface Look {
-  readonly [member: string]: unknown;
-  readonly last: string | null;
-  readonly decided: JsonObject[];
-  readonly edited: JsonObject[];
+interface About {
+  readonly decided: JsonObject | null;
+  readonly edited: JsonObject | null;
 }
+
+const LAST_OF_STRETCH = `
+  select max(looked_at.id) as last from (
+    select q.id from hitl_requests q
+    where q.organization_id = (select u.organization_id from users u where u.id = $1) and q.id > $2 order by q.id limit $3) looked_at`;
+
+const ABOUT = `
+  select
+    case when q.decided_by = $1 then json_build_object('id', q.id, 'capability', q.capability, 'outcome', q.decision_outcome,
+      'at', q.decided_at, 'note', q.note) end as decided,
+    case when q.edited_by = $1 then json_build_object('id', q.id, 'capability', q.capability, 'at', q.edited_at) end as edited
+  from hitl_requests q
+  where q.organization_id = (select u.organization_id from users u where u.id = $1) and q.id > $2 and q.id <= $3
+    and (q.decided_by = $1 or q.edited_by = $1)
+  order by q.id`;
+
+const VOTES = `
+  select json_build_object('id', v.request_id, 'version', v.version, 'at', v.voted_at, 'note', v.note) as row from hitl_votes v
+  where v.organization_id = (select u.organization_id from users u where u.id = $1) and v.voter = $1
+  order by v.request_id, v.version`;
 
 /** Somebody may still decide on it, or what they approved may still begin. */
 function isLive({ status, execution_status }: PersonalRow): boolean {

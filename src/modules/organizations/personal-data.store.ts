@@ -5,6 +5,7 @@ import {
   type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
 } from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
+import { type FoundPerson, listAbout } from '../../platform/audit/personal-records.js';
 import { classesOf, code, digest, free, id, personal, secret } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { PersonalKeyStore } from './personal-key.store.js';
@@ -70,22 +71,29 @@ export class OrganizationsPersonalData implements PersonalData {
     holders.register(this);
   }
 
-  async about(tx: Tx, userId: string): Promise<JsonObject> {
-    const [known] = await tx.query<{ account: JsonObject; keys: JsonObject[]; stops: JsonObject[] }>(
-      `select json_build_object('id', u.id, 'organizationId', u.organization_id, 'email', u.email, 'name', u.name,
-           'avatarUrl', u.avatar_url, 'role', u.role, 'status', u.status, 'createdAt', u.created_at, 'endedAt', u.ended_at) as account,
-         (select coalesce(json_agg(json_build_object('id', k.id, 'name', k.name, 'createdAt', k.created_at,
-             'expiresAt', k.expires_at, 'revokedAt', k.revoked_at) order by k.id), '[]')
-          from personal_keys k where k.organization_id = u.organization_id and k.user_id = u.id) as keys,
-         (select coalesce(json_agg(json_build_object('id', s.id, 'reason', s.reason, 'madeAt', s.made_at) order by s.id), '[]')
-          from stops s where s.organization_id = u.organization_id and s.made_by = u.id) as stops
-       from users u where u.id = $1`,
-      [userId],
-    );
-    return known ?? {};
+  async *about(person: FoundPerson): AsyncGenerator<JsonObject> {
+    for (const { account } of (await person.run(ACCOUNT, [person.id])) as { account: JsonObject }[]) yield { account };
+    yield* listAbout(person, 'keys', KEYS);
+    yield* listAbout(person, 'stops', STOPS);
   }
 
   erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar> {
     return this.rows.erase(tx, this.erasable, what, limit, after);
   }
 }
+
+const ACCOUNT = `
+  select json_build_object('id', u.id, 'organizationId', u.organization_id, 'email', u.email, 'name', u.name, 'avatarUrl', u.avatar_url,
+    'role', u.role, 'status', u.status, 'createdAt', u.created_at, 'endedAt', u.ended_at) as account
+  from users u where u.id = $1`;
+
+const KEYS = `
+  select json_build_object('id', k.id, 'name', k.name, 'createdAt', k.created_at, 'expiresAt', k.expires_at, 'revokedAt', k.revoked_at)
+    as row
+  from users u join personal_keys k on k.organization_id = u.organization_id and k.user_id = u.id
+  where u.id = $1 order by k.id`;
+
+const STOPS = `
+  select json_build_object('id', s.id, 'reason', s.reason, 'madeAt', s.made_at) as row
+  from users u join stops s on s.organization_id = u.organization_id and s.made_by = u.id
+  where u.id = $1 order by s.id`;

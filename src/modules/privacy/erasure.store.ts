@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import type { JsonObject } from '../../domain/json.js';
+import { type FoundPerson, listAbout } from '../../platform/audit/personal-records.js';
 import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { Problem } from '../../platform/http/problem.js';
@@ -9,6 +11,10 @@ import type { ChainRange, Erasure, ErasureCounts, ErasureKey, ErasurePlace, Eras
 const COLUMNS = `e.organization_id as "organizationId", e.id, e.kind, e.user_id as "userId", e.texts, e.reason, e.state,
   e.asked_by as "askedBy", e.confirmed_by as "confirmedBy", e.place, e.place::text as "placeText", e.counts, e.asked_at as "askedAt",
   e.ended_at as "endedAt"`;
+
+const ABOUT = `
+  select json_build_object('id', e.id, 'state', e.state, 'askedAt', e.asked_at) as row from erasures e
+  where e.user_id = $1 or e.asked_by = $1 or e.confirmed_by = $1 order by e.id`;
 
 /** Ranges at once: an organization may have more agents than one statement should look through. */
 export const RANGES_AT_ONCE = 50;
@@ -159,11 +165,8 @@ export class ErasureStore {
   }
 
   /** Erasures of a user, or asked for by them. */
-  async about(tx: Tx, userId: string): Promise<{ id: string; state: string; askedAt: Date }[]> {
-    return tx.query(
-      `select id, state, asked_at as "askedAt" from erasures where user_id = $1 or asked_by = $1 or confirmed_by = $1 order by id`,
-      [userId],
-    );
+  about(person: FoundPerson): AsyncGenerator<JsonObject> {
+    return listAbout(person, 'erasures', ABOUT);
   }
 
   async reasons(tx: Tx, organizationId: string, after: string, limit: number): Promise<{ id: string; reason: string | null }[]> {

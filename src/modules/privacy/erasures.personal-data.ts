@@ -5,6 +5,7 @@ import type { JsonObject } from '../../domain/json.js';
 import {
   type ColumnClass, type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
 } from '../../platform/audit/personal-data.js';
+import type { FoundPerson } from '../../platform/audit/personal-records.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { ErasureStore } from './erasure.store.js';
 
@@ -26,9 +27,8 @@ export class ErasuresPersonalData implements PersonalData {
     holders.register(this);
   }
 
-  async about(tx: Tx, userId: string): Promise<JsonObject> {
-    const erasures = await this.store.about(tx, userId);
-    return { erasures: erasures.map(({ id, state, askedAt }) => ({ id, state, askedAt: askedAt.toISOString() })) };
+  about(person: FoundPerson): AsyncGenerator<JsonObject> {
+    return this.store.about(person);
   }
 
   async erase(tx: Tx, { organizationId, texts }: ErasureTarget, limit: number, after = ''): Promise<ErasedSoFar> {

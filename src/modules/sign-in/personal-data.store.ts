@@ -5,6 +5,7 @@ import {
   type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
 } from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
+import { type FoundPerson, listAbout } from '../../platform/audit/personal-records.js';
 import { classesOf, code, type Columns, digest, free, id, personal, secret } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
 import { voidInvitations } from './invitations/void-invitations.store.js';
@@ -84,28 +85,8 @@ export class SignInPersonalData implements PersonalData {
     holders.register(this);
   }
 
-  async about(tx: Tx, userId: string): Promise<JsonObject> {
-    const [known] = await tx.query<JsonObject>(
-      `select
-         (select coalesce(json_agg(json_build_object('id', s.id, 'method', s.method, 'createdAt', s.created_at,
-             'lastUsedAt', s.last_used_at, 'expiresAt', s.expires_at, 'userAgent', s.user_agent, 'address', s.address,
-             'endedAt', s.ended_at) order by s.id), '[]')
-          from sessions s where s.organization_id = u.organization_id and s.user_id = u.id) as sessions,
-         (select coalesce(json_agg(json_build_object('id', p.id, 'name', p.name, 'createdAt', p.created_at,
-             'lastUsedAt', p.last_used_at) order by p.id), '[]')
-          from passkeys p where p.organization_id = u.organization_id and p.user_id = u.id) as passkeys,
-         (select coalesce(json_agg(json_build_object('issuer', i.issuer, 'subject', i.subject, 'boundAt', i.bound_at)
-             order by i.issuer), '[]')
-          from user_identities i where i.organization_id = u.organization_id and i.user_id = u.id) as identities,
-         (select coalesce(json_agg(json_build_object('changedAt', p.changed_at)), '[]')
-          from passwords p where p.organization_id = u.organization_id and p.user_id = u.id) as passwords,
-         (select coalesce(json_agg(json_build_object('id', i.id, 'email', i.email, 'name', i.name, 'role', i.role,
-             'createdAt', i.created_at, 'expiresAt', i.expires_at, 'acceptedAt', i.accepted_at) order by i.id), '[]')
-          from invitations i where i.organization_id = u.organization_id and i.user_id = u.id) as invitations
-       from users u where u.id = $1`,
-      [userId],
-    );
-    return known ?? {};
+  async *about(person: FoundPerson): AsyncGenerator<JsonObject> {
+    for (const [name, sql] of Object.entries(LISTS)) yield* listAbout(person, name, sql);
   }
 
   async erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar> {
@@ -131,3 +112,29 @@ export class SignInPersonalData implements PersonalData {
     return left < limit ? { counts, next: OWN_GONE } : { counts };
   }
 }
+
+/** What a copy lists. */
+const LISTS = {
+  sessions: `
+    select json_build_object('id', s.id, 'method', s.method, 'createdAt', s.created_at, 'lastUsedAt', s.last_used_at,
+      'expiresAt', s.expires_at, 'userAgent', s.user_agent, 'address', s.address, 'endedAt', s.ended_at) as row
+    from users u join sessions s on s.organization_id = u.organization_id and s.user_id = u.id
+    where u.id = $1 order by s.id`,
+  passkeys: `
+    select json_build_object('id', p.id, 'name', p.name, 'createdAt', p.created_at, 'lastUsedAt', p.last_used_at) as row
+    from users u join passkeys p on p.organization_id = u.organization_id and p.user_id = u.id
+    where u.id = $1 order by p.id`,
+  identities: `
+    select json_build_object('issuer', i.issuer, 'subject', i.subject, 'boundAt', i.bound_at) as row
+    from users u join user_identities i on i.organization_id = u.organization_id and i.user_id = u.id
+    where u.id = $1 order by i.issuer`,
+  passwords: `
+    select json_build_object('changedAt', p.changed_at) as row
+    from users u join passwords p on p.organization_id = u.organization_id and p.user_id = u.id
+    where u.id = $1`,
+  invitations: `
+    select json_build_object('id', i.id, 'email', i.email, 'name', i.name, 'role', i.role, 'createdAt', i.created_at,
+      'expiresAt', i.expires_at, 'acceptedAt', i.accepted_at) as row
+    from users u join invitations i on i.organization_id = u.organization_id and i.user_id = u.id
+    where u.id = $1 order by i.id`,
+} as const;

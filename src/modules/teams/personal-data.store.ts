@@ -5,6 +5,7 @@ import {
   type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
 } from '../../platform/audit/personal-data.js';
 import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
+import { type FoundPerson, listAbout } from '../../platform/audit/personal-records.js';
 import { classesOf, code, free, id } from '../../platform/audit/personal-table.js';
 import type { Tx } from '../../platform/database/tx.js';
 
@@ -32,20 +33,17 @@ export class TeamsPersonalData implements PersonalData {
     holders.register(this);
   }
 
-  async about(tx: Tx, userId: string): Promise<JsonObject> {
-    const [known] = await tx.query<{ memberships: JsonObject[] }>(
-      `select coalesce(json_agg(json_build_object('teamId', m.team_id, 'team', t.name, 'role', m.role, 'since', m.since)
-         order by m.team_id), '[]') as memberships
-       from users u
-       join team_members m on m.organization_id = u.organization_id and m.user_id = u.id
-       join teams t on t.organization_id = m.organization_id and t.id = m.team_id
-       where u.id = $1`,
-      [userId],
-    );
-    return { memberships: known!.memberships };
+  async *about(person: FoundPerson): AsyncGenerator<JsonObject> {
+    yield* listAbout(person, 'memberships', MEMBERSHIPS);
   }
 
   erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar> {
     return this.rows.erase(tx, TABLES, what, limit, after);
   }
 }
+
+const MEMBERSHIPS = `
+  select json_build_object('teamId', m.team_id, 'team', t.name, 'role', m.role, 'since', m.since) as row from users u
+  join team_members m on m.organization_id = u.organization_id and m.user_id = u.id
+  join teams t on t.organization_id = m.organization_id and t.id = m.team_id
+  where u.id = $1 order by m.team_id`;

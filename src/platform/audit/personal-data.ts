@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { JsonObject } from '../../domain/json.js';
 import type { Tx } from '../database/tx.js';
+import type { FoundPerson } from './personal-records.js';
 
 /**
  * What a column may hold. `personal`: of a known person, and `free`: whatever somebody wrote, are erased from, and so is `partly`: JSON
@@ -34,8 +35,8 @@ export interface PersonalData {
   readonly name: string;
   /** Table → column → class, of every column of the module's own tables that can hold text. */
   readonly tables: Readonly<Record<string, Readonly<Record<string, ColumnClass>>>>;
-  /** What it holds about a person, for the copy that they may ask for. */
-  about(tx: Tx, userId: string): Promise<JsonObject>;
+  /** What it holds about a person, for the copy that they may ask for: in parts, of which the lists go on one another. */
+  about(person: FoundPerson): AsyncIterable<JsonObject>;
   /** Erases from at most `limit` rows behind `after`. Doing it again changes nothing. */
   erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar>;
 }

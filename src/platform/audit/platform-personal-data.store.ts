@@ -37,8 +37,8 @@ export class PlatformPersonalData implements PersonalData {
   }
 
   /** Nothing here is found by a person: answers are kept under a digest, for a day, and effects name ids. */
-  about(): Promise<JsonObject> {
-    return Promise.resolve({});
+  async *about(): AsyncGenerator<JsonObject> {
+    yield await Promise.resolve({});
   }
 
   async erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar> {

@@ -5,7 +5,7 @@ import { checkpoint } from '../../../../test/support/memory-log.js';
 import { INSTANCE, MADE_AT, noteOf, SIGNER } from '../../../../test/support/export-maker.js';
 import { ORGANIZATIONS, World, world } from '../../../../test/support/verifier-world.js';
 import { agentChain } from '../chain.js';
-import { readLine, type ExportLine } from '../export-lines.js';
+import { readLine, type ExportLine, type LineOf } from '../export-lines.js';
 import { signingKey } from '../note.js';
 import { inclusionProof } from '../tree/proofs.js';
 import { hashText, leafHash } from '../tree/rfc6962.js';
@@ -14,6 +14,7 @@ import { verifyLines } from '../verify-lines.js';
 import type { ExportSource } from './export-source.js';
 import { logLines, type ExportSelection } from './log-lines.js';
 import { personLines, type Tally } from './person-lines.js';
+import type { HeldPart } from './record-lines.js';
 import { sealed, type ExportFormat } from './seal.js';
 
 const KEY = signingKey(INSTANCE, Buffer.alloc(32, 7).toString('base64'));
@@ -24,6 +25,11 @@ async function textOf(lines: AsyncIterable<ExportLine>, format: ExportFormat = '
   const parts: string[] = [];
   for await (const part of sealed(lines, KEY, format, tally)) parts.push(part);
   return parts.join('');
+}
+
+/** What modules hold of a person. */
+async function* held(...parts: readonly HeldPart[]): AsyncGenerator<HeldPart> {
+  for (const part of parts) yield await Promise.resolve(part);
 }
 
 const linesOf = (text: string) => text.trimEnd().split('\n');
@@ -214,7 +220,7 @@ describe('what a file does not show of what is remembered', () => {
 
   it('no file of a person can show', async () => {
     const { older, source } = await grown();
-    const person = { userId: 'usr_ada', organizations: ['org_a'], profile: {}, records: {} };
+    const person = { userId: 'usr_ada', organizations: ['org_a'], profile: {}, held: held() };
     const found = await bothOf(await textOf(personLines(source, person, MADE_AT, { withheld: 0 })), older);
     expect(found).toEqual([ask('org_a'), ask('platform')].map((one) => ({ ...one, size: expect.any(Number) })));
     expect(found.map((one) => 'ask' in one)).toEqual([false, false]);
@@ -386,7 +392,7 @@ describe('what was tampered with', () => {
 });
 
 describe("a person's export", () => {
-  const SELECTION = { userId: 'usr_ada', organizations: ['org_a', 'org_b'], profile: { name: 'Ada' }, records: { keys: [] } };
+  const SELECTION = { userId: 'usr_ada', organizations: ['org_a', 'org_b'], profile: { name: 'Ada' } };
 
   function facts(made: World): MemoryFacts {
     const own = made.log.entries.filter((one) => one.actorId === 'usr_ada');
@@ -398,7 +404,8 @@ describe("a person's export", () => {
     await checkpoint(made.log, KEY);
     made.call('org_a', 'agt_1', 70);
     const tally = { withheld: 0 };
-    const text = await textOf(personLines(exportSourceOf(made.log, KEY, facts(made)), SELECTION, MADE_AT, tally), 'jsonl', tally);
+    const selection = { ...SELECTION, held: held({ holder: 'organizations', part: { keys: [] } }) };
+    const text = await textOf(personLines(exportSourceOf(made.log, KEY, facts(made)), selection, MADE_AT, tally), 'jsonl', tally);
     const result = await judged(text);
     sound(result, 'valid_unanchored');
     const own = made.log.entries.filter((one) => one.actorId === 'usr_ada' && one.organizationId !== 'org_platform');
@@ -406,15 +413,34 @@ describe("a person's export", () => {
     expect(tally.withheld).toBeGreaterThan(0);
     expect(text).not.toContain('example.org');
     expect(text).toContain('203.0.113.7');
-    expect(text).toContain('"records":{"keys":[]}');
+    expect(text).toContain('"records":{"organizations":{"keys":[]}}');
   });
 
   it('needs no checkpoint, and no entry', async () => {
     const made = world();
-    const text = await textOf(personLines(exportSourceOf(made.log, KEY, facts(made)), SELECTION, MADE_AT, { withheld: 0 }));
+    const source = exportSourceOf(made.log, KEY, facts(made));
+    const text = await textOf(personLines(source, { ...SELECTION, held: held() }, MADE_AT, { withheld: 0 }));
     sound(await judged(text), 'valid_unanchored');
-    const none = await textOf(personLines(await signed(made), { ...SELECTION, userId: 'usr_none' }, MADE_AT, { withheld: 0 }));
-    sound(await judged(none));
+    const nobody = { ...SELECTION, userId: 'usr_none', held: held() };
+    sound(await judged(await textOf(personLines(await signed(made), nobody, MADE_AT, { withheld: 0 }))));
+  });
+
+  it('holds what modules know of them in as many lines as it takes, and both readers want all of these', async () => {
+    const parts = Array.from({ length: 12 }, (_, part) => ({
+      holder: 'hitl', part: { decided: Array.from({ length: 100 }, (_one, n) => ({ id: `request ${part}.${n}` })) },
+    }));
+    const rows = parts.flatMap(({ part }) => part.decided);
+    const source = await signed(world());
+    const text = await textOf(personLines(source, { ...SELECTION, held: held(...parts) }, MADE_AT, { withheld: 0 }));
+    expect(kindsOf(text, 'records').map((one) => (one as LineOf<'records'>).records['hitl'])).toEqual([
+      { decided: rows.slice(0, 500) }, { decided: rows.slice(500, 1_000) }, { decided: rows.slice(1_000) },
+    ]);
+    expect(await toldOf(text)).toEqual([]);
+    const lines = linesOf(text);
+    const second = lines.findIndex((one) => one.includes('"request 5.0"'));
+    const lacking = lines.filter((_, n) => n !== second).join('\n');
+    expect((await judged(lacking)).breaks.map(({ kind }) => kind)).toEqual(['edited']);
+    expect((await readHere(lacking, [])).breaks.map(({ kind }) => kind)).toEqual(['edited']);
   });
 });
 

@@ -3,10 +3,11 @@ import type { StoredCheckpoint } from '../checkpoint.js';
 import { disclosuresText, type Disclosure } from '../commitments.js';
 import { keyMembers, line, skeletonLine, type ExportLine } from '../export-lines.js';
 import { commitmentsOf, readPayload } from '../payload.js';
-import { isText, writableObject } from '../shown-values.js';
+import { isText } from '../shown-values.js';
 import type { StoredEntry } from '../stored-entry.js';
 import type { ExportSource, PersonsEntry } from './export-source.js';
 import { checkpointLines, erasureLines, inclusionLine, mapLine } from './log-lines.js';
+import { type HeldPart, recordLines } from './record-lines.js';
 
 /** Whose copy it is. */
 export interface PersonSelection {
@@ -14,8 +15,8 @@ export interface PersonSelection {
   /** Where they have left entries. */
   readonly organizations: readonly string[];
   readonly profile: JsonObject;
-  /** What modules hold of them besides. */
-  readonly records: JsonObject;
+  /** What modules hold of them besides; read while the file is made. */
+  readonly held: AsyncIterable<HeldPart>;
 }
 
 /** Counts what an export leaves out, for its manifest. */
@@ -33,13 +34,13 @@ const OWN_WORDS: readonly string[] = ['/metadata/comment', '/metadata/note', '/m
 export async function* personLines(
   source: ExportSource, selection: PersonSelection, madeAt: string, tally: Tally,
 ): AsyncGenerator<ExportLine> {
-  const { userId, organizations, profile, records } = selection;
+  const { userId, organizations, profile, held } = selection;
   const { instance } = source;
   yield line('export', { v: 1, what: 'person', instance, organizations, madeAt, userId, ...keyMembers(await source.keys()) });
   const checkpoints = yield* checkpointLines(source, organizations);
   for (const id of organizations) yield* sectionLines(source, id, userId, checkpoints.get(id), tally);
   yield line('profile', { profile });
-  yield line('records', { records: writableObject(records) });
+  yield* recordLines(held);
 }
 
 async function* sectionLines(

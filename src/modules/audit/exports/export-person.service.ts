@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { reachOf } from '../../../domain/access/access.js';
 import { organizationChain } from '../../../domain/audit/chain.js';
 import { personLines } from '../../../domain/audit/export/person-lines.js';
+import type { HeldPart } from '../../../domain/audit/export/record-lines.js';
 import type { JsonObject } from '../../../domain/json.js';
 import { PersonalDataHolders } from '../../../platform/audit/personal-data.js';
+import type { FoundPerson } from '../../../platform/audit/personal-records.js';
 import { type Caller, kindOf } from '../../../platform/auth/principal.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
 import { Problem } from '../../../platform/http/problem.js';
@@ -30,23 +32,28 @@ export class ExportPersonService {
     assertMayExport(caller, userId);
     await this.desk.serve(call, async (source, { run }) => {
       const others = (await organizationsAbout(run, caller.scope, userId)).filter((id) => id !== user.organizationId);
-      const records = await this.collect(user, format);
+      await this.recordRequest(user, format);
       const profile = { ...presentUser(user) } satisfies JsonObject;
-      const selection = { userId, organizations: [user.organizationId, ...others], profile, records };
+      const selection = { userId, organizations: [user.organizationId, ...others], profile, held: this.held({ id: userId, run }) };
       const tally = { withheld: 0 };
       return { name: `countersign-${userId}`, tally, lines: (madeAt) => personLines(source, selection, madeAt, tally) };
     });
   }
 
-  /** What modules hold of them, and the record that it was asked for, in one unit of work. */
-  private collect({ id, organizationId }: UserRow, format: string): Promise<JsonObject> {
+  /** In a unit of work that reads nothing: the head that it has is the one that an emergency stop waits for. */
+  private async recordRequest({ id, organizationId }: UserRow, format: string): Promise<void> {
     const chain = organizationChain(organizationId);
-    return this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
-      const records: JsonObject = {};
-      for (const holder of this.holders.all()) records[holder.name] = await holder.about(tx, id);
+    await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
       tx.record(chain, { type: 'gdpr.export_requested', metadata: { userId: id, format } });
-      return records;
+      await Promise.resolve();
     });
+  }
+
+  /** What modules hold of them, of the moment of which the file is. */
+  private async *held(person: FoundPerson): AsyncGenerator<HeldPart> {
+    for (const holder of this.holders.all()) {
+      for await (const part of holder.about(person)) yield { holder: holder.name, part };
+    }
   }
 }
 

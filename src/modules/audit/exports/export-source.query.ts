@@ -3,6 +3,7 @@ import type { NextKey } from '../../../domain/audit/next-key.js';
 import { verifierKey } from '../../../domain/audit/note.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { fetched } from '../../../platform/database/fetched.js';
 import { askable, ENTRY_COLUMNS, type EntryRow, numbered, type Row } from '../entry-rows.js';
 import { erasureNotes } from '../erasures/erasure-notes.query.js';
 import { sweepNotes } from '../sweep-entries.query.js';
@@ -61,19 +62,6 @@ export async function sqlExportSource(run: ReadStatement, seed: string): Promise
       for await (const found of rows<Row<PersonsEntry>>(ABOUT, [organizationId, userId], ENTRIES)) yield found.map(numbered);
     },
   };
-}
-
-/** Reads a statement's rows a few at a time: memory stays the same however many there are. */
-async function* fetched<T>(
-  run: ReadStatement, cursor: string, sql: string, parameters: readonly unknown[], atOnce: number,
-): AsyncGenerator<T[]> {
-  await run(`declare ${cursor} no scroll cursor for ${sql}`, parameters);
-  for (;;) {
-    const batch = (await run(`fetch ${atOnce} from ${cursor}`, [])) as T[];
-    if (batch.length > 0) yield batch;
-    if (batch.length < atOnce) break;
-  }
-  await run(`close ${cursor}`, []);
 }
 
 async function entriesAt(

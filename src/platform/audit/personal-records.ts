@@ -1,0 +1,52 @@
+import type { JsonObject } from '../../domain/json.js';
+import { fetched } from '../database/fetched.js';
+import type { ReadStatement } from './record-keepers.js';
+
+// How holders of personal data read what a copy tells: a few rows at a time, by statements of one reading transaction.
+
+/** Rows that are in memory at once: each may be as long as a request. */
+const ROWS = 100;
+/** Rows of a table that one statement looks at where no index finds them by a person. */
+const LOOK = 20_000;
+
+/** Somebody whom a look-up by scope has found. */
+export interface FoundPerson {
+  readonly id: string;
+  /** Statements of the reading transaction in which their copy is made. */
+  readonly run: ReadStatement;
+}
+
+/**
+ * Reads rows of a person a few at a time. One such reading at a time: they share a cursor's name.
+ *
+ * @param sql `$1` is the person's id
+ * @param parameters those from `$2` on
+ */
+export function rowsAbout<Row>({ id, run }: FoundPerson, sql: string, parameters: readonly unknown[] = []): AsyncGenerator<Row[]> {
+  return fetched<Row>(run, 'personal_records', sql, [id, ...parameters], ROWS);
+}
+
+/**
+ * One list of what is held of a person, in parts; told where it is empty, too.
+ *
+ * @param sql gives a column `row` of JSON; `$1` is the person's id
+ */
+export async function* listAbout(person: FoundPerson, name: string, sql: string): AsyncGenerator<JsonObject> {
+  yield { [name]: [] };
+  for await (const rows of rowsAbout<{ row: JsonObject }>(person, sql)) yield { [name]: rows.map(({ row }) => row) };
+}
+
+/**
+ * Cuts a person's organization's rows of a table into stretches, by id.
+ *
+ * @param sql the greatest id (`last`) of the first `$3` rows behind the id `$2` in the organization of the person `$1`
+ */
+export async function* stretchesOf({ id, run }: FoundPerson, sql: string): AsyncGenerator<readonly [after: string, last: string]> {
+  for (let after = ''; ;) {
+    const [end] = (await run(sql, [id, after, LOOK])) as { last: string | null }[];
+    const last = end!.last;
+    if (last === null) return;
+    yield [after, last];
+    after = last;
+  }
+}
