@@ -10,9 +10,24 @@ export const ENTRY_COLUMNS = `e.organization_id as "organizationId", e.chain, e.
   e.agent_id as "agentId", ${text('actor_id', 'actorId')}, e.capability, e.outcome, ${text('timestamp')}, ${text('payload')},
   ${text('disclosures')}, e.prev_hash as "prevHash", ${text('hash')}`;
 
+/** Bytes of payload and disclosures up to which an entry comes along with others; a larger one is read alone. */
+const LARGE = 16 * 1024;
+
+const IS_LARGE = `coalesce(octet_length(e.payload), 0) + coalesce(octet_length(e.disclosures), 0) > ${LARGE}`;
+const unlessLarge = (columns: string, column: string) =>
+  columns.replace(text(column), `case when ${IS_LARGE} then null else coalesce(e.${column}, '') end as "${column}"`);
+
+/** The same for `streamedEntries`: where a large entry stands, instead of its texts. */
+export const MEASURED_COLUMNS =
+  `${['payload', 'disclosures'].reduce(unlessLarge, ENTRY_COLUMNS)}, case when ${IS_LARGE} then e.ctid::text end as "largeAt"`;
+
+/** What {@link MEASURED_COLUMNS} leave out. By its place: at one moment that is one row, whatever somebody did to its keys. */
+export const TEXTS_AT = `select ${text('payload')}, ${text('disclosures')} from audit_entries e where e.ctid = $1::tid`;
+
 /** bigint arrives as text; a position never nears 2^53. */
 export type Row<T> = Omit<T, 'seq'> & { seq: string };
 export type EntryRow = Row<StoredEntry>;
+export type MeasuredRow = Omit<EntryRow, 'payload' | 'disclosures'> & Record<'payload' | 'disclosures' | 'largeAt', string | null>;
 
 /** A position as a statement takes it: none, where somebody has put a number there to which no chain can come. */
 export function askable(seq: number): number | null {

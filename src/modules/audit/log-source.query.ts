@@ -2,14 +2,15 @@ import type { CheckpointTime, EntryRange, LogSource } from '../../domain/audit/e
 import { shownTime } from '../../domain/audit/shown-values.js';
 import { wholeOf } from '../../domain/audit/verify-joins.js';
 import { PLATFORM_TREE } from '../../domain/audit/checkpoint.js';
-import type { StoredEntry, StoredHead, StoredLeaf } from '../../domain/audit/stored-entry.js';
+import type { StoredHead, StoredLeaf } from '../../domain/audit/stored-entry.js';
 import { mapPlace } from '../../domain/audit/tree/map.js';
 import { rangeOf } from '../../domain/audit/tree/proofs.js';
-import { ENTRY_COLUMNS, numbered, type Row } from './entry-rows.js';
+import { MEASURED_COLUMNS, numbered, type Row } from './entry-rows.js';
 import { erasureNotes } from './erasures/erasure-notes.query.js';
 import { headerOf } from './log-header.query.js';
 import { newerEntries, stoodChains } from './newer-log.query.js';
 import { streamed, type RunsSql } from './streamed.query.js';
+import { streamedEntries } from './streamed-entries.query.js';
 import { checkpointsOf } from './trees/checkpoint.query.js';
 import { MAP_NODES, mapHeadAt, mapNode, mapSourceOf, type MapNodeRow } from './trees/map.query.js';
 import { sweepPayloads } from './sweep-entries.query.js';
@@ -32,20 +33,18 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
   const scope = organizations === 'all' ? null : organizations;
   const inScope = (some: readonly string[] | undefined) =>
     some === undefined ? scope : scope === null ? some : some.filter((one) => scope.includes(one));
-  const placed = async function* <T extends { seq: number }>(sql: string, range: EntryRange): AsyncGenerator<T[]> {
-    const { from, to, chains } = range;
-    const parameters = [
-      inScope(range.organizations), chains ?? null, from?.organizationId ?? null, from?.chain ?? null,
-      to?.organizationId ?? null, to?.chain ?? null,
-    ];
-    for await (const rows of streamed<Row<T>>(run, within(sql, range), parameters)) yield rows.map(numbered) as unknown as T[];
+  const bounds = ({ organizations: some, chains, from, to }: EntryRange) => [
+    inScope(some), chains ?? null, from?.organizationId ?? null, from?.chain ?? null, to?.organizationId ?? null, to?.chain ?? null,
+  ];
+  const heads = async function* (range: EntryRange): AsyncGenerator<StoredHead[]> {
+    for await (const rows of streamed<Row<StoredHead>>(run, within(HEADS, range), bounds(range))) yield rows.map(numbered);
   };
   return {
     whole: organizations === 'all',
     header: (agentId) => headerOf(run, scope, agentId),
-    read: (range) => ({ heads: placed<StoredHead>(HEADS, range), entries: placed<StoredEntry>(ENTRIES, range) }),
+    read: (range) => ({ heads: heads(range), entries: streamedEntries(run, within(ENTRIES, range), bounds(range)) }),
     newer: (organizationId, size) => ({
-      heads: placed<StoredHead>(HEADS, wholeOf(organizationId)),
+      heads: heads(wholeOf(organizationId)),
       entries: newerEntries(run, organizationId, size),
       stood: stoodChains(run, organizationId, size),
     }),
@@ -118,7 +117,7 @@ const HEADS = `
   order by x.organization_id, x.chain`;
 
 const ENTRIES = `
-  select ${ENTRY_COLUMNS.replaceAll('e.', 'x.')} from audit_entries x
+  select ${MEASURED_COLUMNS.replaceAll('e.', 'x.')} from audit_entries x
   where ($1::text[] is null or x.organization_id = any ($1)) and ($2::text[] is null or x.chain = any ($2)) and $bounds
   order by x.organization_id, x.chain, x.seq`;
 

@@ -1,7 +1,8 @@
 import type { StoodChain } from '../../domain/audit/entry-source.js';
 import type { StoredEntry } from '../../domain/audit/stored-entry.js';
-import { ENTRY_COLUMNS, numbered, type EntryRow } from './entry-rows.js';
+import { MEASURED_COLUMNS } from './entry-rows.js';
 import { streamed, type RunsSql } from './streamed.query.js';
+import { streamedEntries } from './streamed-entries.query.js';
 
 /** Where each chain of an organization stood when its tree had this size; of chains that only rows know, too. */
 export async function* stoodChains(run: RunsSql, organizationId: string, size: number): AsyncGenerator<StoodChain[]> {
@@ -11,8 +12,8 @@ export async function* stoodChains(run: RunsSql, organizationId: string, size: n
 }
 
 /** Of the chains that went on: their entries from the last one before on. */
-export async function* newerEntries(run: RunsSql, organizationId: string, size: number): AsyncGenerator<StoredEntry[]> {
-  for await (const rows of streamed<EntryRow>(run, NEWER_ENTRIES, [organizationId, size])) yield rows.map(numbered);
+export function newerEntries(run: RunsSql, organizationId: string, size: number): AsyncIterable<StoredEntry[]> {
+  return streamedEntries(run, NEWER_ENTRIES, [organizationId, size]);
 }
 
 interface StoodRow {
@@ -71,6 +72,6 @@ const NEWER_ENTRIES = `
     left join ${LAST_BEFORE} b on true
     order by c.chain offset 0) f
   cross join lateral (
-    select ${ENTRY_COLUMNS} from audit_entries e
+    select ${MEASURED_COLUMNS} from audit_entries e
     where e.organization_id = $1 and e.chain = f.chain and e.seq >= f.first order by e.seq offset 0) e
   order by f.chain, e.seq`;

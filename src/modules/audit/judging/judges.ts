@@ -32,7 +32,7 @@ export async function judgesOf(
 ): Promise<LogJudge[]> {
   const tenants = await tenantsAround(run, organizations);
   const shared = new SharedFacts(await orderedSweeps(run, verifierKeys), tenants);
-  const told = sharedEntries(run, organizations, [...tenants.keys()], 'audit_shared_facts');
+  const told = sharedEntries(run, organizations, [...tenants.keys()]);
   for await (const batch of told) for (const entry of batch) shared.add(entry);
   const selection: Selection = agentId === undefined ? {} : { chain: agentId };
   const parts: Selection[] = organizations === 'all'

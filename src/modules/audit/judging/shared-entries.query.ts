@@ -1,9 +1,8 @@
 import { PEOPLE_EVENTS, SHARED_EVENTS } from '../../../domain/audit/judging/shared-facts.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { ENTRY_COLUMNS, numbered, type EntryRow } from '../entry-rows.js';
-
-const BATCH = 2_000;
+import { MEASURED_COLUMNS } from '../entry-rows.js';
+import { streamedEntries } from '../streamed-entries.query.js';
 
 /**
  * Entries that tell what many agents share: those of organizations' own chains, with the first of each, which shows that nothing is cut
@@ -11,32 +10,24 @@ const BATCH = 2_000;
  * and about people of the same tenant, since its owners act in all of it.
  */
 const SHARED = `
-  select ${ENTRY_COLUMNS} from audit_entries e
+  select ${MEASURED_COLUMNS} from audit_entries e
   where ($1::text[] is null or e.organization_id = any ($1) or e.organization_id = 'org_platform')
     and e.chain = case e.organization_id when 'org_platform' then 'sys_platform' else 'sys_' || e.organization_id end
     and (e.seq = 1 or e.event = any ($2))
   union all
-  select ${ENTRY_COLUMNS} from unnest($3::text[]) as beside(id)
+  select ${MEASURED_COLUMNS} from unnest($3::text[]) as beside(id)
   join audit_entries e on e.organization_id = beside.id and e.chain = 'sys_' || beside.id and (e.seq = 1 or e.event = any ($4))
   union all
-  select ${ENTRY_COLUMNS} from audit_entries e
+  select ${MEASURED_COLUMNS} from audit_entries e
   where e.event like 'agent.%' and e.chain in (
     select t.chain from audit_entries t where t.event = 'agent.transferred' and ($1::text[] is null or t.organization_id = any ($1)))
   order by chain, seq`;
 
-/**
- * @param house organizations of the same tenants
- * @param cursor a name that no other cursor of the transaction has
- */
-export async function* sharedEntries(
-  run: ReadStatement, organizations: readonly string[] | 'all', house: readonly string[], cursor: string,
-): AsyncGenerator<readonly StoredEntry[]> {
+/** @param house organizations of the same tenants */
+export function sharedEntries(
+  run: ReadStatement, organizations: readonly string[] | 'all', house: readonly string[],
+): AsyncIterable<readonly StoredEntry[]> {
   const asked = organizations === 'all' ? null : organizations;
   const beside = asked ? house.filter((id) => !asked.includes(id)) : [];
-  await run(`declare ${cursor} no scroll cursor for ${SHARED}`, [asked, SHARED_EVENTS, beside, PEOPLE_EVENTS]);
-  for (;;) {
-    const rows = (await run(`fetch ${BATCH} from ${cursor}`, [])) as EntryRow[];
-    if (rows.length > 0) yield rows.map(numbered) as StoredEntry[];
-    if (rows.length < BATCH) return;
-  }
+  return streamedEntries(run, SHARED, [asked, SHARED_EVENTS, beside, PEOPLE_EVENTS]);
 }
