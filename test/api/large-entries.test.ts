@@ -66,9 +66,9 @@ test('thousands of large entries are never in memory at once: they are read one 
 test('so are those that many agents share, and those that are newer', async () => {
   const shared = await read((run) => sharedEntries(run, 'all'));
   expect(shared.found.some(({ disclosures }) => disclosures.length > 7_000 * 4)).toBe(true);
-  const [{ organizationId }] = await server.sql<{ organizationId: string }>(
-    `select organization_id as "organizationId" from audit_entries where event = 'execution.started' limit 1`) as [{ organizationId: string }];
-  const newer = await read((run) => sqlLogSource(run, 'all').newer(organizationId, 0).entries);
+  const [begun] = await server.sql<{ organization: string }>(
+    `select organization_id as organization from audit_entries where event = 'execution.started' limit 1`);
+  const newer = await read((run) => sqlLogSource(run, 'all').newer(begun!.organization, 0).entries);
   expect(newer.all).toBeGreaterThan(2 * MOST);
   expect(newer.answer).toBeLessThan(2 * LARGE);
   expect(newer.batch).toBeLessThan(MOST);

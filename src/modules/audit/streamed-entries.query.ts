@@ -11,7 +11,9 @@ const MOST = 4 * 1024 * 1024;
  *
  * @param sql with `MEASURED_COLUMNS`
  */
-export async function* streamedEntries(run: RunsSql, sql: string, parameters: readonly unknown[]): AsyncGenerator<StoredEntry[], void, void> {
+export async function* streamedEntries(
+  run: RunsSql, sql: string, parameters: readonly unknown[],
+): AsyncGenerator<StoredEntry[], void, void> {
   for await (const rows of streamed<MeasuredRow>(run, sql, parameters)) {
     let batch: StoredEntry[] = [];
     let size = 0;

@@ -55,6 +55,8 @@ const ROWS = `
     e.flagged, ${MODE} as mode, e.duration_ms as "durationMs", e.audit_id as "entryId", long."isLarge", ${longColumns(LONG)}
   from executions e ${measured(LONG)} ${pageOf('e')}`;
 
+const LONG_OF = longColumnsOf('executions', 'e', LONG);
+
 const holds = (column: string) => `coalesce(strpos(e.${column}::text, '${ERASED}') > 0, false)`;
 
 /** Of JSON in which anything is escaped, which retention leaves nowhere, the database may not be able to tell a member at all. */
@@ -74,28 +76,26 @@ const GAPS = `
       ${IS_BLANK} and ${of('report', "e.report -> 'output' is null and e.report -> 'error' is null")} as "isReportBlank",
       ${holds('report')} as "isReportErased",
       ${IS_BLANK} and ${of('settlement', "coalesce(e.settlement ->> 'note' = '', false)")} as "isSettlementBlank",
-      ${holds('settlement')} as "isSettlementErased"
-    from executions e where ($1::text is null or e.organization_id = $1) and ($2::text is null or e.agent_id = $2)) e
+      ${holds('settlement')} as "isSettlementErased", long."isLarge", ${longColumns(LONG)}
+    from executions e ${measured(LONG)} where ($1::text is null or e.organization_id = $1) and ($2::text is null or e.agent_id = $2)) e
   where "isBlank" or "isErased" or "isReportBlank" or "isReportErased" or "isSettlementBlank" or "isSettlementErased"`;
 
-interface GapRow extends Record<`is${'' | 'Report' | 'Settlement'}${'Blank' | 'Erased'}`, boolean> {
-  readonly organizationId: string;
-  readonly id: string;
-}
+type GapRow = Pick<Row, 'organizationId' | 'id' | keyof typeof LONG>
+  & Record<`is${'' | 'Report' | 'Settlement'}${'Blank' | 'Erased'}`, boolean>;
 
 /** Executions as the log tells of them. */
 export const executionRecords: RecordKeeper = {
   kind: 'execution',
-  rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf, longColumnsOf('executions', 'e', LONG)),
+  rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf, LONG_OF),
   gaps: async function* (run, selection) {
-    for await (const batch of streamedRows<GapRow>(run, GAPS, selection)) yield batch.flatMap(gapsOf);
+    for await (const batch of streamedRows<GapRow>(run, GAPS, selection, LONG_OF)) yield batch.flatMap(gapsOf);
   },
 };
 
 function recordOf(row: Row): RecordRow {
   const { organizationId, id, agentId, capability, status } = row;
   const { reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, mode, durationMs, entryId } = row;
-  const [report, settlement, edit] = [object(row.report), object(row.settlement), object(row.edit)];
+  const [report, settlement] = [object(row.report), object(row.settlement)];
   return {
     organizationId, id, agentId, capability, status, odd: oddIn(row),
     members: {
@@ -105,15 +105,21 @@ function recordOf(row: Row): RecordRow {
       settled: settlement ? shownText(settlement['outcome']) : null,
       settledBy: settlement ? shownText(settlement['by']) : null,
     },
-    texts: {
-      own: textsOf(row, edit),
-      ...(report ? { report: { output: member(report, 'output'), error: member(report, 'error') } } : {}),
-      ...(settlement ? { settlement: { note: shownText(settlement['note']) } } : {}),
-    },
+    texts: textsOf(row),
   };
 }
 
-function textsOf({ input, context, action, reasons, output, error }: Row, edit: JsonObject | undefined): ShownTexts {
+function textsOf(row: Pick<Row, keyof typeof LONG>): NonNullable<RecordRow['texts']> {
+  const [report, settlement] = [object(row.report), object(row.settlement)];
+  return {
+    own: ownTexts(row),
+    ...(report ? { report: { output: member(report, 'output'), error: member(report, 'error') } } : {}),
+    ...(settlement ? { settlement: { note: shownText(settlement['note']) } } : {}),
+  };
+}
+
+function ownTexts({ input, context, action, reasons, output, error, edit: edited }: Pick<Row, keyof typeof LONG>): ShownTexts {
+  const edit = object(edited);
   return {
     input, context, action, reasons: canonical(reasons),
     output: output === null || output.includes(ERASED) ? output : outputSummary(output),
@@ -123,12 +129,13 @@ function textsOf({ input, context, action, reasons, output, error }: Row, edit: 
   };
 }
 
-function gapsOf({ organizationId, id, ...is }: GapRow): RecordGap[] {
-  const of = (kind: RecordGap['kind'], isBlank: boolean, isErased: boolean): RecordGap[] =>
-    (isBlank || isErased ? [{ kind, organizationId, id, isBlank, isErased }] : []);
+function gapsOf({ organizationId, id, ...row }: GapRow): RecordGap[] {
+  const { own, report, settlement } = textsOf(row);
+  const of = (kind: RecordGap['kind'], isBlank: boolean, isErased: boolean, shown: ShownTexts | undefined): RecordGap[] =>
+    (isBlank || isErased ? [{ kind, organizationId, id, isBlank, ...(isErased ? { shown } : {}) }] : []);
   return [
-    ...of('execution', is.isBlank, is.isErased), ...of('report', is.isReportBlank, is.isReportErased),
-    ...of('settlement', is.isSettlementBlank, is.isSettlementErased),
+    ...of('execution', row.isBlank, row.isErased, own), ...of('report', row.isReportBlank, row.isReportErased, report),
+    ...of('settlement', row.isSettlementBlank, row.isSettlementErased, settlement),
   ];
 }
 

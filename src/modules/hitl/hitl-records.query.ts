@@ -1,10 +1,12 @@
 import type { RecordGap } from '../../domain/audit/judging/record-gaps.js';
 import { canonical } from '../../domain/audit/judging/shown-text.js';
 import { ERASED } from '../../domain/audit/read-entry.js';
-import type { RecordRow } from '../../domain/audit/record-row.js';
+import type { RecordRow, ShownTexts } from '../../domain/audit/record-row.js';
 import type { JsonValue } from '../../domain/json.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
 import { longColumns, longColumnsOf, measured, pageOf, recordRows, streamedRows } from '../../platform/audit/record-rows.js';
+
+type Shown = Pick<Row, keyof typeof LONG | 'version'>;
 
 /** What of a request's texts is JSON, in an order that no entry has. */
 interface Row {
@@ -74,20 +76,23 @@ export const IS_BLANK = `q.status not in ('pending', 'escalated') and q.input = 
 
 const GAPS = `
   select * from (
-    select q.organization_id as "organizationId", q.id, ${IS_BLANK} as "isBlank",
+    select q.organization_id as "organizationId", q.id, q.version, ${IS_BLANK} as "isBlank",
       case when ${IS_BLANK} then (${NOTE}) is not null else false end as "hasNote",
-      ${Object.values(LONG).map((sql) => `coalesce(strpos(${sql}::text, '${ERASED}') > 0, false)`).join(' or ')} as "isErased"
-    from hitl_requests q where ($1::text is null or q.organization_id = $1) and ($2::text is null or q.agent_id = $2)) q
+      ${Object.values(LONG).map((sql) => `coalesce(strpos(${sql}::text, '${ERASED}') > 0, false)`).join(' or ')} as "isErased",
+      long."isLarge", ${longColumns(LONG)}
+    from hitl_requests q ${measured(LONG)} where ($1::text is null or q.organization_id = $1) and ($2::text is null or q.agent_id = $2)) q
   where "isBlank" or "isErased"`;
+
+const LONG_OF = longColumnsOf('hitl_requests', 'q', LONG);
+
+type GapRow = Omit<RecordGap, 'kind' | 'shown'> & Shown & { readonly isErased: boolean };
 
 /** Requests as the log tells of them. */
 export const requestRecords: RecordKeeper = {
   kind: 'request',
-  rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf, longColumnsOf('hitl_requests', 'q', LONG)),
+  rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf, LONG_OF),
   gaps: async function* (run, selection) {
-    for await (const batch of streamedRows<Omit<RecordGap, 'kind'>>(run, GAPS, selection)) {
-      yield batch.map((one) => ({ kind: 'request' as const, ...one }));
-    }
+    for await (const batch of streamedRows<GapRow>(run, GAPS, selection, LONG_OF)) yield batch.map(gapOf);
   },
 };
 
@@ -96,19 +101,24 @@ function recordOf(row: Row): RecordRow {
   const { executionId, grantId, definition, mode, level, digest, version, flagged } = row;
   const { createdBy, editedBy, escalatedTo } = row;
   const { decidedBy, outcome, endedBy, breakGlass, isVoted, entryId } = row;
-  const { input, requestedInput, context, action, reasons, diff, note, escalationReason } = row;
   return {
     organizationId, id, agentId, capability, status,
     members: {
       executionId, grantId, definition, mode, level, digest, version, flagged, createdBy, editedBy, escalatedTo,
       decidedBy, outcome, endedBy, breakGlass, isVoted, entryId,
     },
-    texts: {
-      own: {
-        input, requestedInput, context, action, note, escalationReason,
-        reasons: version === 1 ? canonical(reasons) : null,
-        diff: diff === null ? null : canonical(diff),
-      },
-    },
+    texts: { own: textsOf(row) },
+  };
+}
+
+function gapOf({ organizationId, id, isBlank, hasNote, isErased, ...row }: GapRow): RecordGap {
+  return { kind: 'request', organizationId, id, isBlank, hasNote: hasNote === true, ...(isErased ? { shown: textsOf(row) } : {}) };
+}
+
+function textsOf({ version, input, requestedInput, context, action, reasons, diff, note, escalationReason }: Shown): ShownTexts {
+  return {
+    input, requestedInput, context, action, note, escalationReason,
+    reasons: version === 1 ? canonical(reasons) : null,
+    diff: diff === null ? null : canonical(diff),
   };
 }

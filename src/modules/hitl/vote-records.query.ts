@@ -1,4 +1,3 @@
-import type { RecordGap } from '../../domain/audit/judging/record-gaps.js';
 import { ERASED } from '../../domain/audit/read-entry.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
 import { streamedRows } from '../../platform/audit/record-rows.js';
@@ -32,7 +31,7 @@ const ROWS = `
     and v.version = q.version and v.digest = q.digest
     and (v.note is not distinct from q.note or '${ERASED}' in (v.note, q.note) or ${IS_BLANK}), false)`;
 
-const GAPS = `select v.organization_id as "organizationId", ${ID} ${FROM} and strpos(v.note, '${ERASED}') > 0`;
+const GAPS = `select v.organization_id as "organizationId", ${ID}, v.note ${FROM} and strpos(v.note, '${ERASED}') > 0`;
 
 /** Approvals of several as the log tells of them. */
 export const voteRecords: RecordKeeper = {
@@ -46,8 +45,8 @@ export const voteRecords: RecordKeeper = {
     }
   },
   gaps: async function* (run, selection) {
-    for await (const batch of streamedRows<Pick<RecordGap, 'organizationId' | 'id'>>(run, GAPS, selection)) {
-      yield batch.map((one) => ({ kind: 'vote' as const, ...one, isBlank: false, isErased: true }));
+    for await (const batch of streamedRows<Pick<Row, 'organizationId' | 'id' | 'note'>>(run, GAPS, selection)) {
+      yield batch.map(({ note, ...one }) => ({ kind: 'vote' as const, ...one, isBlank: false, shown: { note } }));
     }
   },
 };

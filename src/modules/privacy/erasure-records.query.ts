@@ -1,5 +1,4 @@
 import { ERASED } from '../../domain/audit/read-entry.js';
-import type { RecordGap } from '../../domain/audit/judging/record-gaps.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
 import { streamedRows } from '../../platform/audit/record-rows.js';
 
@@ -24,7 +23,7 @@ const ROWS = `
 /** Of what nobody has confirmed in time the reason is forgotten. */
 const GAPS = `
   select * from (
-    select e.organization_id as "organizationId", e.id, e.state = 'declined' and e.reason is null as "isBlank",
+    select e.organization_id as "organizationId", e.id, e.reason, e.state = 'declined' and e.reason is null as "isBlank",
       coalesce(strpos(e.reason, '${ERASED}') > 0, false) as "isErased" ${FROM}) e
   where "isBlank" or "isErased"`;
 
@@ -39,8 +38,8 @@ export const erasureRecords: RecordKeeper = {
     }
   },
   gaps: async function* (run, selection) {
-    for await (const batch of streamedRows<Omit<RecordGap, 'kind'>>(run, GAPS, selection)) {
-      yield batch.map((one) => ({ kind: 'erasure' as const, ...one }));
+    for await (const batch of streamedRows<Pick<Row, 'organizationId' | 'id' | 'reason'> & { isBlank: boolean }>(run, GAPS, selection)) {
+      yield batch.map(({ reason, ...one }) => ({ kind: 'erasure' as const, ...one, shown: { reason } }));
     }
   },
 };

@@ -55,12 +55,20 @@ export async function* recordRows<Row extends { readonly organizationId: string;
   let after: readonly [string, string] = ['', ''];
   for (;;) {
     const rows = (await run(sql, [...after, BATCH, organizationId ?? null, chain ?? null])) as Row[];
-    const [large, others] = [rows.filter(isLarge), rows.filter((row) => !isLarge(row))];
-    if (others.length > 0) yield others.map(told);
-    for (const row of large) yield [told({ ...row, ...((await run(long!, [row.organizationId, row.id]))[0] as object) })];
+    for await (const some of withLong(run, rows, long)) yield some.map(told);
     const last = rows.at(-1);
     if (!last || rows.length < BATCH) return;
     after = [last.organizationId, last.id];
+  }
+}
+
+/** The rows with their long columns, in pieces of which none takes much memory. */
+async function* withLong<Row extends object>(run: ReadStatement, rows: readonly Row[], long: string | undefined): AsyncGenerator<Row[]> {
+  const [large, others] = [rows.filter(isLarge), rows.filter((row) => !isLarge(row))];
+  if (others.length > 0) yield others;
+  for (const row of large) {
+    const { organizationId, id } = row as unknown as Record<'organizationId' | 'id', string>;
+    yield [{ ...row, ...((await run(long!, [organizationId, id]))[0] as object) }];
   }
 }
 
@@ -70,15 +78,20 @@ function isLarge(row: object): boolean {
 
 let cursors = 0;
 
-/** Whatever a statement gives, in no order. @param sql with the organization as `$1` and the agent as `$2`, null for all of them */
-export async function* streamedRows<Row>(
-  run: ReadStatement, sql: string, { organizationId, chain }: Selection,
+/**
+ * Whatever a statement gives, in no order.
+ *
+ * @param sql with the organization as `$1` and the agent as `$2`, null for all of them
+ * @param long of a row with {@link longColumns}: {@link longColumnsOf} it
+ */
+export async function* streamedRows<Row extends object>(
+  run: ReadStatement, sql: string, { organizationId, chain }: Selection, long?: string,
 ): AsyncGenerator<readonly Row[]> {
   const cursor = `record_rows_${++cursors}`;
   await run(`declare ${cursor} no scroll cursor for ${sql}`, [organizationId ?? null, chain ?? null]);
   for (;;) {
     const rows = (await run(`fetch ${BATCH} from ${cursor}`, [])) as Row[];
-    if (rows.length > 0) yield rows;
+    yield* withLong(run, rows, long);
     if (rows.length < BATCH) break;
   }
   await run(`close ${cursor}`, []);

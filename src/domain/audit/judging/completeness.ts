@@ -12,12 +12,12 @@ import {
 import { type OpenEntry, openEntry, stampOf } from './open-entry.js';
 import { OVERLAP_MS } from './overlap.js';
 import {
-  briefed, factsOfRow, keyOfFact, type Listener, otherTexts, type RecordFact, type RowFact, textOfFact, type ToldFact,
+  briefed, factsOfRow, keyOfFact, type Listener, otherTexts, type RecordFact, type RowFact, textOfFact, type ToldFact, type ToldTexts,
 } from './record-fact.js';
 import type { RecordGaps } from './record-gaps.js';
 import { bucketOf, RecordSums } from './record-sums.js';
 import { RECORD_EVENTS, ToldRecords, WITH_VALUES } from './told-records.js';
-import { isApart } from './told-texts.js';
+import { parted } from './told-texts.js';
 
 /** Groups of things that differ and are named; of each of the rest only that it differs is told. */
 const GROUPS_NAMED = 1_000;
@@ -43,6 +43,9 @@ export interface CompletenessFound {
   readonly breaksFound: number;
 }
 
+/** Texts of one thing that are compared by themselves, and the entry that told them. */
+type Apart = Pick<ToldFact, 'place'> & { readonly texts: ToldTexts };
+
 /** What sweeps have said of themselves in the log. */
 export interface KnownSweeps {
   /** When the chain was last cut, in milliseconds; undefined where it was not. */
@@ -64,7 +67,7 @@ export class Completeness {
   /** Told in a chain that was cut, so near the cut that only the row itself can be compared; and its grants and erasures. */
   private readonly nearCuts = new Map<string, ToldFact>();
   /** Texts of which something is erased, here or in the row: compared by themselves. */
-  private readonly apart = new Map<string, ToldFact>();
+  private readonly apart = new Map<string, Apart>();
   private readonly found: Break[] = [];
   private checked = 0;
   private swept = 0;
@@ -78,6 +81,11 @@ export class Completeness {
     private readonly ofOneAgent: boolean,
   ) {
     this.sums = new RecordSums(key);
+  }
+
+  /** Things whose texts are kept until their rows come. */
+  get kept(): number {
+    return this.apart.size + this.nearCuts.size;
   }
 
   /** @param opened of the events in `RECORD_EVENTS`; of others only their place counts */
@@ -106,9 +114,9 @@ export class Completeness {
   }
 
   private follow(first: StoredEntry, told: Listener['told'], contradiction: Listener['contradiction']): ToldRecords {
-    const isErased = (key: string) => this.gaps.isErased(key);
+    const erasedIn = (key: string) => this.gaps.erasedIn(key);
     const agentId = isAgentChain(first.chain) ? first.chain : null;
-    return new ToldRecords(first.organizationId, agentId, this.isCut(first), { told, isErased, contradiction });
+    return new ToldRecords(first.organizationId, agentId, this.isCut(first), { told, erasedIn, contradiction });
   }
 
   private isCut({ organizationId, chain, seq }: StoredEntry): boolean {
@@ -122,9 +130,9 @@ export class Completeness {
     const key = keyOfFact(told);
     const texts = this.left(key, told.texts);
     if (compared === 'row') return void this.nearCuts.set(key, { ...told, texts });
-    if (texts && (this.gaps.isErased(key) || isApart(texts))) this.apart.set(key, { ...told, texts });
-    // Texts that go into the sum are brief, all of them.
-    this.sums.add(key, textOfFact(told, this.isByItself(key) ? {} : (texts as Record<string, string | null>)));
+    const { apart, summed } = parted(texts ?? {});
+    if (apart) this.apart.set(key, { place: told.place, texts: apart });
+    this.sums.add(key, textOfFact(told, summed));
   }
 
   private subtract(fact: RowFact): void {
@@ -140,14 +148,9 @@ export class Completeness {
       return;
     }
     const apart = this.apart.get(key);
-    if (apart) this.found.push(...disagreed(fact, apart, otherTexts(fact.shown, apart.texts)));
-    const shown = this.isByItself(key) ? undefined : this.left(key, fact.shown);
-    this.sums.subtract(key, textOfFact(fact, shown && briefed(shown)));
-  }
-
-  /** Whether its texts are no part of the sums: both sides come to the same answer. */
-  private isByItself(key: string): boolean {
-    return this.apart.has(key) || this.gaps.isErased(key);
+    if (apart) this.found.push(...disagreed(fact, apart, otherTexts(fact, apart.texts)));
+    const { kind } = fact;
+    this.sums.subtract(key, textOfFact(fact, briefed({ kind, shown: this.left(key, fact.shown) }, apart?.texts)));
   }
 
   /** What is compared of a thing's texts: where retention has blanked it, only what that leaves. */
@@ -214,13 +217,14 @@ export class Completeness {
     return told;
   }
 
+  /** Texts that were compared by themselves are done with. */
   private differing(row: RowFact, [told, again]: readonly ToldFact[]): readonly Break[] {
     if (!told) return [withoutEntry(row)];
     if (again) return [toldTwice(again)];
     const key = keyOfFact(row);
-    // Texts that were compared by themselves are done with.
-    const shown = this.isByItself(key) ? undefined : row.shown;
-    return disagreement({ ...row, shown }, { ...told, texts: this.left(key, told.texts) });
+    const apart = this.apart.get(key)?.texts ?? {};
+    const texts = Object.entries(this.left(key, told.texts) ?? {}).filter(([name]) => !Object.hasOwn(apart, name));
+    return disagreement(row, { ...told, texts: Object.fromEntries(texts) });
   }
 }
 

@@ -50,6 +50,6 @@ export function disagreement(row: RowFact, told: ToldFact): Break[] {
   return disagreed(row, told, differences(row, told));
 }
 
-export function disagreed(row: RowFact, told: ToldFact, found: readonly string[]): Break[] {
+export function disagreed(row: RowFact, told: Pick<ToldFact, 'place'>, found: readonly string[]): Break[] {
   return found.length === 0 ? [] : [incomplete(told.place, `${named(row)} has ${found.join('; ')}`)];
 }

@@ -1,5 +1,6 @@
 import type { RecordKind, RecordRow, ShownTexts } from '../record-row.js';
 import type { StoredEntry } from '../stored-entry.js';
+import { outputSummary } from '../output-summary.js';
 import { agree, brief, type ToldText } from './shown-text.js';
 
 /** A report and a settlement are told by entries of their own, later than the execution's, so they are compared apart. */
@@ -41,11 +42,14 @@ export interface ToldFact extends RecordFact {
   readonly place: Place;
 }
 
+/** Whether the row shows under this name what erasing may have left of a text whose `brief` is another. */
+export type IsErased = (name: string, brief: string) => boolean;
+
 /** Where what entries say goes: what they tell, and where they contradict themselves. */
 export interface Listener {
   told(fact: ToldFact): void;
-  /** Whether the row of this key holds what erasing leaves. */
-  isErased(key: string): boolean;
+  /** What the row of this key shows in the place of what it is told to. */
+  erasedIn(key: string): IsErased;
   contradiction(place: Place, detail: string): void;
 }
 
@@ -107,17 +111,28 @@ export function textOfFact(fact: RecordFact, texts: Readonly<Record<string, stri
   return `${own}${present(members)};${present(texts)}`;
 }
 
-/** In the form in which entries tell them. */
-export function briefed(shown: ShownTexts): Record<string, string | null> {
+/** In the form in which entries tell them: of an output, its beginning. */
+export function briefOf(kind: FactKind, name: string, shown: string): string {
+  return brief(kind === 'execution' && name === 'output' ? outputSummary(shown) : shown);
+}
+
+/** @param without names of texts that are left out */
+export function briefed({ kind, shown = {} }: Pick<RowFact, 'kind' | 'shown'>, without: ToldTexts = {}): Record<string, string | null> {
   const texts: Record<string, string | null> = {};
-  for (const [name, text] of Object.entries(shown)) texts[name] = text === null ? null : brief(text);
+  for (const [name, text] of Object.entries(shown)) {
+    if (!Object.hasOwn(without, name)) texts[name] = text === null ? null : briefOf(kind, name, text);
+  }
   return texts;
 }
 
 /** Which of the texts that a row shows are others than its entries say; never the texts, of which these may be the only traces. */
-export function otherTexts(shown: ShownTexts | undefined, told: ToldTexts | undefined): string[] {
+export function otherTexts({ kind, shown }: Pick<RowFact, 'kind' | 'shown'>, told: ToldTexts | undefined): string[] {
   if (!shown || !told) return [];
-  return Object.keys(told).filter((name) => !agree(shown[name] ?? null, told[name])).map((name) => `another ${name} than its entries say`);
+  const isOther = (name: string) => {
+    const [text, said] = [shown[name] ?? null, told[name]];
+    return typeof said === 'string' ? text === null || briefOf(kind, name, text) !== said : !agree(text, said);
+  };
+  return Object.keys(told).filter(isOther).map((name) => `another ${name} than its entries say`);
 }
 
 /** In what a row and its entries differ, in words; nothing where they agree. What nobody can tell any more agrees with anything. */
@@ -136,7 +151,7 @@ export function differences(row: RowFact, told: ToldFact): string[] {
     const isUntold = Object.hasOwn(told.members, name) && told.members[name] === undefined;
     if (!isUntold) compare(name, row.members[name] ?? null, told.members[name] ?? null);
   }
-  return [...found, ...otherTexts(row.shown, told.texts)];
+  return [...found, ...otherTexts(row, told.texts)];
 }
 
 /** With the length of each value before it, so that none passes for two. */

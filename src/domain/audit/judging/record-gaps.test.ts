@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { outputSummary } from '../output-summary.js';
+import { brief } from './shown-text.js';
 import { DigestSet, RecordGaps } from './record-gaps.js';
 
 describe('a set of digests', () => {
@@ -16,10 +18,24 @@ describe('a set of digests', () => {
 
 it('gaps are told apart by kind, organization and id', () => {
   const gaps = new RecordGaps(randomBytes(16));
-  gaps.add({ kind: 'execution', organizationId: 'org_a', id: 'x', isBlank: true, isErased: false });
-  gaps.add({ kind: 'request', organizationId: 'org_a', id: 'x', isBlank: false, isErased: true });
+  gaps.add({ kind: 'execution', organizationId: 'org_a', id: 'x', isBlank: true });
+  gaps.add({ kind: 'request', organizationId: 'org_a', id: 'x', isBlank: false, shown: { note: '[erased]', action: 'a' } });
   expect(gaps.isBlank('execution org_a x')).toBe(true);
-  expect(gaps.isErased('execution org_a x')).toBe(false);
-  expect(gaps.isErased('request org_a x')).toBe(true);
+  const isErased = (key: string, name: string, text = 'jo') => gaps.erasedIn(key)(name, brief(text));
+  expect(isErased('execution org_a x', 'note')).toBe(false);
+  expect(isErased('request org_a x', 'note')).toBe(true);
+  expect(isErased('request org_b x', 'note')).toBe(false);
+  expect(isErased('request org_a x', 'action')).toBe(false);
   expect(gaps.isBlank('execution org_b x')).toBe(false);
+});
+
+it('what somebody wrote with the mark in it is not erased where it is told so, and of an output that is its beginning', () => {
+  const gaps = new RecordGaps(randomBytes(16));
+  const [input, output] = ['{"to":"[erased]"}', `"${'x'.repeat(2_000)} [erased]"`];
+  gaps.add({ kind: 'execution', organizationId: 'org_a', id: 'x', isBlank: false, shown: { input, output } });
+  const isErased = gaps.erasedIn('execution org_a x');
+  expect(isErased('input', brief(input))).toBe(false);
+  expect(isErased('input', brief('{"to":"jo"}'))).toBe(true);
+  expect(isErased('output', brief(outputSummary(output)))).toBe(false);
+  expect(isErased('output', brief(output))).toBe(true);
 });

@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
-import { keyOfFact, type RecordFact } from './record-fact.js';
+import { ERASED } from '../read-entry.js';
+import type { ShownTexts } from '../record-row.js';
+import { briefOf, type IsErased, keyOfFact, type RecordFact } from './record-fact.js';
 
 /** A row of which not all is there any more that it once showed, as its keeper tells. */
 export interface RecordGap {
@@ -10,8 +12,8 @@ export interface RecordGap {
   readonly isBlank: boolean;
   /** Blank as it is, it shows the note of the decision in another row. */
   readonly hasNote?: boolean;
-  /** It holds what erasing leaves. */
-  readonly isErased: boolean;
+  /** What it shows, where that may hold what erasing leaves. */
+  readonly shown?: ShownTexts | undefined;
 }
 
 /** Texts of a row that retention of records does not blank: they are the gate's own words. */
@@ -60,19 +62,26 @@ export class DigestSet {
 /** Which rows are not compared in all that they show. Known before the entries are read, so that both sides leave out the same. */
 export class RecordGaps {
   private readonly blank: DigestSet;
-  private readonly erased: DigestSet;
+  /** Rows with texts that hold the mark, the places of these, and what stands there. */
+  private readonly marked: DigestSet;
   private readonly noted: DigestSet;
 
   constructor(key: Uint8Array) {
     this.blank = new DigestSet(key);
-    this.erased = new DigestSet(key);
+    this.marked = new DigestSet(key);
     this.noted = new DigestSet(key);
   }
 
-  add({ isBlank, isErased, hasNote, ...record }: RecordGap): void {
-    if (hasNote) this.noted.add(keyOfFact(record));
-    if (isBlank) this.blank.add(keyOfFact(record));
-    if (isErased) this.erased.add(keyOfFact(record));
+  add({ isBlank, shown = {}, hasNote, ...record }: RecordGap): void {
+    const key = keyOfFact(record);
+    if (hasNote) this.noted.add(key);
+    if (isBlank) this.blank.add(key);
+    for (const [name, text] of Object.entries(shown)) {
+      if (!text?.includes(ERASED)) continue;
+      this.marked.add(key);
+      this.marked.add(placeIn(key, name));
+      this.marked.add(`${placeIn(key, name)} ${briefOf(record.kind, name, text)}`);
+    }
   }
 
   isBlank(key: string): boolean {
@@ -84,10 +93,16 @@ export class RecordGaps {
     return KEPT_TEXTS.has(text) || (text === 'note' && this.noted.has(key));
   }
 
-  isErased(key: string): boolean {
-    return this.erased.has(key);
+  /** Of a row's texts: anybody may write the mark, and where the row shows what its entries say, nothing was erased. */
+  erasedIn(key: string): IsErased {
+    if (!this.marked.has(key)) return NOTHING_ERASED;
+    return (name, said) => this.marked.has(placeIn(key, name)) && !this.marked.has(`${placeIn(key, name)} ${said}`);
   }
 }
+
+const NOTHING_ERASED: IsErased = () => false;
+
+const placeIn = (key: string, name: string) => `${key} ${name}`;
 
 function put(slots: Uint32Array, high: number, low: number): boolean {
   const at = placeOf(slots, high, low);

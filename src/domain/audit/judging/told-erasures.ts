@@ -1,6 +1,6 @@
 import { type OpenEntry, text } from './open-entry.js';
 import { keyOfFact, type Listener, placeOf, sentence, type ToldFact } from './record-fact.js';
-import { textIn } from './told-texts.js';
+import { ERASURE_TEXTS, textsIn } from './told-texts.js';
 
 type Erasure = Omit<ToldFact, 'kind' | 'entryId'>;
 
@@ -29,11 +29,11 @@ export class ToldErasures {
     const { stored, metadata } = opened;
     const place = placeOf(stored);
     if (this.erasures.has(id)) return this.listener.contradiction(place, sentence(place, `asks for erasure ${id} a second time`));
-    const isErased = this.listener.isErased(keyOfFact({ kind: 'erasure', organizationId: this.organizationId, id }));
+    const isErased = this.listener.erasedIn(keyOfFact({ kind: 'erasure', organizationId: this.organizationId, id }));
     this.erasures.set(id, {
       ...this.same(id), place,
       members: { ...aboutWhom(text(metadata, 'userId')), askedBy: stored.actorId, confirmedBy: null },
-      texts: { reason: textIn(opened, 'reason', isErased) },
+      texts: textsIn(opened, ERASURE_TEXTS, isErased),
     });
   }
 

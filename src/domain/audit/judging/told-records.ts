@@ -3,11 +3,12 @@ import { UNASKED } from '../record-row.js';
 import type { StoredEntry } from '../stored-entry.js';
 import { number, type OpenEntry, text } from './open-entry.js';
 import {
-  countedMembers, type FactValue, keyOfFact, type Listener, type Place, placeOf, type RecordFact, sentence,
+  countedMembers, type FactValue, type IsErased, keyOfFact, type Listener, type Place, placeOf, type RecordFact, sentence,
 } from './record-fact.js';
 import { brief } from './shown-text.js';
 import {
-  CLOSED_TEXTS, CREATED_TEXTS, EDITED_TEXTS, REPORTED_TEXTS, STARTED_TEXTS, textIn, type Texts, textsIn,
+  CLOSED_TEXTS, COMMENTED_TEXTS, CREATED_TEXTS, EDITED_TEXTS, ESCALATED_TEXTS, FIRST_TEXTS, REPORTED_TEXTS, SETTLED_TEXTS, STARTED_TEXTS,
+  type Texts, textsIn,
 } from './told-texts.js';
 import { ToldErasures } from './told-erasures.js';
 import { ToldGrants } from './told-grants.js';
@@ -26,6 +27,8 @@ interface Request {
   executionId: string | undefined;
   members: Record<string, FactValue>;
   texts: Texts;
+  /** What it shows besides once somebody has edited it. */
+  first: Texts;
   place: Place;
 }
 
@@ -98,7 +101,7 @@ export class ToldRecords {
       case 'execution.failed':
         if (known?.status !== 'running') return this.contradict(place, `closes execution ${id}, which was not running`);
         known.members['durationMs'] = number(metadata, 'durationMs') ?? null;
-        Object.assign(known.texts, textsIn(opened, CLOSED_TEXTS, this.isErased('execution', id)));
+        Object.assign(known.texts, textsIn(opened, CLOSED_TEXTS, this.erasedIn('execution', id)));
         return this.close(id, closedStatus(stored, metadata), { ...known, place }, stored.id);
       case 'execution.cancelled':
         if (known?.status !== 'pending_hitl') return this.contradict(place, `cancels execution ${id}, which was not waiting to begin`);
@@ -108,16 +111,16 @@ export class ToldRecords {
         return this.tellExecution(id, 'blocked', {
           capability, place,
           members: { requestedBy: stored.actorId, flagged: metadata['flagged'] === true, mode: 'block', reason: text(metadata, 'reason') },
-          texts: { ...NOTHING_YET, ...textsIn(opened, CREATED_TEXTS, this.isErased('execution', id)) },
+          texts: { ...NOTHING_YET, ...textsIn(opened, CREATED_TEXTS, this.erasedIn('execution', id)) },
         }, stored.id);
       case 'execution.reported':
         // What came in late stands beside the row, which keeps what closed it.
         if (metadata['late'] === true) return;
         return this.tellLater('report', id, opened, { durationMs: number(metadata, 'durationMs') ?? null },
-          textsIn(opened, REPORTED_TEXTS, this.isErased('report', id)));
+          textsIn(opened, REPORTED_TEXTS, this.erasedIn('report', id)));
       case 'execution.settled':
         return this.tellLater('settlement', id, opened, { settledBy: stored.actorId },
-          { note: textIn(opened, 'note', this.isErased('settlement', id)) });
+          textsIn(opened, SETTLED_TEXTS, this.erasedIn('settlement', id)));
       default:
     }
   }
@@ -130,7 +133,7 @@ export class ToldRecords {
     return {
       status: 'running', capability: stored.capability ?? '', place: placeOf(stored),
       members: { ...startedMembers(metadata), requestedBy, flagged },
-      texts: { ...NOTHING_YET, ...asked?.texts, ...textsIn(opened, places, this.isErased('execution', id)) },
+      texts: { ...NOTHING_YET, ...asked?.texts, ...textsIn(opened, places, this.erasedIn('execution', id)) },
     };
   }
 
@@ -151,7 +154,7 @@ export class ToldRecords {
       case 'hitl.escalated':
         request.status = 'escalated';
         Object.assign(request.members, { level: number(metadata, 'level'), escalatedTo: text(metadata, 'escalatedTo') ?? null });
-        request.texts['escalationReason'] = textIn(opened, 'reason', this.isErased('request', id));
+        Object.assign(request.texts, textsIn(opened, ESCALATED_TEXTS, this.erasedIn('request', id)));
         return;
       case 'hitl.timed_out': {
         const action = text(metadata, 'action');
@@ -186,9 +189,10 @@ export class ToldRecords {
         breakGlass: false, isVoted: true,
       },
       texts: {
-        ...textsIn(opened, CREATED_TEXTS, this.isErased('request', id)), requestedInput: null, diff: null, escalationReason: null,
+        ...textsIn(opened, CREATED_TEXTS, this.erasedIn('request', id)), requestedInput: null, diff: null, escalationReason: null,
         note: null,
       },
+      first: textsIn(opened, FIRST_TEXTS, this.erasedIn('request', id)),
     });
     if (executionId === undefined) return;
     this.executions.set(executionId, {
@@ -197,23 +201,21 @@ export class ToldRecords {
         hitlId: id, grantId, grantVersion: number(metadata, 'grantVersion'), definition, requestedBy: stored.actorId, ...by, mode: null,
         reason: null,
       },
-      texts: { ...NOTHING_YET, ...textsIn(opened, CREATED_TEXTS, this.isErased('execution', executionId)) },
+      texts: { ...NOTHING_YET, ...textsIn(opened, CREATED_TEXTS, this.erasedIn('execution', executionId)) },
     });
   }
 
-  private edited(id: string, { members, texts, executionId }: Request, opened: OpenEntry): void {
+  private edited(id: string, { members, texts, first, executionId }: Request, opened: OpenEntry): void {
     const { stored, metadata } = opened;
-    const { input } = texts;
     // Its mode may be another by that, and the reasons of the gate are, which no entry names: of edited ones they are not compared.
     Object.assign(members, {
       version: number(metadata, 'version'), digest: text(metadata, 'digest'), mode: null,
       editedBy: stored.actorId,
     });
-    Object.assign(texts, textsIn(opened, EDITED_TEXTS, this.isErased('request', id)), { reasons: null });
-    texts['requestedInput'] ??= input;
+    Object.assign(texts, first, textsIn(opened, EDITED_TEXTS, this.erasedIn('request', id)), { reasons: null });
     const execution = executionId === undefined ? undefined : this.executions.get(executionId);
     if (!execution) return;
-    Object.assign(execution.texts, textsIn(opened, EDITED_TEXTS, this.isErased('execution', executionId!)));
+    Object.assign(execution.texts, textsIn(opened, EDITED_TEXTS, this.erasedIn('execution', executionId!)));
     execution.texts['editor'] = brief(stored.actorId);
   }
 
@@ -222,7 +224,7 @@ export class ToldRecords {
     const id = `${hitlId} ${String(version)} ${stored.actorId}`;
     this.listener.told({
       kind: 'vote', organizationId: this.organizationId, agentId: this.agentId, capability, id, status: 'voted', entryId: stored.id,
-      members: { digest }, texts: { note: textIn(opened, 'comment', this.isErased('vote', id)) }, place: placeOf(stored),
+      members: { digest }, texts: textsIn(opened, COMMENTED_TEXTS, this.erasedIn('vote', id)), place: placeOf(stored),
     });
   }
 
@@ -233,7 +235,7 @@ export class ToldRecords {
     const isTimedOut = status === 'timed_out';
     const endedBy = isTimedOut ? 'timeout' : decidedBy === 'system' ? 'system' : 'human';
     Object.assign(request.members, { decidedBy, outcome: isTimedOut ? 'rejected' : status, endedBy });
-    request.texts['note'] = textIn(opened, 'comment', this.isErased('request', id));
+    Object.assign(request.texts, textsIn(opened, COMMENTED_TEXTS, this.erasedIn('request', id)));
     this.requests.delete(id);
     this.tellRequest(id, request, stored.id);
     const execution = request.executionId === undefined ? undefined : this.executions.get(request.executionId);
@@ -267,8 +269,8 @@ export class ToldRecords {
     });
   }
 
-  private isErased(kind: RecordFact['kind'], id: string): boolean {
-    return this.listener.isErased(keyOfFact({ kind, organizationId: this.organizationId, id }));
+  private erasedIn(kind: RecordFact['kind'], id: string): IsErased {
+    return this.listener.erasedIn(keyOfFact({ kind, organizationId: this.organizationId, id }));
   }
 
   private contradict(place: Place, what: string): void {

@@ -1,4 +1,5 @@
 import type { Blanks, OpenEntry } from './open-entry.js';
+import type { IsErased, ToldTexts } from './record-fact.js';
 import { brief, canonical, sketchOf, type TextForm, type ToldText } from './shown-text.js';
 
 /** Where an entry has a text: under which name rows show it, and the member that holds it. */
@@ -19,31 +20,38 @@ export const EDITED_TEXTS: Places = { input: 'input', diff: 'diff' };
 export const CLOSED_TEXTS: Places = { output: 'outputSummary', error: 'error' };
 export const REPORTED_TEXTS: Places = { output: 'output', error: 'error' };
 export const STARTED_TEXTS: Places = ASKED;
+export const FIRST_TEXTS: Places = { requestedInput: 'input' };
+export const COMMENTED_TEXTS: Places = { note: 'comment' };
+export const ESCALATED_TEXTS: Places = { escalationReason: 'reason' };
+export const SETTLED_TEXTS: Places = { note: 'note' };
+export const ERASURE_TEXTS: Places = { reason: 'reason' };
 
-/**
- * Reads the texts of an entry, to be compared with what the row shows.
- *
- * @param isErased whether something was erased of the row: then what is left of it has to be compared
- */
-export function textsIn({ metadata, erased }: OpenEntry, places: Places, isErased: boolean): Texts {
+/** Reads the texts of an entry, to be compared with what the row shows. */
+export function textsIn({ metadata, erased }: OpenEntry, places: Places, isErased: IsErased): Texts {
   const texts: Texts = {};
-  for (const [shown, name] of Object.entries(places)) texts[shown] = toldText(metadata[name], name, erased.get(name), isErased);
+  for (const [shown, name] of Object.entries(places)) {
+    texts[shown] = toldText(metadata[name], name, erased.get(name), (said) => isErased(shown, said));
+  }
   return texts;
 }
 
-/** One of them. */
-export function textIn({ metadata, erased }: OpenEntry, name: string, isErased: boolean): ToldText {
-  return toldText(metadata[name], name, erased.get(name), isErased);
+/**
+ * Those of which not all is told any more, or not all shown: they are compared by themselves, and the others by sums. So what is kept
+ * grows with what was erased, and with nothing that anybody writes.
+ */
+export function parted(texts: ToldTexts): { apart: ToldTexts | undefined; summed: Record<string, string | null> } {
+  const [apart, summed]: [Texts, Record<string, string | null>] = [{}, {}];
+  for (const [name, text] of Object.entries(texts)) {
+    if (typeof text === 'string' || text === null) summed[name] = text;
+    else apart[name] = text;
+  }
+  return { apart: Object.keys(apart).length > 0 ? apart : undefined, summed };
 }
 
-/** Whether not all of it is told any more, or not all of it shown: then it is compared by itself, and not by sums. */
-export function isApart(texts: Readonly<Texts>): boolean {
-  return Object.values(texts).some((text) => text === undefined || (typeof text === 'object' && text !== null));
-}
-
-function toldText(value: unknown, name: string, blanks: Blanks | undefined, isErasedInRow: boolean): ToldText {
+function toldText(value: unknown, name: string, blanks: Blanks | undefined, isErased: (said: string) => boolean): ToldText {
   if (value === undefined) return null;
   const form = (typeof value === 'string' && FORMS[name]) || 'json';
   const text = form === 'json' ? canonical(value) : (value as string);
-  return blanks || isErasedInRow ? sketchOf(text, form, blanks) : brief(text);
+  const said = brief(text);
+  return blanks || isErased(said) ? sketchOf(text, form, blanks) : said;
 }
