@@ -64,7 +64,7 @@ test('thousands of large entries are never in memory at once: they are read one 
 });
 
 test('so are those that many agents share, and those that are newer', async () => {
-  const shared = await read((run) => sharedEntries(run, 'all'));
+  const shared = await read((run) => sharedEntries(run, 'all', []));
   expect(shared.found.some(({ disclosures }) => disclosures.length > 7_000 * 4)).toBe(true);
   const [begun] = await server.sql<{ organization: string }>(
     `select organization_id as organization from audit_entries where event = 'execution.started' limit 1`);
