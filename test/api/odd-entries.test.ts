@@ -6,8 +6,10 @@ import { jcs } from '../../src/domain/audit/jcs.js';
 import { REPLAY_EVENTS } from '../../src/domain/audit/judging/replay.js';
 import { SHARED_EVENTS } from '../../src/domain/audit/judging/shared-facts.js';
 import { RECORD_EVENTS } from '../../src/domain/audit/judging/told-records.js';
+import { definitionDigest } from '../../src/domain/gate/definition-digest.js';
 import { newId } from '../../src/domain/ids.js';
 import type { JsonObject } from '../../src/domain/json.js';
+import { doublingSchema } from '../support/doubling-schema.js';
 import { eventually } from '../support/eventually.js';
 import { aStory, type Story, toldInFull } from '../support/judged-story.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
@@ -70,9 +72,9 @@ function besides(changedId = ''): string {
 }
 
 /** What is wrong with what is said of a change: nothing where it and what was done besides are named. */
-async function missed(entryId: string, change: string | PreparedEntry): Promise<string | undefined> {
+async function missed(entryId: string, ...changes: readonly (string | PreparedEntry)[]): Promise<string | undefined> {
   try {
-    const breaks = await owner.breaksAfter(besides(entryId), change);
+    const breaks = await owner.breaksAfter(besides(entryId), ...changes);
     if (!breaks.some((one) => one.entryId === entryId)) return 'is not named';
     return breaks.some(({ detail }) => detail.includes('actor_id')) ? undefined : 'hides what was done besides';
   } catch (problem) {
@@ -204,6 +206,20 @@ describe('an entry whose hash fits, and that says what no server writes, is name
   test.each(ODD_VALUES)('a wrong %s', async (_, make) => {
     const entry = make();
     expect(await missed(entry.id, entry)).toBeUndefined();
+  });
+
+  test('conditions, or a schema, that nobody could evaluate, and a call under them', async () => {
+    const asking = (n: number) => ({ when: `now.getSeconds() == ${n} || input.n == ${n}`, hitlMode: 'propose' });
+    const conditions = Array.from({ length: 3_000 }, (_, n) => asking(n));
+    const grant = agents('capability.granted', { ...granted, conditions }, 'web.search')();
+    const inputSchema = doublingSchema(40);
+    const definition = definitionDigest({ inputSchema });
+    const schema = organizations('capability.definition_updated', {
+      ...defined, definition, description: 'x', category: 'c', hitlMode: 'auto', riskScore: 1, inputSchema,
+    }, 'web.search')();
+    const call = agents('execution.started', { ...begun, grantId: 'grt_odd', grantVersion: 1, definition }, 'web.search');
+    expect(await missed(grant.id, grant, call())).toBeUndefined();
+    expect(await missed(schema.id, schema, call())).toBeUndefined();
   });
 
   const plain: readonly (readonly [string, readonly string[], () => PreparedEntry])[] = [

@@ -70,6 +70,12 @@ export function checkConnector(definition: JsonValue): ConnectorCheck {
   return { ok: true, connector: { type, method, url, ...given, timeoutSeconds, maxBytes, idempotent } as HttpConnector };
 }
 
+/** A connector as it may have been given: the bounds of its size are those of what is given. */
+export function withoutDefaults(connector: JsonObject): JsonObject {
+  const defaults = new Map<string, JsonValue>(Object.entries(CONNECTOR_DEFAULTS));
+  return Object.fromEntries(Object.entries(connector).filter(([name, value]) => !defaults.has(name) || defaults.get(name) !== value));
+}
+
 type Wrong = (pointer: string, message: string) => void;
 
 function isMethod(value: unknown): boolean {

@@ -3,7 +3,7 @@ import { CONNECTOR_DEFAULTS, type HttpConnector } from './connector-definition.j
 import { pathProblem, placeholders, type Placeholder } from './connector-template.js';
 import type { InputError } from './input-schema.js';
 
-export { checkConnector, type ConnectorCheck, type HttpConnector } from './connector-definition.js';
+export { checkConnector, CONNECTOR_BYTES_MAX, type ConnectorCheck, type HttpConnector, withoutDefaults } from './connector-definition.js';
 export type { InputError } from './input-schema.js';
 
 /** Rendered request bodies are bounded: a template may name a large member often. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { AGENT, BEGIN, ToldLog } from '../../../../test/support/told-log.js';
 import { sourceOf } from '../../../../test/support/memory-log.js';
+import { doublingSchema } from '../../../../test/support/doubling-schema.js';
 import { definitionDigest } from '../../gate/definition-digest.js';
 import type { JsonObject, JsonValue } from '../../json.js';
 import type { AuditEvent } from '../catalogue.js';
@@ -24,7 +25,7 @@ async function found({ log }: ToldLog): Promise<string[]> {
       yield sorted;
     },
   });
-  for (const entry of sorted) judge.entry(entry);
+  for (const entry of sorted) await judge.entry(entry);
   const { breaks } = await judge.end();
   return breaks.filter(({ kind }) => kind === 'gate_wrong').map(({ detail }) => detail.replace(/^entry (\d+) of chain \S+ /, '$1 '));
 }
@@ -86,6 +87,22 @@ describe('an entry that says what no server writes', () => {
     for (const more of [{ expiresAt: 'soon' }, { capabilities: [{}] }]) {
       expect(await found(token(more).begin(100, {}, AGENT))).toHaveLength(1);
     }
+  });
+
+  it('and that nobody could evaluate is evaluated by nobody', async () => {
+    const asking = (n: number) => ({ when: `now.getSeconds() == ${n} || input.n == ${n}`, hitlMode: 'propose' });
+    const conditions = Array.from({ length: 3_000 }, (_, n) => asking(n));
+    expect(await found(wrongly(new ToldLog().grant(1, { conditions }).begin(2)))).toEqual([
+      '2 (capability.granted): no server writes such conditions', expect.stringContaining(WRONG),
+    ]);
+    const inputSchema = doublingSchema(40);
+    const definition = definitionDigest({ inputSchema });
+    const schema = { type: 'capability.definition_updated', capability: 'web.search', metadata: {
+      capability: 'web.search', definition, description: 'x', category: 'c', hitlMode: 'auto', riskScore: 1, inputSchema } };
+    const told = new ToldLog().organization(1, schema as unknown as AuditEvent).grant(2).begin(3, { definition });
+    expect(await found(wrongly(told))).toEqual([
+      '2 (capability.definition_updated): no server writes such inputSchema', expect.stringContaining(WRONG),
+    ]);
   });
 
   it('is excused where what it said there is erased', async () => {

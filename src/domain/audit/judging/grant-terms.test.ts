@@ -1,4 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { CONDITION_LENGTH_MAX, CONDITIONS_MAX } from '../../gate/conditions.js';
+import { LIMIT_MAX, LIMITS_MAX } from '../../gate/limits.js';
+import { APPROVALS_MAX, GROUPS_MAX } from '../../hitl/quorum.js';
 import type { JsonValue } from '../../json.js';
 import { conditionsIn, limitsIn, quorumIn } from './grant-terms.js';
 
@@ -52,5 +55,27 @@ describe('a quorum', () => {
     [{ approvals: 2, groups: [{ teamId: 'team_a', role: 'admin' }] }],
   ])('%j is none', (value) => {
     expect(quorumIn(value)).toBeUndefined();
+  });
+});
+
+describe('more than a route takes', () => {
+  const times = (count: number, item: JsonValue): JsonValue => Array.from({ length: count }, () => item);
+  const condition = (length: number) => ({ when: 'x'.repeat(length), hitlMode: 'propose' });
+  const limit = (more: object) => ({ max: 1, per: 'day', then: 'block', ...more });
+
+  it.each<[string, (value: JsonValue) => unknown, JsonValue, JsonValue]>([
+    ['conditions', conditionsIn, times(CONDITIONS_MAX, condition(1)), times(CONDITIONS_MAX + 1, condition(1))],
+    ['characters of a condition', conditionsIn, [condition(CONDITION_LENGTH_MAX)], [condition(CONDITION_LENGTH_MAX + 1)]],
+    ['limits', limitsIn, times(LIMITS_MAX, limit({})), times(LIMITS_MAX + 1, limit({}))],
+    ['characters of a sum', limitsIn, [limit({ sum: 'x'.repeat(CONDITION_LENGTH_MAX) })],
+      [limit({ sum: 'x'.repeat(CONDITION_LENGTH_MAX + 1) })]],
+    ['of a limit', limitsIn, [limit({ max: LIMIT_MAX })], [limit({ max: 2 * LIMIT_MAX })]],
+    ['less of a limit', limitsIn, [limit({ max: 0 })], [limit({ max: -1 })]],
+    ['approvals', quorumIn, { approvals: APPROVALS_MAX }, { approvals: APPROVALS_MAX + 1 }],
+    ['groups', quorumIn, { approvals: 2, groups: times(GROUPS_MAX, { role: 'admin' }) },
+      { approvals: 2, groups: times(GROUPS_MAX + 1, { role: 'admin' }) }],
+  ])('%s are none', (_, read, most, more) => {
+    expect(read(most)).toEqual(most);
+    expect(read(more)).toBeUndefined();
   });
 });
