@@ -118,7 +118,13 @@ async function judgeApart(source: LogSource, { ranges, seams }: LogHeader, { jud
   const isGone = ({ organizationId, chain, seq }: StoredEntry) => seq <= (cutAt.get(`${organizationId} ${chain}`) ?? 0);
   for (const range of agentId === undefined ? ranges : [{ chains: [agentId] }]) {
     for await (const batch of source.read(range).entries) {
-      for (const entry of batch) if (cutAt.size === 0 || !isGone(entry)) for (const judge of judges) judge.entry(entry);
+      for (const entry of batch) {
+        if (cutAt.size > 0 && isGone(entry)) continue;
+        for (const judge of judges) {
+          const pause = judge.entry(entry);
+          if (pause) await pause;
+        }
+      }
     }
   }
 }

@@ -9,7 +9,11 @@ import type { ReadStatement, RecordKeeper } from '../../../platform/audit/record
 import { orderedSweeps } from './ordered-sweeps.js';
 import { sharedEntries } from './shared-entries.query.js';
 import { subjectRows } from './subject-rows.query.js';
-import { tenantsAround } from './tenants.query.js';
+  const tenants = await tenantsAround(run, organizations);
+  const shared = new SharedFacts(await orderedSweeps(run, verifierKeys), tenants);
+  const pauses = new Pauses();
+  const told = sharedEntries(run, organizations, [...tenants.keys()]);
+  for await (const [entry] of oneByOne(told, pauses)) shared.add(entry!);
 
 /** Of whom the log is read. */
 export interface JudgedPart {
@@ -22,7 +26,8 @@ export interface JudgedPart {
 
 /**
  * Who judges the log beside the pass over its chains. Reads at once what agents share, and of which rows not all is there; the rest
- * comes with the pass, and the rows at its end: all of one moment, the one of `run`'s transaction.
+ * comes with the pass, and the rows at its end: all of one moment, the one of `run`'s transaction. A server judges in its own thread, and
+ * so lets others come in between.
  */
 export async function judgesOf(
   run: ReadStatement,
@@ -32,8 +37,9 @@ export async function judgesOf(
 ): Promise<LogJudge[]> {
   const tenants = await tenantsAround(run, organizations);
   const shared = new SharedFacts(await orderedSweeps(run, verifierKeys), tenants);
+  const pauses = new Pauses();
   const told = sharedEntries(run, organizations, [...tenants.keys()]);
-  for await (const batch of told) for (const entry of batch) shared.add(entry);
+  for await (const [entry] of oneByOne(told, pauses)) shared.add(entry!);
   const selection: Selection = agentId === undefined ? {} : { chain: agentId };
   const parts: Selection[] = organizations === 'all'
     ? [selection]
@@ -53,11 +59,11 @@ export async function judgesOf(
     subjects: async function* () {
       for (const part of parts) yield* subjectRows(run, part);
     },
-    entries: () => source.read(range).entries,
+    entries: () => oneByOne(source.read(range).entries, pauses),
     leaves: async function* (organizationId: string) {
       for await (const { leaves } of source.leaves(organizationId)) yield leaves;
       yield* source.queued([organizationId]);
     },
   };
-  return [gateJudge({ key, shared, gaps, ofOneAgent: agentId !== undefined }, sources)];
+  return [unhurried(gateJudge({ key, shared, gaps, ofOneAgent: agentId !== undefined }, sources), pauses)];
 }
