@@ -36,6 +36,11 @@ export function openAccount(): void {
   work = 0;
 }
 
+/** What the last evaluation took. */
+export function lastAccount(): number {
+  return work;
+}
+
 function charge(units: number): void {
   work += units;
   if (work > WORK_BUDGET) throw new LimitReached('it would take too much work');

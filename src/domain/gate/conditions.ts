@@ -3,12 +3,14 @@ import type { JsonObject, JsonValue } from '../json.js';
 import { BoundedCache } from './bounded-cache.js';
 import { checkTree, ConditionProblem, type Ast } from './condition-check.js';
 import { type Read, readsOf } from './condition-reads.js';
-import { conditionEnvironment, LimitReached, openAccount } from './condition-environment.js';
+import { conditionEnvironment, lastAccount, LimitReached, openAccount, WORK_BUDGET } from './condition-environment.js';
 import { type TimeReading, timeReadingOf } from './condition-times.js';
 import type { HitlMode } from './vocabulary.js';
 
 export const CONDITION_LENGTH_MAX = 1_000;
 export const CONDITIONS_MAX = 20;
+/** What one condition may take, in units of about 100 ns. */
+export const CONDITION_WORK_MAX = WORK_BUDGET;
 
 /** A condition of a grant: when `when` holds, the call's mode is at least `hitlMode`. */
 export interface Condition {
@@ -78,6 +80,11 @@ export function evaluateCondition(source: string, facts: ConditionFacts): Condit
   if (typeof answer === 'boolean') return answer ? 'holds' : 'does_not_hold';
   if (isCelError(answer)) return { cannot: whyNot(answer, planned.ast, source) };
   return { cannot: 'it did not answer true or false' };
+}
+
+/** What the last evaluation took, of at most `CONDITION_WORK_MAX` and a little more. */
+export function lastConditionWork(): number {
+  return lastAccount();
 }
 
 /** What a condition may read; undefined where it is none. */

@@ -10,22 +10,37 @@ export interface ErasedCall {
   readonly tags: boolean;
 }
 
+export type CallLeft = Pick<ConditionFacts, 'input' | 'context'>;
+
+/** What came of a condition; `unsure`: nobody can tell any more. */
+export type Outcome = 'holds' | 'does_not_hold' | 'unsure';
+
 /**
- * Whether nobody can tell any more what came of a condition: it reads something that is erased, and does not hold for whatever that was.
- * That it holds without it is sure where what it reads is only used: of a member that is missing there is no value, and where the
- * condition answers all the same, that value does not matter.
+ * What came of a condition, as far as anybody can tell: nobody can where it reads something that is erased, and does not hold for whatever
+ * that was. That it holds without it is sure where what it reads is only used: of a member that is missing there is no value, and where
+ * the condition answers all the same, that value does not matter. One that cannot be evaluated holds, as the gate takes it.
+ *
+ * @param left of the call, without what is erased
  */
-export function isUnsure(when: string, facts: ConditionFacts, erased: ErasedCall): boolean {
+export function outcomeOf(when: string, facts: ConditionFacts, erased: ErasedCall, left: CallLeft): Outcome {
   const { input, context } = facts;
-  const touched = (conditionReads(when) ?? []).filter(({ variable, member }) => {
+  const touched = isNothingErased(erased) ? [] : (conditionReads(when) ?? []).filter(({ variable, member }) => {
     if (variable === 'input') return isGone(member, input, erased.input);
     if (variable === 'context') return isGone(member, context, erased.context);
     return variable === 'agent' && erased.tags && (member === undefined || member === 'tags');
   });
-  if (touched.length === 0) return false;
-  if (touched.some(({ variable, isPlain }) => !isPlain || variable === 'agent')) return true;
-  const without = { input: leftOf(input, erased.input), ...(context ? { context: leftOf(context, erased.context) } : {}) };
-  return evaluateCondition(when, { ...facts, ...without }) !== 'holds';
+  if (touched.length === 0) return evaluateCondition(when, facts) === 'does_not_hold' ? 'does_not_hold' : 'holds';
+  if (touched.some(({ variable, isPlain }) => !isPlain || variable === 'agent')) return 'unsure';
+  return evaluateCondition(when, { ...facts, ...left }) === 'holds' ? 'holds' : 'unsure';
+}
+
+/** The call without what of it is erased. */
+export function leftOfCall({ input, context }: CallLeft, erased: Pick<ErasedCall, 'input' | 'context'>): CallLeft {
+  return { input: leftOf(input, erased.input), ...(context ? { context: leftOf(context, erased.context) } : {}) };
+}
+
+function isNothingErased({ input, context, tags }: ErasedCall): boolean {
+  return !input && !context && !tags;
 }
 
 /** One whose name nobody knows may have been any that is not there. */

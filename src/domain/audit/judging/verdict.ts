@@ -1,5 +1,8 @@
-/** Why something cannot be decided anew: what it rests on was erased, was swept, or is a count that the log does not keep. */
-export type Unplayable = 'erased' | 'swept' | 'limits';
+/**
+ * Why something cannot be decided anew: what it rests on was erased, was swept, or is a count that the log does not keep; or there are more
+ * orders in which it may have come than can be tried.
+ */
+export type Unplayable = 'erased' | 'swept' | 'limits' | 'orders';
 
 export type ReplayVerdict =
   | { readonly kind: 'right' }
