@@ -91,6 +91,8 @@ describe('how much it takes to decide a call anew', () => {
     const [among, alone] = [judged(undefined, told, said, LIST), judged(undefined, one, said, LIST)];
     expect([among.verdict.kind, alone.verdict.kind]).toEqual(['right', 'right']);
     expect(among.effort - alone.effort).toBeLessThan(20_000);
+    const wrongly: SaidGate = { ...said, fits: ({ kind }) => kind === 'ask' };
+    expect(judged(undefined, told, wrongly, LIST).effort - judged(undefined, one, wrongly, LIST).effort).toBeLessThan(20_000);
   });
 
   it('evaluates a condition that reads no time once, whatever another one reads', () => {
@@ -103,6 +105,12 @@ describe('how much it takes to decide a call anew', () => {
   it('tries a mode that conditions of the second ask for once', () => {
     const bySecond = (count: number) => asks(...Array.from({ length: count }, (_, n) => `now.getSeconds() == ${61 + n}`));
     expect(judged(grant({ ...LIMITED, ...bySecond(CONDITIONS_MAX) }))).toEqual(judged(grant({ ...LIMITED, ...bySecond(1) })));
+  });
+
+  it('is nothing where no definition is the one that the entry names', () => {
+    const told = many((log, n) => defined(log, STAMPED - 5 + n / 10, takingAtMost(n)));
+    const { verdict, effort } = judged(grant(), told, { ...RUNS, definition: 'd' });
+    expect([verdict, effort]).toEqual([{ kind: 'wrong', detail: 'the capability was not defined as it says' }, 0]);
   });
 
   it('asks of several grants that come to the same only once what comes of that', () => {

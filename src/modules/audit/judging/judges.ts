@@ -9,11 +9,8 @@ import type { ReadStatement, RecordKeeper } from '../../../platform/audit/record
 import { orderedSweeps } from './ordered-sweeps.js';
 import { sharedEntries } from './shared-entries.query.js';
 import { subjectRows } from './subject-rows.query.js';
-  const tenants = await tenantsAround(run, organizations);
-  const shared = new SharedFacts(await orderedSweeps(run, verifierKeys), tenants);
-  const pauses = new Pauses();
-  const told = sharedEntries(run, organizations, [...tenants.keys()]);
-  for await (const [entry] of oneByOne(told, pauses)) shared.add(entry!);
+import { tenantsAround } from './tenants.query.js';
+import { oneByOne, Pauses, unhurried } from './unhurried.js';
 
 /** Of whom the log is read. */
 export interface JudgedPart {
