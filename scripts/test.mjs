@@ -86,13 +86,15 @@ function runJest(args, env) {
   });
 }
 
-// The counts are Jest's own; a file that could not even be loaded has no tests to count, so it counts as one failure.
+// What failed stands once more at the end, where it is found. The counts are Jest's own; a file that could not even be loaded has no tests
+// to count, so it counts as one failure.
 function conclude(counts, code) {
   if (!existsSync(counts)) {
     process.stdout.write('0 passed, 1 failed\n');
     return code || 1;
   }
-  const { passed, failed, unloadable } = JSON.parse(readFileSync(counts, 'utf8'));
+  const { passed, failed, unloadable, names } = JSON.parse(readFileSync(counts, 'utf8'));
+  for (const name of names) process.stderr.write(`failed: ${name}\n`);
   process.stdout.write(`${passed} passed, ${failed + unloadable} failed\n`);
   return failed + unloadable > 0 ? 1 : code;
 }

@@ -37,6 +37,11 @@ test('the closing line counts a failed test and a file that cannot be loaded, an
     const config = ['--config', join(folder, 'jest.config.json'), '--roots', folder];
     const ended = await runTests(['--unit', folder, ...config]);
     expect(ended).toMatchObject({ code: 1, stdout: '2 passed, 2 failed\n' });
+    // And both are named, after all else that was said.
+    expect(ended.stderr.trim().split('\n').slice(-2).sort()).toEqual([
+      expect.stringMatching(/^failed: .*bad\.test\.js › c$/),
+      expect.stringMatching(/^failed: .*broken\.test\.js \(it could not be run\)$/),
+    ]);
     const good = await runTests(['--unit', join(folder, 'good'), ...config]);
     expect(good).toMatchObject({ code: 0, stdout: '2 passed, 0 failed\n' });
   } finally {

@@ -34,8 +34,8 @@ const LEVELS: readonly FolderOf[] = ['sweep', 'organization', 'all'];
  */
 export async function archivesIn(folder: string): Promise<FoundArchives> {
   await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`the folder ${folder} cannot be read (${error.code}): give that of all archives, of one organization's, or of one sweep's`,
-      { cause: error });
+    const which = 'that of all archives, of one organization\'s, or of one sweep\'s';
+    throw new Error(`the folder ${folder} cannot be read (${error.code}): give ${which}`, { cause: error });
   });
   let folders = [folder];
   for (const covers of LEVELS) {
