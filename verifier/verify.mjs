@@ -399,9 +399,11 @@ class Check {
   export(line) {
     const [isLog, isRange, agent] = [line.what === 'log', (line.from ?? line.to ?? null) !== null, line.agentId ?? undefined];
     if (this.pinned.length === 0) this.keys = line.keys.flatMap((vkey) => readKey(vkey) ?? []);
+    // What ends before the log does may be signed by keys that were announced behind its end.
+    const later = isLog && (line.to ?? null) === null ? [] : line.keys;
     const isStrange = (vkey, n) => !succeed(this.named, line.instance, vkey, line.keyNotes?.[n - 1]);
     if (line.keys.some(isStrange)) this.inFile('checkpoint_invalid', 'names a key for which the one before it has not vouched');
-    Object.assign(this, { header: line, isLog, isRange, agent, isWhole: isLog && !isRange && agent === undefined });
+    Object.assign(this, { header: line, isLog, isRange, agent, later, isWhole: isLog && !isRange && agent === undefined });
   }
   checkpoint({ note }) {
     const read = readCheckpoint(note, this.keys), [instance, tree, more] = read.origin?.split('/') ?? [];
@@ -410,8 +412,7 @@ class Check {
     else this.inFile('checkpoint_invalid', `holds a checkpoint that ${typeof read === 'string' ? read : 'does not belong there'}`);
   }
   map({ organizationId: id, size, root, siblings, timestamp, platform: { index, size: leaves, hashes } }) {
-    this.closeSection();
-    const [own = { size: 0, root }, all] = [this.checkpoints.get(id), this.checkpoints.get('platform')];
+    this.closeSection(); const [own = { size: 0, root }, all] = [this.checkpoints.get(id), this.checkpoints.get('platform')];
     const beside = new Map(siblings.map(([depth, hash]) => [depth, unbase64(hash)]));
     const map = base64(mapRoot([placed(id, { size, root })], beside)), leaf = leafHash(jcs({ map, timestamp }));
     const isNewest = all?.size === leaves && index === leaves - 1;
@@ -420,8 +421,7 @@ class Check {
     else this.found(id, size, null, 'checkpoint_invalid', `the platform's checkpoint does not carry the tree of ${id} that is shown`);
   }
   section({ organizationId: id, size, chains: declared }) {
-    this.closeSection();
-    const [own, recall] = [this.checkpoints.get(id), this.recallOf(id)];
+    this.closeSection(); const [own, recall] = [this.checkpoints.get(id), this.recallOf(id)];
     const lists = { chains: new Map(), seams: new Map(), ends: new Map(), blanks: new Map(), gaps: { swept: 0, range: 0, hidden: 0 } };
     this.open = { id, size, own, declared, ...lists, heads: 0, tree: new CompactRange(), next: 0, cutTo: 0, isSound: true, recall };
     if (this.header.organizations[this.counts.organizations++] !== id) this.inTree('chain_removed', 0, 'is not the one announced here');
@@ -617,8 +617,9 @@ class Check {
     this.closeSection();
     const unseen = header.organizations.slice(counts.organizations);
     for (const id of unseen) this.found(id, 0, null, 'chain_removed', `${id} is announced, but the file holds nothing of it`);
-    const newest = readKey(this.announced ?? ''), signed = newest ? [...checkpoints.values(), ...this.orders.values()] : [];
-    const retired = signed.filter(({ note }) => typeof openNote(note, [newest]) === 'string');
+    const { announced = '', later = [] } = this, at = later.indexOf(announced), last = at < 0 ? [announced] : later.slice(at);
+    const keyed = last.flatMap((vkey) => readKey(vkey) ?? []), signed = keyed[0] ? [...checkpoints.values(), ...this.orders.values()] : [];
+    const retired = signed.filter(({ note }) => typeof openNote(note, keyed) === 'string');
     const what = 'has a note that is not signed by the key that the log announced last';
     for (const { origin, size, kind = 'checkpoint_invalid' } of retired) this.found(origin, size, null, kind, `${origin} ${what}`);
     // Only who sees every organization can ask for both halves of a transfer; a swept half is gone rightly.
@@ -655,8 +656,7 @@ export async function* linesOf(chunks) {
 export async function verify(lines, { keys = [], remembered = [], onProgress } = {}) {
   const pinned = keys.map((vkey) => readKey(vkey.trim()));
   if (pinned.includes(undefined)) throw new Error('a key is no verifier key: <name>+<8 hex digits>+<base64>');
-  const check = Object.assign(new Check(), { pinned, keys: pinned, recalled: remembered });
-  let isJson;
+  const check = Object.assign(new Check(), { pinned, keys: pinned, recalled: remembered }); let isJson;
   for await (const line of lines) {
     const bytes = typeof line === 'string' ? utf8(line) : line;
     const isFrame = bytes.length <= 10 && ['{"lines":[', ']}'].includes(new TextDecoder().decode(bytes));

@@ -1,5 +1,6 @@
 import { PLATFORM_TREE } from '../../src/domain/audit/checkpoint.js';
 import type { EntryPlace, ExportSource, PlacedLeaf } from '../../src/domain/audit/export/export-source.js';
+import type { NextKey } from '../../src/domain/audit/next-key.js';
 import type { SigningKey } from '../../src/domain/audit/note.js';
 import { mapSiblings, siblingsOfNone } from '../../src/domain/audit/tree/stored-map.js';
 import { mapPlace } from '../../src/domain/audit/tree/map.js';
@@ -10,7 +11,7 @@ import { readerAt } from './memory-trees.js';
 
 /** What a sweep has deleted, and whom an entry concerns: the database knows, a log in memory is told. */
 export interface MemoryFacts {
-  readonly vkeys: readonly string[];
+  readonly keys: readonly NextKey[];
   /** By which sweeps and erasures were signed, by their entries' ids. */
   readonly notes?: ReadonlyMap<string, string>;
   readonly subjects?: readonly { readonly userId: string; readonly entryId: string; readonly pointer: string }[];
@@ -32,7 +33,7 @@ export function exportSourceOf(log: MemoryLog, key: SigningKey, facts: MemoryFac
       });
   return {
     instance: key.name,
-    keys: () => Promise.resolve(facts.vkeys.map((key) => ({ key }))),
+    keys: () => Promise.resolve(facts.keys),
     checkpoint: (tree) => Promise.resolve(newest(tree)),
     checkpointOfSize: (tree, size) =>
       Promise.resolve(trees().checkpoints.find((one) => one.organizationId === tree && one.size === size)),

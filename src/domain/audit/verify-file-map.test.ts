@@ -22,7 +22,7 @@ async function signed(): Promise<MemoryLog> {
 }
 
 async function found(log: MemoryLog) {
-  const source = exportSourceOf(log, KEY, { vkeys: [verifierKey('countersign-test', SEED)] });
+  const source = exportSourceOf(log, KEY, { keys: [{ key: verifierKey('countersign-test', SEED) }] });
   const lines = async function* () {
     for await (const text of sealed(logLines(source, { organizations: ORGANIZATIONS, all: true }, '2026-11-23T00:00:00.000Z'), KEY)) {
       yield Buffer.from(text.slice(0, -1));

@@ -280,10 +280,10 @@ class LinesCheck implements SectionFrame {
     for (const id of header.organizations.slice(this.sections)) {
       this.add(id, 0, null, 'chain_removed', `${id} is announced, but the file holds nothing of it`);
     }
-    const announced = this.announced === undefined ? undefined : readVerifierKey(this.announced);
-    for (const one of announced ? [...this.checkpoints.values(), ...this.orders] : []) {
+    const signers = this.lastSigners(header);
+    for (const one of signers.length > 0 ? [...this.checkpoints.values(), ...this.orders] : []) {
       const { origin, size, note } = one;
-      if (openNote(note, [announced!]).kind === 'open') continue;
+      if (openNote(note, signers).kind === 'open') continue;
       const what = 'is not signed by the key that the log announced last';
       const kind = 'order' in one && one.order === 'erasure' ? 'unauthorised_erasure' : 'checkpoint_invalid';
       this.add(origin, size, null, kind, `the note of ${origin} ${what}`);
@@ -303,6 +303,15 @@ class LinesCheck implements SectionFrame {
       notes: [...this.checkpoints].map(([tree, { note }]) => this.recalled.next(tree, note)),
       ...(newest ? { checkpoint: { organizationId: PLATFORM_TREE, ...newest, platformSize: newest.size, madeAt } } : {}),
     };
+  }
+
+  /** The key that was announced last, or one behind it: a part may end before that one was announced. None where nothing announces any. */
+  private lastSigners({ keys, to }: LineOf<'export'>): VerifierKey[] {
+    const { announced } = this;
+    if (announced === undefined) return [];
+    const isToEnd = this.isLog && (to ?? null) === null;
+    const later = isToEnd || !keys.includes(announced) ? [] : keys.slice(keys.indexOf(announced) + 1);
+    return [announced, ...later].flatMap((key) => readVerifierKey(key) ?? []);
   }
 
   /** Only who sees every organization can ask for both halves of a transfer; a swept half is gone rightly. */

@@ -18,7 +18,7 @@ import type { HeldPart } from './record-lines.js';
 import { sealed, type ExportFormat } from './seal.js';
 
 const KEY = signingKey(INSTANCE, Buffer.alloc(32, 7).toString('base64'));
-const FACTS: MemoryFacts = { vkeys: [SIGNER.vkey] };
+const FACTS: MemoryFacts = { keys: [{ key: SIGNER.vkey }] };
 const ALL: ExportSelection = { organizations: ORGANIZATIONS, all: true };
 
 async function textOf(lines: AsyncIterable<ExportLine>, format: ExportFormat = 'jsonl', tally?: Tally): Promise<string> {

@@ -134,8 +134,8 @@ async function* sectionLines(
   const [first, end] = from === undefined && to === undefined ? [0, size] : await source.window(id, size, from, to);
   yield* part.leaves(first, Math.max(first, end));
   if (isPart) yield* part.apart(false);
-  // What is behind the checkpoint cannot be left out of a chain that is shown up to it.
-  if (end >= size) yield* part.pending();
+  // What is behind the checkpoint cannot be left out of a chain of which something is shown from there, or all up to it.
+  if (end >= size || (isPart && (await part.needsPending()))) yield* part.pending();
   if (isPart) yield* part.apart(true);
   for await (const heads of source.heads(id, agentId)) {
     for (const { chain, seq, hash, closed } of heads) yield line('head', { organizationId: id, chain, seq, hash, closed });
@@ -194,6 +194,12 @@ class Section {
       yield* erasureLines(this.source, entry);
       yield entryLine(entry, null);
     }
+  }
+
+  /** Whether something that is not under the checkpoint accounts for what is shown. */
+  async needsPending(): Promise<boolean> {
+    for await (const [, index] of this.needed()) if (index === undefined || index >= this.size) return true;
+    return false;
   }
 
   async *pending(): AsyncGenerator<ExportLine> {
