@@ -262,6 +262,7 @@ export function verifierCases(): VerifierCase[] {
   cases.push({
     name: 'retired-key', lines: exportOf(rotated.log, { signers: [older] }), verdict: 'tampered', kinds: ['checkpoint_invalid'],
   });
+  cases.push(...inWindows(rotated.log, older, newer));
   for (const { name, lines } of forgedKeys(older, newer)) cases.push({ name, lines, verdict: 'tampered', kinds: ['checkpoint_invalid'] });
   const turned = world();
   turned.rotate(newer.vkey);
@@ -296,6 +297,20 @@ export function verifierCases(): VerifierCase[] {
   file('file-with-doubled-name', ['edited'], whole.map((one, n) => (n === 9 ? one.replace('{', '{"actorId":"root",') : one)));
   return cases;
 }
+
+/** Windows that end before a rotation, and behind it, with checkpoints of one key alone. */
+function inWindows(log: MemoryLog, older: Signer, newer: Signer): VerifierCase[] {
+  const signed = (range: readonly [number, number], by: Signer) => {
+    const lines = linesOf(log, { signers: [older, newer], organizations: ['org_platform'], range });
+    return seal(lines.map((one) => (one.kind === 'checkpoint' ? signedAnew(one, by) : one)), [older, newer]);
+  };
+  return [
+    { name: 'valid-range-before-a-rotation', lines: signed([0, 1], newer), verdict: 'valid', kinds: [] },
+    { name: 'range-signed-by-the-retired-key', lines: signed([0, 2], older), verdict: 'tampered', kinds: ['checkpoint_invalid'] },
+  ];
+}
+
+const signedAnew = (one: Line, by: Signer): Line => ({ ...one, note: noteOf(`${(one['note'] as string).split('\n\n')[0]}\n`, [by]) });
 
 /** Checkpoints with more signature lines than one. */
 function signedOften(log: MemoryLog): VerifierCase[] {
