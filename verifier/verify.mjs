@@ -518,16 +518,16 @@ class Check {
   }
   chainOf(name) {
     const { chains, seams } = this.open;
-    if (!chains.has(name)) chains.set(name, { seq: 0, hash: null, ...seams.get(name), isNew: true, range: 0, hidden: 0 });
+    if (!chains.has(name)) chains.set(name, { seq: 0, hash: null, ...seams.get(name), isNew: true, range: 0 });
     return chains.get(name);
   }
   /** Whether entries of a chain may lie in what the file, being a part, does not show. */
   mayJump(name, chain) {
-    const { gaps: { range, hidden } } = this.open, mayHide = range > chain.range || (hidden > chain.hidden && name !== this.agent);
+    const mayHide = this.open.gaps.range > chain.range || (this.agent !== undefined && name !== this.agent);
     return this.isLog ? mayHide : this.header.what === 'person' || chain.isNew;
   }
   follow(entry, { direction, fromSeq, fromHash }, chain, before) {
-    const [{ chain: name, seq, prevHash, hash }, { id, gaps: { range, hidden } }] = [entry, this.open];
+    const [{ chain: name, seq, prevHash, hash }, { id, gaps: { range } }] = [entry, this.open];
     const arrives = direction === 'in' && (chain.isNew || chain.hasLeft);
     const isOurs = isAgent(name) || name === (id === 'org_platform' ? 'sys_platform' : `sys_${id}`);
     const wrong = !isOurs ? ['inserted', 'stands in a chain that is not of its organization']
@@ -543,7 +543,7 @@ class Check {
     const hasHole = seq > chain.seq + 1 && !arrives && !chain.hasLeft && !this.mayJump(name, chain);
     if (hasHole) this.inRun(name, chain.seq + 1, seq - 1, 'deleted', 'should stand here: something was taken out of the chain, or moved');
     chain.hasJumped ||= hasHole;
-    Object.assign(chain, { seq, hash, isNew: false, hasLeft: direction === 'out', isBroken: this.counts.breaks > before, range, hidden });
+    Object.assign(chain, { seq, hash, isNew: false, hasLeft: direction === 'out', isBroken: this.counts.breaks > before, range });
     if (!['in', 'out'].includes(direction)) return;
     // The two halves of a transfer stand in two organizations and name the same position and hash.
     const key = direction === 'out' ? `${name} ${seq} ${hash}` : `${name} ${seq - 1} ${prevHash}`;

@@ -44,9 +44,8 @@ interface Chain {
   isBroken: boolean;
   hasHead: boolean;
   hasJumped: boolean;
-  /** Of the section's gaps, how many leaves the file had left out when the chain was last met. */
+  /** How many leaves the file's window had left out when the chain was last met. */
   range: number;
-  hidden: number;
 }
 
 type Seam = LineOf<'seam'> & {
@@ -249,7 +248,7 @@ export class SectionCheck {
     let chain = this.chains.get(name);
     if (!chain) {
       const { seq = 0, hash = null } = this.seams.get(name) ?? {};
-      chain = { seq, hash, isNew: true, hasLeft: false, isBroken: false, hasHead: false, hasJumped: false, range: 0, hidden: 0 };
+      chain = { seq, hash, isNew: true, hasLeft: false, isBroken: false, hasHead: false, hasJumped: false, range: 0 };
       this.chains.set(name, chain);
     }
     return chain;
@@ -257,7 +256,8 @@ export class SectionCheck {
 
   /** Whether entries of a chain may lie in what the file, being a part, does not show. */
   private mayJump(name: string, chain: Chain): boolean {
-    const mayHide = this.gaps.range > chain.range || (this.gaps.hidden > chain.hidden && name !== this.agent);
+    // Of other chains than the one that is asked for, only what it needs is there.
+    const mayHide = this.gaps.range > chain.range || (this.agent !== undefined && name !== this.agent);
     return this.frame.isLog ? mayHide : this.frame.what?.what === 'person' || chain.isNew;
   }
 
@@ -281,8 +281,8 @@ export class SectionCheck {
     const hasHole = seq > chain.seq + 1 && !arrives && !chain.hasLeft && !this.mayJump(name, chain);
     if (hasHole) this.inRun(name, chain.seq + 1, seq - 1, 'deleted', 'are missing: something was taken out of the chain, or moved');
     chain.hasJumped ||= hasHole;
-    const { range, hidden } = this.gaps;
-    Object.assign(chain, { seq, hash, isNew: false, hasLeft: direction === 'out', isBroken: isBroken(), range, hidden });
+    const { range } = this.gaps;
+    Object.assign(chain, { seq, hash, isNew: false, hasLeft: direction === 'out', isBroken: isBroken(), range });
     if (direction !== 'in' && direction !== 'out') return;
     const key = direction === 'out' ? `${name} ${seq} ${hash}` : `${name} ${seq - 1} ${prevHash}`;
     const other = this.frame.transfers.get(key);

@@ -47,6 +47,7 @@ async function busy(): Promise<Told> {
   erase(made, calls.at(-2)!, '/metadata/input/to');
   made.call('org_a', 'agt_2', 90);
   login(made);
+  erase(made, made.log.entries.filter(({ event, chain }) => event === 'hitl.rejected' && chain === 'agt_2').at(-1)!, '/metadata/comment');
   made.log.entries = made.log.entries.filter((one) => one.organizationId !== 'org_a' || one.seq > (cuts.get(one.chain)?.seq ?? 0));
   const source = exportSourceOf(made.log, NEWER_KEY, { keys: KEYS, notes: made.notes });
   return { source, times: [...new Set(made.log.entries.map(({ timestamp }) => timestamp))].sort() };
