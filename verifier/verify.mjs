@@ -150,8 +150,7 @@ export function jcs(value, depth = 0) {
 }
 /** Reads a text (or its UTF-8) that is its own canonical form, and so has only one reading: no name twice, no other spelling. */
 export const parseCanonical = (text) => attempt(() => {
-  const source = typeof text === 'string' ? text : decoder.decode(text);
-  const value = JSON.parse(source);
+  const source = typeof text === 'string' ? text : decoder.decode(text), value = JSON.parse(source);
   return jcs(value) === source ? value : undefined;
 });
 // --- 4. Trees: RFC 6962 for leaves in a row, a sparse map of depth 256 for the organizations --------------------------------------
@@ -219,10 +218,10 @@ function readKey(vkey) {
 /** The text of a note and which of `keys` signed it, or what is wrong. Signatures by other keys, and repeated lines, count for nothing. */
 function openNote(note, keys) {
   const end = note.lastIndexOf('\n\n'), text = note.slice(0, end + 1), lines = note.slice(end + 2, -1).split('\n');
-  if (end < 0 || !note.endsWith('\n') || /[^\n\P{Cc}]/u.test(note) || lines.length > 100) return 'is no signed note';
+  if (end < 0 || !note.endsWith('\n') || /[^\n\P{Cc}]/u.test(note) || lines.length > 100 || note.length > 1e6) return 'is no signed note';
   const signers = [];
   for (const line of new Set(lines)) {
-    const [, name, encoded] = /^\u2014 (\S+) (\S+)$/.exec(line) ?? [], bytes = unbase64(encoded ?? '');
+    const [, name, encoded] = /^\u2014 ([^\s+]+) (\S+)$/.exec(line) ?? [], bytes = unbase64(encoded ?? '');
     if (!bytes || bytes.length < 5) return 'has a malformed signature';
     const key = keys.find((one) => one.name === name && one.id === hex(bytes.subarray(0, 4)));
     if (key && !verifyEd25519(key.publicKey, utf8(text), bytes.subarray(4))) return `has a false signature of ${name}`;
@@ -231,8 +230,7 @@ function openNote(note, keys) {
   return signers.length === 0 ? 'is not signed by a known key' : { text, signers };
 }
 function readCheckpoint(note, keys) {
-  const opened = openNote(note, keys);
-  if (typeof opened === 'string') return opened;
+  const opened = openNote(note, keys); if (typeof opened === 'string') return opened;
   const [origin, size, root, ...rest] = opened.text.split('\n');
   if (!/^(0|[1-9]\d{0,14})$/.test(size) || unbase64(root ?? '')?.length !== 32 || rest.length !== 1) return 'is no checkpoint';
   return { origin, size: Number(size), root, note, signers: opened.signers };
@@ -274,8 +272,8 @@ function readPayload(text) {
   const payload = parseCanonical(text);
   if (!isObject(payload)) return 'its payload is no canonical JSON object';
   const { origin = {}, outcome = '', metadata, v, ...texts } = payload;
-  const names = `${v},${Object.keys(texts).sort().join()}`;
-  if (names !== '1,actorId,event,id,organizationId,timestamp') return 'its payload has another version, or other members than version 1';
+  const isKnown = v === 1 && Object.keys(texts).sort().join() === 'actorId,event,id,organizationId,timestamp';
+  if (!isKnown) return 'its payload has another version, or other members than version 1';
   if (![outcome, ...Object.values(texts)].every((one) => typeof one === 'string')) return 'a member of its payload is no text';
   return TIME.test(texts.timestamp) && isObject(metadata) && isObject(origin) ? payload : 'its payload has a member of another kind';
 }
@@ -308,8 +306,7 @@ function checkValues(text, commitments, isPart) {
     const areTexts = [d, pointer, salt, value ?? ''].every((member) => typeof member === 'string');
     if (names !== (isBlank ? 'd,erased,pointer,salt' : 'd,pointer,salt,value') || !areTexts) return 'a disclosure is malformed';
     if (pointer <= previous) return 'its disclosures are out of order, or two of them stand in one place';
-    previous = pointer;
-    const wanted = commitments.get(d);
+    previous = pointer; const wanted = commitments.get(d);
     if (!commitments.delete(d)) return `the value at ${pointer} answers to no commitment of the entry`;
     const steps = pointer.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
     const isThere = steps[0] === '' && steps[1] === wanted.place && steps[2] === wanted.name && steps.length === (wanted.isWhole ? 3 : 4);
@@ -321,8 +318,7 @@ function checkValues(text, commitments, isPart) {
     if (isBlank && isSalted) blanks.push(`${d} ${digest}`);
     else if (digest !== d || parseCanonical(value) === undefined) return `the value at ${pointer} is not the one committed to`;
   }
-  const [missing] = isPart ? [] : commitments.values();
-  return missing ? `a value of ${missing.place}.${missing.name} is missing` : blanks;
+  const [missing] = isPart ? [] : commitments.values(); return missing ? `a value of ${missing.place}.${missing.name} is missing` : blanks;
 }
 // --- 7. The shapes of lines -------------------------------------------------------------------------------------------------------
 const [isText, isCount] = [(one) => typeof one === 'string', (one) => Number.isSafeInteger(one) && one >= 0];
@@ -372,6 +368,7 @@ class Check {
   breaks = []; keys = []; named = {}; rotated = {}; remembered = []; rank = -1; header = { organizations: [] }; digest = new Sha256();
   checkpoints = new Map(); consistencies = new Map(); transfers = new Map(); orders = new Map(); cutChains = new Set(); ids = new Set();
   counts = { lines: 0, bytes: 0, organizations: 0, chains: 0, entries: 0, unanchored: 0, erased: 0, withheld: 0, breaks: 0 };
+  begun = new Map();
   found = (chain, position, entryId, kind, detail) =>
     this.counts.breaks++ < 1_000 && this.breaks.push({ chain, position, entryId, kind, detail });
   inFile = (kind, what) => this.found('file', this.counts.lines, null, kind, `line ${this.counts.lines} of the file ${what}`);
@@ -539,6 +536,8 @@ class Check {
       : seq > chain.seq + 1 || prevHash === chain.hash || chain.isBroken || this.counts.breaks > before ? undefined
       : ['forked', 'does not continue the entry before it: one of the two is not what was appended'];
     if (wrong) this.inEntry(entry, ...wrong);
+    const isElsewhere = isAgent(name) && seq === 1 && this.begun.set(name, this.begun.get(name) ?? id).get(name) !== id;
+    if (isElsewhere) this.inEntry(entry, 'inserted', 'begins a chain that begins in another organization, too');
     if (seq <= chain.seq) return;
     const hasHole = seq > chain.seq + 1 && !arrives && !chain.hasLeft && !this.mayJump(name, chain);
     if (hasHole) this.inRun(name, chain.seq + 1, seq - 1, 'deleted', 'should stand here: something was taken out of the chain, or moved');
@@ -557,6 +556,7 @@ class Check {
     if (!isSigned) return this.inEntry(entry, 'unauthorised_erasure', 'says that values were erased, and no key that counts has signed it');
     for (const one of erased) this.counts.erased += Array.isArray(one) && s.blanks.delete(one.join(' ')) ? 1 : 0;
     if (event === TRANSFER && !['in', 'out'].includes(metadata.direction)) this.inEntry(entry, 'inserted', 'is no transfer in or out');
+    if (event === 'agent.registered' && entry.seq > 1) this.inEntry(entry, 'inserted', 'registers an agent that has entries already');
     const isRotation = event === 'admin.signing_key_rotated' && entry.chain === 'sys_platform';
     const isNext = isRotation && succeed(this.rotated, this.header.instance, metadata.keyId, metadata.keyNote);
     if (isNext && index !== null) this.announced = metadata.keyId;

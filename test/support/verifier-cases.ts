@@ -112,6 +112,10 @@ export function verifierCases(): VerifierCase[] {
   const elsewhere = (entry: Line): Line => ({ ...entry, payload: (entry['payload'] as string).replace('rest', 'page') });
   bad('edited-payload', ['edited'], onEntry(third, elsewhere));
   bad('edited-and-rehashed', ['tree_mismatch', 'forked'], onEntry(third, (entry) => rehashed(elsewhere(entry))));
+  for (const [name, version] of [['text', '"1"'], ['list', '[1]']] as const) {
+    const versioned = (entry: Line) => rehashed({ ...entry, payload: (entry['payload'] as string).replace('"v":1', `"v":${version}`) });
+    bad(`edited-version-as-${name}`, ['edited'], onEntry(third, versioned));
+  }
   bad('edited-value', ['edited'], onEntry(third, (entry) => disclosures(entry, (all) => all.map((one) => ({ ...one, value: '"x"' })))));
   bad('edited-values-swapped', ['edited'], onEntry(third, (entry) => disclosures(entry, (all) => {
     const [first, second, ...rest] = all;
@@ -254,7 +258,15 @@ export function verifierCases(): VerifierCase[] {
     one.kind === 'checkpoint' ? otherKey[n]! : one));
   bad('checkpoint-without-signature', ['checkpoint_invalid'], (lines) => lines.map((one) =>
     one.kind === 'checkpoint' ? { ...one, note: (one['note'] as string).replace(/\n\n[^]*/, '\n\n') } : one));
+  bad('checkpoint-with-a-name-that-is-none', ['checkpoint_invalid'], (lines) => lines.map((one) =>
+    one.kind === 'checkpoint' ? { ...one, note: `${one['note'] as string}\u2014 a+b AAAAAAAA\n` } : one));
   cases.push(...signedOften(log));
+  const registered = world();
+  registered.add({ chain: agentChain('org_a', 'agt_2'), agentId: 'agt_2', type: 'agent.registered', metadata: REGISTERED });
+  bad('inserted-second-registration', ['inserted'], (lines) => lines, {}, registered.log);
+  const begunTwice = world();
+  begunTwice.call('org_b', 'agt_2', 300);
+  bad('inserted-chain-begun-elsewhere', ['inserted'], (lines) => lines, {}, begunTwice.log);
   bad('checkpoint-missing', ['checkpoint_invalid'], without((one) => one.kind === 'checkpoint'));
   bad('map-missing', ['checkpoint_invalid'], without((one) => one.kind === 'map'));
   bad('map-of-another-organization', ['checkpoint_invalid'], (lines) => lines.map((one) =>
@@ -297,6 +309,8 @@ export function verifierCases(): VerifierCase[] {
   file('file-with-doubled-name', ['edited'], whole.map((one, n) => (n === 9 ? one.replace('{', '{"actorId":"root",') : one)));
   return cases;
 }
+
+const REGISTERED = { name: 'again', riskLevel: 'low' } as const;
 
 /** Windows that end before a rotation, and behind it, with checkpoints of one key alone. */
 function inWindows(log: MemoryLog, older: Signer, newer: Signer): VerifierCase[] {

@@ -22,6 +22,7 @@ export interface Transfer {
 
 /** What is wrong with an `agent.transferred` entry that is neither half of a transfer, as the end of a sentence. */
 export const NO_TRANSFER = 'is a transfer neither in nor out: no server writes that';
+export const REGISTERED_BEFORE = 'registers an agent that has entries already';
 
 export function isTransfer({ direction }: JsonObject): boolean {
   return direction === 'in' || direction === 'out';
@@ -40,8 +41,6 @@ export interface ChainState {
   seq: number;
   hash: string | null;
   last?: StoredEntry;
-  /** Whether the agent was registered in this chain, or has arrived in it. */
-  registered: boolean;
   /** Whether the last entry had a finding: what hangs on it is then not reported a second time. */
   lastBroken: boolean;
   lastLeft: boolean;
@@ -60,7 +59,7 @@ export function startChain(
 ): ChainState {
   return {
     ref, comparesLeaves, breaks: [], blanks: [], transfers: [], entries: 0, seq: seam?.seq ?? 0, hash: seam?.hash ?? null,
-    lastBroken: false, lastLeft: false, registered: false, leafSeq: 0, strangers: [],
+    lastBroken: false, lastLeft: false, leafSeq: 0, strangers: [],
   };
 }
 
@@ -101,7 +100,6 @@ export function nextPosition(
 export function takeUp(state: ChainState, entry: StoredEntry): void {
   [state.seq, state.hash] = [entry.seq - 1, entry.prevHash];
   nextPosition(state, entry, undefined);
-  state.registered = true;
   for (const settled of [state.blanks, state.transfers]) settled.length = 0;
 }
 
@@ -154,13 +152,8 @@ function checkOrder(state: ChainState, entry: StoredEntry, { payload }: CheckedE
   const transfer = payload?.event === 'agent.transferred' ? payload.metadata : undefined;
   if (transfer && !isTransfer(transfer)) state.breaks.push(breakAt(entry, 'inserted', NO_TRANSFER));
   const arrives = transfer?.['direction'] === 'in' && (state.last === undefined || state.lastLeft);
-  if (payload?.event === 'agent.registered') {
-    if (state.registered) state.breaks.push(breakAt(entry, 'inserted', 'registers an agent that was registered before'));
-    state.registered = true;
-  }
+  if (payload?.event === 'agent.registered' && entry.seq > 1) state.breaks.push(breakAt(entry, 'inserted', REGISTERED_BEFORE));
   if (arrives) {
-    // It was registered where it comes from, which whoever sees this organization alone does not see.
-    state.registered = true;
     const { fromSeq, fromHash } = transfer;
     if (fromSeq !== entry.seq - 1 || fromHash !== entry.prevHash) {
       state.breaks.push(breakAt(entry, 'inserted', 'claims a transfer, but does not continue the entry that it names'));

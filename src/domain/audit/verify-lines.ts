@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Break, type BreakKind, Breaks } from './breaks.js';
+import { type BreakKind, Breaks } from './breaks.js';
 import { openCheckpoint, originOf, PLATFORM_TREE, type Checkpoint } from './checkpoint.js';
 import { manifestText, readLine, type ExportLine, type LineOf } from './export-lines.js';
 import { coveredBy } from './file-covers.js';
@@ -69,6 +69,7 @@ class LinesCheck implements SectionFrame {
   uncovered = 0;
   readonly transfers = new Map<string, { chain: string; seq: number; id: string; direction: string }>();
   readonly cutChains = new Set<string>();
+  private readonly begun = new Map<string, string>();
   /** Notes over sweeps and erasures: the key that was announced last must have signed them, as it must have signed checkpoints. */
   private readonly orders: (Pick<SignedCheckpoint, 'origin' | 'size' | 'note'> & { readonly order: Order })[] = [];
   private announced: string | undefined;
@@ -97,6 +98,11 @@ class LinesCheck implements SectionFrame {
       if (!key) throw new Error('a verifier key is none: <name>+<8 hex digits>+<base64>');
       return key;
     });
+  }
+
+  begins(chain: string, organizationId: string): boolean {
+    if (!this.begun.has(chain)) this.begun.set(chain, organizationId);
+    return this.begun.get(chain) === organizationId;
   }
 
   add(chain: string, position: number, entryId: string | null, kind: BreakKind, detail: string): void {
@@ -289,7 +295,7 @@ class LinesCheck implements SectionFrame {
       this.add(origin, size, null, kind, `the note of ${origin} ${what}`);
     }
     this.matchTransfers(header);
-    if (header.all) for (const one of againstFileMap(this.checkpoints, this.mapped, this.misled)) this.give(one);
+    if (header.all) this.breaks.add([...againstFileMap(this.checkpoints, this.mapped, this.misled)]);
     for (const tree of [PLATFORM_TREE, ...this.missing(header)]) {
       this.judgeRecalled(tree, this.recalled.of(header.instance, tree, this.keys), undefined);
     }
@@ -310,8 +316,8 @@ class LinesCheck implements SectionFrame {
     const { announced } = this;
     if (announced === undefined) return [];
     const isToEnd = this.isLog && (to ?? null) === null;
-    const later = isToEnd || !keys.includes(announced) ? [] : keys.slice(keys.indexOf(announced) + 1);
-    return [announced, ...later].flatMap((key) => readVerifierKey(key) ?? []);
+    const later = isToEnd || !keys.includes(announced) ? [announced] : keys.slice(keys.indexOf(announced));
+    return later.flatMap((key) => readVerifierKey(key) ?? []);
   }
 
   /** Only who sees every organization can ask for both halves of a transfer; a swept half is gone rightly. */
@@ -328,10 +334,6 @@ class LinesCheck implements SectionFrame {
   private missing({ all, instance, organizations }: LineOf<'export'>): string[] {
     const known = all ? this.recalled.treesOf(instance) : [];
     return known.filter((tree) => tree !== PLATFORM_TREE && !organizations.includes(tree));
-  }
-
-  private give({ chain, position, entryId, kind, detail }: Break): void {
-    this.add(chain, position, entryId, kind, detail);
   }
 
   get isLog(): boolean {

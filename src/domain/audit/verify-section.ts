@@ -15,7 +15,7 @@ import { checkInclusion } from './tree/proofs.js';
 import { hashText, leafHash, readHash } from './tree/rfc6962.js';
 import { announcedBy, UNVOUCHED } from './verify-keys.js';
 import { blanksListed, UNLISTED_BLANK, UNSIGNED_ERASURE } from './verify-erasures.js';
-import { isTransfer, NO_TRANSFER } from './verify-chain.js';
+import { isTransfer, NO_TRANSFER, REGISTERED_BEFORE } from './verify-chain.js';
 
 /** What a section needs to know of its file. */
 export interface SectionFrame {
@@ -29,6 +29,8 @@ export interface SectionFrame {
   announce(next: NextKey, isCovered: boolean): boolean;
   readonly transfers: Map<string, { chain: string; seq: number; id: string; direction: string }>;
   readonly cutChains: Set<string>;
+  /** Takes it that a chain begins in an organization; whether it begins in no other. */
+  begins(chain: string, organizationId: string): boolean;
   add(chain: string, position: number, entryId: string | null, kind: BreakKind, detail: string): void;
   inFile(kind: BreakKind, what: string): void;
   ordered(order: Order, organizationId: string, note: string): Checkpoint | undefined;
@@ -277,6 +279,9 @@ export class SectionCheck {
     } else if (seq === chain.seq + 1 && prevHash !== chain.hash && !chain.isBroken && !isBroken()) {
       this.inEntry(entry, 'forked', 'does not continue the entry before it');
     }
+    if (isAgentChain(name) && seq === 1 && !this.frame.begins(name, this.id)) {
+      this.inEntry(entry, 'inserted', 'begins a chain that begins in another organization, too');
+    }
     if (seq <= chain.seq) return;
     const hasHole = seq > chain.seq + 1 && !arrives && !chain.hasLeft && !this.mayJump(name, chain);
     if (hasHole) this.inRun(name, chain.seq + 1, seq - 1, 'deleted', 'are missing: something was taken out of the chain, or moved');
@@ -294,6 +299,7 @@ export class SectionCheck {
   private heed(entry: StoredEntry, index: number | null, event: string, metadata: JsonObject): void {
     if (event === 'admin.signing_key_rotated' && entry.chain === platformChain().chain) this.heedRotation(entry, index !== null, metadata);
     if (event === 'agent.transferred' && !isTransfer(metadata)) this.inEntry(entry, 'inserted', NO_TRANSFER);
+    if (event === 'agent.registered' && entry.seq > 1) this.inEntry(entry, 'inserted', REGISTERED_BEFORE);
     if (event !== 'admin.audit_retention_sweep') return;
     const { checkpoint: said, chains } = metadata;
     const { id } = entry;

@@ -63,8 +63,7 @@ export const LIVES: readonly Tampering[] = [
     },
   },
   {
-    name: 'an agent registered a second time', kinds: ['inserted'], unseen: 'what entries say of agents is for the service to judge',
-    in: 'unswept',
+    name: 'an agent registered a second time', kinds: ['inserted'],
     deed: async (place) => {
       const chain = place.agentChain();
       if (!chain || (await closed(place, chain[0]!.chain))) return undefined;
@@ -88,7 +87,7 @@ export const LIVES: readonly Tampering[] = [
   },
   {
     name: 'the id of an agent used again in another organization', kinds: ['inserted'], whole: 'it takes two organizations to see',
-    unseen: 'what entries say of agents is for the service to judge', in: 'unswept',
+    in: 'unswept',
     deed: async (place) => {
       const chain = place.agentChain();
       if (!chain) return undefined;
