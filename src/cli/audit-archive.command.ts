@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { readVerifierKey, type VerifierKey } from '../domain/audit/note.js';
+import { readVerifierKey } from '../domain/audit/note.js';
 import { checkoutRoot } from '../platform/config/checkout-root.js';
 import { loadConfig } from '../platform/config/config.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
@@ -8,6 +8,7 @@ import { archiveReport, type ArchiveOutcome } from './archive-report.js';
 import { onDatabaseOf, withDatabase } from './database-address.js';
 import { reason } from './reason.js';
 import { DATABASE_DEFAULT, EXIT, NO_LOG, speaking } from './speaking.js';
+import { verifierKeyOption } from './verifier-key-option.js';
 
 const { refuse } = speaking('audit verify-archive');
 
@@ -25,7 +26,7 @@ export function auditVerifyArchiveCommand(): Command {
     .description('Verifies what was swept, by itself and with the log. Exit codes: 0 as it was swept, 1 altered, 2 could not read.')
     .option('--database-url <url>', `database that it was swept from; ${DATABASE_DEFAULT}; without any, archives by themselves`)
     .option('--alone', 'archives by themselves, whatever database there is')
-    .option('--verifier-key <key...>', 'only believe what is signed by this key (GET /audit/keys)')
+    .addOption(verifierKeyOption('what is'))
     .option('--json', 'print the outcome as JSON')
     .action(async (folder: string | undefined, options: VerifyArchiveOptions) => {
       process.exitCode = await verifyArchive(folder, options, withEnvironmentFile(process.env));
@@ -51,7 +52,7 @@ async function verifyArchive(folder: string | undefined, options: VerifyArchiveO
 async function outcomeOf(
   place: string, { alone, verifierKey = [] }: VerifyArchiveOptions, env: NodeJS.ProcessEnv,
 ): Promise<ArchiveOutcome> {
-  const pinned = verifierKey.map(readKey);
+  const pinned = verifierKey.flatMap((text) => readVerifierKey(text) ?? []);
   const [{ archivesIn, LocatedArchives }, { verifyArchivesOf }, { verifyAlone }] = await Promise.all([
     import('../modules/audit/sweeps/archive-folders.js'), import('../modules/audit/sweeps/verify-archives.js'),
     import('../modules/audit/sweeps/verify-alone.js'),
@@ -84,10 +85,4 @@ function otherLog([first, ...more]: readonly string[]): string {
 function namedFolder(env: NodeJS.ProcessEnv): string | undefined {
   const { auditArchive } = loadConfig(env);
   return auditArchive === undefined ? undefined : resolve(checkoutRoot(), auditArchive);
-}
-
-function readKey(text: string): VerifierKey {
-  const key = readVerifierKey(text);
-  if (!key) throw new Error('--verifier-key is none: <name>+<8 hex digits>+<base64>');
-  return key;
 }

@@ -7,6 +7,7 @@ import { defaultRemembered, NOTHING_REMEMBERED, prepareToRemember, readRemembere
 import { EXIT, NO_LOG, progressBar, progressLine, speaking } from './speaking.js';
 import { notProven, unprovenIn } from './remembered-report.js';
 import { counted, verificationReport } from './verification-report.js';
+import { verifierKeyOption } from './verifier-key-option.js';
 import type { VerifyFrom } from './verify-from.js';
 
 const { say, refuse } = speaking('audit verify');
@@ -33,7 +34,7 @@ export function auditVerifyCommand(): Command {
     .addOption(new Option('--url <url>', 'server whose export is read and verified here').conflicts(['databaseUrl', 'file']))
     .option('--key <key>', 'credential for the server; default: COUNTERSIGN_KEY')
     .addOption(new Option('--file <file>', 'export to verify, .jsonl or .json, packed by gzip or not').conflicts('databaseUrl'))
-    .option('--verifier-key <key...>', 'only believe checkpoints signed by this key (GET /audit/keys)')
+    .addOption(verifierKeyOption('checkpoints'))
     .option('--agent <id>', "verify only this agent's chain")
     .option('--integrity', 'whether the log is as written; not whether rows agree with it, nor whether the gate was right')
     .option('--newer', 'of a database: read only what has come since it was last read, and remembered; older entries are not read again')

@@ -131,6 +131,9 @@ describe('without any database', () => {
     expect(stdout).toContain('Not compared with the log');
     expect(stdout).toContain(`Key ${key} (the archive says so`);
     expect((await said(root, '--verifier-key', key)).stdout).toContain(`Key ${key}\n`);
+    // Before the folder, too: an option takes one word.
+    const before = await countersign(['audit', 'verify-archive', '--verifier-key', key, '--verifier-key', key, root], NO_DATABASE);
+    expect(before).toMatchObject({ code: 0, stdout: expect.stringContaining(`Key ${key}\n`) });
   });
 
   test('a value that was changed, at whatever folder one looks', async () => {
@@ -191,7 +194,7 @@ describe('without any database', () => {
     expect(other.code).toBe(1);
     expect(other.breaks).toContainEqual(altered(/checkpoint/));
     const { code, stderr } = await said(root, '--verifier-key', `${name}+00000000+${bytes}`);
-    expect([code, stderr]).toEqual([2, expect.stringContaining('--verifier-key is none')]);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/'--verifier-key <key>' argument .+ is invalid\. A verifier key is/)]);
   });
 
   test('a folder without any archive cannot be read', async () => {

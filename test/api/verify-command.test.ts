@@ -14,6 +14,7 @@ import { ROOT_KEY } from '../support/test-run.js';
 /** Nobody listens there. */
 const AWAY = 'http://127.0.0.1:9';
 const PATH_ONLY = 'nonsense';
+const NO_VERIFIER_KEY = /'--verifier-key <key>' argument '(undefined|nonsense)' is invalid\. A verifier key is <name>/;
 
 let server: TestServer;
 let folder: string;
@@ -126,6 +127,8 @@ describe('what cannot be read', () => {
       /the database cannot be reached \(.*ECONNREFUSED.*\): look at --database-url or DATABASE_URL/],
     ['no file', () => ['--file', join(folder, 'gone')], /--file \S+gone cannot be read \(ENOENT.*\): give an export/],
     ['half of a file', () => ['--file', half()], /--file \S+half\.jsonl\.gz is no file that gzip has packed, or not the whole of it/],
+    ['no verifier key, of a database', () => ['--database-url', server.database.url, '--verifier-key', 'undefined'], NO_VERIFIER_KEY],
+    ['no verifier key, of a file', () => ['--file', file, '--verifier-key', 'nonsense'], NO_VERIFIER_KEY],
     ['nothing named', () => [], /no server and no database: give --url with --key, or --database-url/],
   ])('%s: one sentence that says what to do', async (_name, words, said) => {
     const { code, stdout, stderr } = await verify(words());
