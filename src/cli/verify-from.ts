@@ -3,6 +3,7 @@ import { createGunzip } from 'node:zlib';
 import { originOf, PLATFORM_TREE } from '../domain/audit/checkpoint.js';
 import type { LogFound } from '../domain/audit/verify.js';
 import { keptByCaller } from '../domain/audit/verify-platform.js';
+import { UnbelievedMemory } from '../domain/audit/recalled-checkpoints.js';
 import { verifyLines, type LinesOptions } from '../domain/audit/verify-lines.js';
 import { anchorsOf } from '../modules/audit/anchors/anchors-of.js';
 import { askAnchors, type AnchorNotCompared, type AskedAnchors } from '../modules/audit/anchors/ask-anchors.js';
@@ -42,6 +43,7 @@ export interface VerifyFrom {
 
 const { say } = speaking('audit verify');
 
+const OLDER_KEY = 'where the key was replaced since, give the one before as well (--verifier-key may be repeated), if you know it as such';
 const THREADS = 2;
 /** Those that modules register in a server. */
 export const KEEPERS = [executionRecords, requestRecords, voteRecords, grantRecords, erasureRecords];
@@ -117,7 +119,11 @@ async function ofLines(bytes: AsyncIterable<Uint8Array>, env: NodeJS.ProcessEnv,
   const { agentId, remembered, verifierKeys, onProgress } = how;
   const begun = performance.now();
   const options: LinesOptions = { remembered, pinned: verifierKeys, onProgress: (entries) => onProgress(entries, 0) };
-  const found: LogFound = await verifyLines(linesOf(bytes), { ...options, ...(agentId === undefined ? {} : { agentId }) });
+  const verified = verifyLines(linesOf(bytes), { ...options, ...(agentId === undefined ? {} : { agentId }) });
+  const found: LogFound = await verified.catch((error: unknown) => {
+    if (error instanceof UnbelievedMemory && verifierKeys.length > 0) throw new Error(`${error.message}: ${OLDER_KEY}`, { cause: error });
+    throw error;
+  });
   return outcomeOf(found, { anchorsNotCompared: notAsked(env) }, begun);
 }
 

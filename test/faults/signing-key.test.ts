@@ -16,6 +16,7 @@ import { verification } from '../support/erasures.js';
 import { eventually } from '../support/eventually.js';
 import { allSigned, download, verifyBytes } from '../support/exports.js';
 import { leaders } from '../support/leader.js';
+import { aged, archiveFolder, sweepOutcomes } from '../support/retention.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { ROOT_KEY, TEST_ENVIRONMENT } from '../support/test-run.js';
 import { newestCheckpoints } from '../support/tree-world.js';
@@ -148,6 +149,40 @@ test('three rotations: valid by every verifier, by the newest key and by the fir
     const file = await download(server, ROOT_KEY, '/api/v1/audit/export', query);
     expect((await verifyBytes(file.bytes)).breaks).toEqual([]);
   }
+});
+
+test('the key that signs now is enough to pin; of one agent, and of what an older one has signed, it is said which to give', async () => {
+  const keys = (await keysNow()).map(({ text }) => text);
+  const newest = ['--verifier-key', keys[3]!];
+  expect(await verifies({}, ...newest)).toMatchObject({ breaks: [], verdict: 'valid' });
+  const ofAgent = ['--agent', await anyAgent(), '--integrity'];
+  expect(await verifies({}, ...keys.flatMap((key) => ['--verifier-key', key]), ...ofAgent)).toMatchObject({ breaks: [] });
+  const refused = await countersign(
+    ['audit', 'verify', '--no-remember', '--database-url', server.database.url, ...newest, ...ofAgent]);
+  expect([refused.code, refused.stdout]).toEqual([2, '']);
+  expect(refused.stderr).toContain(`give each of them, too, if you know them (${keys.slice(0, 3).join(', ')}), or verify all chains`);
+
+  const file = join(folder, 'all.jsonl');
+  writeFileSync(file, (await download(server, ROOT_KEY, '/api/v1/audit/export')).bytes);
+  const old = (await checkpointsOf(run, PLATFORM_TREE, { limit: 2 })).at(-1)!.note;
+  const remembered = join(folder, 'remembered.json');
+  writeFileSync(remembered, JSON.stringify({ [old.slice(0, old.indexOf('\n'))]: old }));
+  const ofFile = await countersign(['audit', 'verify', '--file', file, '--remember', remembered, ...newest]);
+  expect([ofFile.code, ofFile.stderr]).toEqual([2, expect.stringMatching(/by no key that is known: .+ give the one before as well/)]);
+  expect(await countersign(['audit', 'verify', '--file', file, '--remember', remembered, ...newest, '--verifier-key', keys[0]!]))
+    .toMatchObject({ code: 0 });
+});
+
+test('it is enough also where announcements were swept', async () => {
+  const AUDIT_SIGNING_KEY = readFileSync(join(folder, 'fourth'), 'utf8').trim();
+  const archive = await archiveFolder();
+  await aged(server.database);
+  const outcomes = await sweepOutcomes(server.database, archive, 10, { AUDIT_SIGNING_KEY });
+  expect(outcomes.filter((one) => 'failed' in one)).toEqual([]);
+  const left = await server.sql(`select 1 from audit_entries where event = 'admin.signing_key_rotated'`);
+  expect(left.length).toBeLessThan(4);
+  await allSigned(server);
+  expect(await verifies({}, '--verifier-key', (await keysNow()).at(-1)!.text)).toMatchObject({ breaks: [], verdict: 'valid' });
 });
 
 test('nothing is to be recovered after a rotation, by the key that signs and by one that has vouched for it', async () => {

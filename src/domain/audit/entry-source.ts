@@ -82,6 +82,8 @@ export interface LogHeader {
   readonly keys: readonly ShownKey[];
   /** All that are kept, where only some are believed. */
   readonly keptKeys?: readonly ShownKey[];
+  /** Of those that are believed the ones that have to be announced under a checkpoint of another one of them. */
+  readonly keysBefore?: readonly string[];
   /** The platform's among them, where it has grown. */
   readonly trees: readonly ShownTree[];
   /** Of every chain that was cut, the last one. */

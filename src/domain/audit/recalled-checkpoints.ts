@@ -18,6 +18,11 @@ export interface RecalledCheckpoint extends Checkpoint {
   readonly note: string;
 }
 
+/** What is remembered is not signed as it should be by a key that is believed. */
+export class UnbelievedMemory extends Error {
+  override readonly name = 'UnbelievedMemory';
+}
+
 /** Checkpoints from earlier verifications, of this and of other installations, while a file is held against them. */
 export class RecalledCheckpoints {
   readonly found: RecalledFound[] = [];
@@ -31,7 +36,7 @@ export class RecalledCheckpoints {
     const note = this.notes.find((one) => one.startsWith(`${origin}\n`));
     if (note === undefined) return undefined;
     const opened = openCheckpoint(note, keys, origin);
-    if ('wrong' in opened) throw new Error(`the remembered checkpoint ${opened.wrong}`);
+    if ('wrong' in opened) throw new UnbelievedMemory(`the remembered checkpoint ${opened.wrong}`);
     return { ...opened.checkpoint, note };
   }
 

@@ -96,6 +96,57 @@ describe('three rotations', () => {
   });
 });
 
+describe('the key that signs now is pinned alone', () => {
+  const thrice = async () => rotated(await rotated(await rotated(await signed(), 1, 2), 2, 3), 3, 4);
+  const pinned = { verifierKeys: [text(4)] };
+  const named = (detail: string) => expect.objectContaining({ kind: 'checkpoint_invalid', detail: expect.stringContaining(detail) });
+
+  it('older checkpoints by keys that were announced under one of it are no tampering, nor what is remembered of them', async () => {
+    const early = await rotated(await signed(), 1, 2);
+    const remembered = early.trees!.checkpoints.filter(({ size }) => size > 0).slice(0, 3).map(({ note }) => note);
+    const log = await rotated(await rotated(early, 2, 3), 3, 4);
+    expect(await found(log, pinned)).toEqual([]);
+    expect(await found(log, { ...pinned, remembered })).toEqual([]);
+    expect(await found(log, { verifierKeys: [text(4), text(2)] })).toEqual([]);
+  });
+
+  it('of one agent the keys before are asked for, since nothing announces them there', async () => {
+    const log = await thrice();
+    await expect(found(log, { ...pinned, agentId: 'agt_1' })).rejects.toThrow('3 other keys have signed this log before those given');
+    await expect(found(log, { ...pinned, agentId: 'agt_1' })).rejects.toThrow(text(1));
+    expect(await found(log, { verifierKeys: [1, 2, 3, 4].map(text), agentId: 'agt_1' })).toEqual([]);
+  });
+
+  it('a key that vouches for it, and of which only a row speaks, is named', async () => {
+    const log = await signed();
+    const { platform, checkpoints } = log.trees!;
+    const note = vouchForNext(1, text(1), key(9));
+    const said = checkpointText({ ...checkpoints[0]!, origin: originOf(NAME, 'org_a') });
+    checkpoints.unshift({ ...checkpoints[0]!, note: signNote(said, [key(9)]) });
+    const keys = [{ key: text(9), fromSize: 0, retiredAtSize: platform.length }, { key: text(1), fromSize: 0, note }];
+    expect(await found({ ...log, keys }, { verifierKeys: [text(1)] })).toContainEqual(
+      named(`the key ${text(9)} is none of those given, and is not announced`));
+  });
+
+  it('whoever has a key before cannot end the log by it', async () => {
+    const log = await rotated(await signed(), 1, 2);
+    await signedOn(log, key(1));
+    expect(await found(log, { verifierKeys: [text(2)] })).toContainEqual(
+      named('has a newest checkpoint that none of the keys given has signed'));
+  });
+
+  it('whoever has a key before cannot take its successor back', async () => {
+    const log = await signed();
+    const keys = [...log.keys!, { key: text(2), fromSize: 0, note: vouchForNext(1, text(2), key(1)) }];
+    expect(await found({ ...log, keys }, { verifierKeys: [text(2)] })).toContainEqual(
+      named(`the key ${text(1)} is the one that the log announced last, and none of those given`));
+  });
+
+  it('an older key that is pinned alone believes none that came after it', async () => {
+    expect(await found(await thrice(), { verifierKeys: [text(3)] })).toContainEqual(named('is signed by no key that is known'));
+  });
+});
+
 describe('a key that somebody wrote into the database', () => {
   it.each<[string, (log: MemoryLog) => string | undefined]>([
     ['without a note', () => undefined],

@@ -48,6 +48,7 @@ export function* againstOwnKey(keys: readonly ShownKey[], ownKey: string, instan
   }
 }
 
-function ofKey({ key, fromSize }: ShownKey, what: string): Break {
+/** A break of a key as it is kept. */
+export function ofKey({ key, fromSize }: ShownKey, what: string): Break {
   return { chain: PLATFORM_TREE, position: fromSize, entryId: null, kind: 'checkpoint_invalid', detail: `the key ${key} ${what}` };
 }

@@ -19,6 +19,7 @@ import {
   againstAnnouncedKey, againstKept, againstMapPath, againstSignature, againstWholeMap, judgeOf, keptByAnchors, keptByCaller,
   signingNow, type KeptCheckpoint,
 } from './verify-platform.js';
+import { againstPinned } from './verify-pinned.js';
 import { againstSweeps, unordered, type IsOrdered } from './verify-seams.js';
 import { inTurn, joinEntries, type Task, type TaskFound, type TaskRunner } from './verify-tasks.js';
 import type { OrganizationTreeFound, OrganizationTreeOrder, PlatformFound, TreeOrder } from './verify-tree.js';
@@ -127,6 +128,8 @@ export class Run {
     const { counted: rotations, breaks: unvouched } = announcedIn(named('admin.signing_key_rotated'), header.instance);
     breaks.add(unvouched);
     this.againstKeys(breaks);
+    const all = [...trees.values(), platform];
+    breaks.add(againstPinned({ header, trees: all, ownTree: trees.get(PLATFORM_ORGANIZATION), rotations }, judge));
     const keys = signingNow(trees.get(PLATFORM_ORGANIZATION), rotations, judge);
     for (const id of [...entries.organizations.keys()].sort()) {
       const { breaks: listed, breaksFound, blanks } = entries.organizations.get(id)!;
@@ -135,7 +138,7 @@ export class Run {
       const notes = await source.erasureNotes(id, erasures.map((one) => one.id));
       breaks.add(againstErasures(blanks, erasures, (one) => judge.isOrdered('erasure', notes.get(one.id) ?? null, one, keys)));
     }
-    for (const { breaks: listed, breaksFound } of [...trees.values(), platform]) breaks.add(listed, breaksFound);
+    for (const { breaks: listed, breaksFound } of all) breaks.add(listed, breaksFound);
     const isOrdered = onceEach(({ note, organizationId }, told) => judge.isOrdered('sweep', note, { organizationId, ...told }, keys));
     breaks.add((header.unreadable ?? []).map((id) => inTree(id, 0, 'deleted', 'has a sweep of which the row cannot be read')));
     for (const id of header.organizations) {
@@ -146,8 +149,8 @@ export class Run {
     }
     const recoveries = await this.recoveries(entries);
     breaks.add(againstSignature(platform));
-    for (const tree of [...trees.values(), platform]) breaks.add(againstKept(tree, this.kept, judge, recoveries));
-    breaks.add(againstAnnouncedKey([...trees.values(), platform], trees.get(PLATFORM_ORGANIZATION), rotations, judge));
+    for (const tree of all) breaks.add(againstKept(tree, this.kept, judge, recoveries));
+    breaks.add(againstAnnouncedKey(all, trees.get(PLATFORM_ORGANIZATION), rotations, judge));
     if (read.map) {
       breaks.add(read.map.breaks, read.map.breaksFound);
       breaks.add(againstWholeMap(read.map, platform, trees));
@@ -157,7 +160,7 @@ export class Run {
     let uncovered = 0;
     for (const { uncovered: young } of trees.values()) uncovered += young;
     for (const { count } of queue.values()) uncovered += count;
-    const notes = [...trees.values(), platform].flatMap(({ newest }) => newest?.note ?? []);
+    const notes = all.flatMap(({ newest }) => newest?.note ?? []);
     return { uncovered, platform, notes };
   }
 

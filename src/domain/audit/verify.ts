@@ -5,6 +5,7 @@ import type { LogHeader, LogSource } from './entry-source.js';
 import type { Judgement, LogJudge } from './log-judge.js';
 import type { StoredEntry } from './stored-entry.js';
 import { isOfThis, type Part, type ReadUpTo } from './verify-parts.js';
+import { pinnedAlone, pinnedHeader } from './verify-pinned.js';
 import { Run, type Read, type RunOptions } from './verify-run.js';
 
 /** Which part of the log is read: everything that the source may show, or some chains of it. */
@@ -49,7 +50,7 @@ export interface LogFound {
  */
 export async function verifyLog(source: LogSource, options: VerifyOptions = {}): Promise<LogFound> {
   const { agentId, judges = [] } = options;
-  const run = new Run(source, await headerOf(source, options), options);
+  const run = new Run(source, await headerOf(source, options, source.whole && agentId === undefined), options);
   const [read] = await Promise.all([
     agentId === undefined ? run.readAll() : run.readAgent([agentId]), judgeApart(source, run.header, options),
   ]);
@@ -75,7 +76,7 @@ export interface NewerFound extends LogFound {
 export async function verifyNewer(
   source: LogSource, since: readonly ReadUpTo[], options: Omit<VerifyOptions, 'judges' | 'agentId'>,
 ): Promise<NewerFound | WhyWhole> {
-  const header = await headerOf(source, options);
+  const header = await headerOf(source, options, false);
   if (!isOfThis(since, header.instance)) return 'nothing_remembered';
   const run = new Run(source, header, options, since);
   if (run.parts.size === 0) return 'does_not_go_on';
@@ -83,9 +84,10 @@ export async function verifyNewer(
   return found.breaksFound > 0 ? 'does_not_go_on' : { ...found, parts: [...run.parts.values()] };
 }
 
-async function headerOf(source: LogSource, { agentId, verifierKeys }: VerifyOptions): Promise<LogHeader> {
+async function headerOf(source: LogSource, { agentId, verifierKeys }: VerifyOptions, isWhole: boolean): Promise<LogHeader> {
   const header = await source.header(agentId);
-  return verifierKeys ? { ...header, keptKeys: header.keys, keys: header.keys.filter(({ key }) => verifierKeys.includes(key)) } : header;
+  if (!verifierKeys) return header;
+  return isWhole ? pinnedHeader(header, verifierKeys) : pinnedAlone(header, verifierKeys, agentId);
 }
 
 async function foundBy(run: Run, read: Read, { remembers, agentId }: VerifyOptions, judges: readonly LogJudge[]): Promise<LogFound> {
