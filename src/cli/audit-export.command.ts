@@ -89,6 +89,7 @@ function wantedBy({ out, organization, from, to, agent, format, since, platformS
   const byName = EXPORT_FORMATS.find((one) => out.replace(/\.gz$/, '').endsWith(`.${one}`));
   const begin = timeOf('--from', from, 'start');
   const end = timeOf('--to', to, 'end');
+  if (begin !== undefined && end !== undefined && begin > end) throw new Error('--from is later than --to: no moment lies between');
   const [own, platform] = [sizeOf('--since', since), sizeOf('--platform-since', platformSince)];
   return {
     format: format ?? byName ?? 'jsonl',

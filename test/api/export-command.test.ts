@@ -66,15 +66,22 @@ describe('countersign audit export', () => {
     const out = join(folder, 'kept.jsonl');
     writeFileSync(out, 'before');
     const at = ['audit', 'export', '--out', out];
+    const database = [...at, '--database-url', server.database.url];
     const refused: [string[], number, string][] = [
       [[...at, '--url', server.url], 2, 'give --key or COUNTERSIGN_KEY'],
       [[...at, '--url', server.url, '--key', 'svc_user_wrong'], 1, '401'],
       [[...at, '--url', server.url, '--key', ROOT_KEY, '--organization', 'org_none'], 1, '404'],
       [[...at, '--url', server.url, '--key', ROOT_KEY, '--from', 'yesterday'], 2, '--from is no time'],
+      [[...at, '--url', server.url, '--key', ROOT_KEY, '--from', '2026-02-02', '--to', '2026-02-01'], 2, '--from is later than --to'],
+      [[...database, '--from', '2026-02-02', '--to', '2026-02-01'], 2, '--from is later than --to'],
+      [[...database, '--since', '1'], 1, '--since: Each organization has a tree of its own: name one with --organization'],
+      [[...database, '--organization', 'org_platform', '--since', '99999999'], 1, '--since: The newest checkpoint is of '],
+      [[...database, '--platform-since', '99999999'], 1, '--platform-since: The newest checkpoint is of '],
       [at, 2, 'no server and no database'],
     ];
+    const key = { AUDIT_SIGNING_KEY: TEST_ENVIRONMENT['AUDIT_SIGNING_KEY']! };
     for (const [words, exit, said] of refused) {
-      const { code, stderr } = await countersign(words, env());
+      const { code, stderr } = await countersign(words, { ...env(), ...key });
       expect([words, code, stderr]).toEqual([words, exit, expect.stringContaining(said)]);
     }
     const away = await countersign([...at, '--url', 'http://127.0.0.1:9', '--key', ROOT_KEY], env());

@@ -163,11 +163,18 @@ describe('who may export what', () => {
     await member.client.get(EXPORT).then((reply) => reply.expect(403));
     await agent.client.get(EXPORT).then((reply) => reply.expect(403));
     await anonymous(server).get(EXPORT).then((reply) => reply.expect(401));
-    const wrong: Query[] = [{ from: 'yesterday' }, { format: 'xml' }, { since: '-1' }, { since: '1e400' }];
+    const reversed = { from: '2026-02-02', to: '2026-02-01' };
+    const wrong: Query[] = [{ from: 'yesterday' }, { format: 'xml' }, { since: '-1' }, { since: '1e400' }, reversed];
     for (const query of wrong) {
       await admin.client.get(EXPORT, { query }).then((reply) => reply.expect(400));
     }
-    expect(await countOf(home)).toBe(before);
+    for (const path of [EXPORT, '/api/v1/audit']) {
+      const refused = (await admin.client.get(path, { query: reversed })).expect(400, 'VALIDATION_FAILED');
+      expect(refused.list('errors')).toMatchObject([{ pointer: '?from' }, { pointer: '?to' }]);
+      // A day is a whole one: its end is not before its beginning.
+      (await admin.client.get(path, { query: { from: '2026-02-02', to: '2026-02-02' } })).expect(200);
+    }
+    expect(await countOf(home)).toBe(before + 1);
   });
 });
 

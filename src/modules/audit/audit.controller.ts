@@ -4,6 +4,7 @@ import { Access, Caller } from '../../platform/auth/access.decorator.js';
 import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
 import { pageRequest } from '../../platform/http/pagination.js';
 import { PathParam } from '../../platform/http/path-param.js';
+import { assertPeriod } from '../../platform/http/period.js';
 import { Problem } from '../../platform/http/problem.js';
 import { QueryParams } from '../../platform/http/query-params.js';
 import { Replies } from '../../platform/http/replies.js';
@@ -31,6 +32,7 @@ export class AuditController {
   @Access('audit.read')
   @Replies(200, AuditListReply)
   async list(@QueryParams(AuditListQuery) query: AuditListQuery, @Caller() caller: VerifiedCaller): Promise<AuditListReply> {
+    assertPeriod(query);
     const page = await this.log.list(caller.scope, query, pageRequest(query, DEFAULT_LIMIT), onlyOf('audit.read', caller));
     return {
       entries: page.rows.map(presentEntry),

@@ -13,6 +13,7 @@ import { OutboxBell } from '../../../platform/outbox/outbox-bell.js';
 import { verifierKeys } from '../trees/checkpoint.query.js';
 import { organizationsWithLog } from './exported-organizations.query.js';
 import { sqlExportSource } from './export-source.query.js';
+import { refusedSize, type PastSizes } from './past-sizes.js';
 import { recordExport } from './record-export.js';
 import { openSnapshot } from './snapshot.query.js';
 
@@ -24,6 +25,8 @@ export interface DatabaseExport extends Omit<ExportSelection, 'organizations' | 
   readonly format: ExportFormat;
 }
 
+/** How the command calls them. */
+const OPTIONS: Record<keyof PastSizes, string> = { since: '--since', platformSince: '--platform-since' };
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
@@ -31,7 +34,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
  * whom the database let in is not known here.
  *
  * @param write takes the file's text as it is made
- * @throws StartRefused for another key than the installation's, or where there is nothing to export
+ * @throws StartRefused for another key than the installation's, where there is nothing to export, or for a size that a tree has not reached
  */
 export async function exportDatabase(
   { databaseUrl, seed, organizationId, format, ...part }: DatabaseExport, write: (texts: AsyncIterable<string>) => Promise<void>,
@@ -47,6 +50,8 @@ export async function exportDatabase(
     const chain = organizationId === undefined ? part.agentId : (part.agentId ?? organizationChain(organizationId).chain);
     const organizations = await organizationsWithLog(run, scope, chain);
     if (organizations.length === 0) throw new StartRefused('the log holds nothing of that organization or agent');
+    const refused = await refusedSize(source, organizations, part, '--organization');
+    if (refused) throw new StartRefused(`${OPTIONS[refused.parameter]}: ${refused.message}`);
     const { from, to, agentId } = part;
     await onDatabase(databaseUrl, (work) => recordExport(work, organizations.map(organizationChain), { from, to, agentId, format }));
     const all = chain === undefined;

@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import { organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/chain.js';
-import { PLATFORM_TREE } from '../../../domain/audit/checkpoint.js';
 import { logLines, type ExportSelection } from '../../../domain/audit/export/log-lines.js';
-import type { ExportSource } from '../../../domain/audit/export/export-source.js';
 import { isId } from '../../../domain/ids.js';
 import type { Caller } from '../../../platform/auth/principal.js';
 import { type Scope, scopeOfOrganization } from '../../../platform/auth/scope.js';
 import { Entitlements } from '../../../platform/commerce/entitlements.js';
 import { StatementsOnPool } from '../../../platform/database/statements-on-pool.js';
 import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
+import { assertPeriod } from '../../../platform/http/period.js';
 import { Problem } from '../../../platform/http/problem.js';
 import { OrganizationsQuery } from '../../organizations/organizations.query.js';
 import type { LogExportQuery } from './export.dto.js';
 import { ExportDesk, type ExportCall } from './export-desk.js';
 import { organizationsWithLog } from './exported-organizations.query.js';
+import { refusedSize, type RefusedSize } from './past-sizes.js';
 import { recordExport } from './record-export.js';
 
 /** Exports the log in bulk. */
@@ -29,22 +29,23 @@ export class ExportLogService {
 
   /**
    * @throws Problem NOT_FOUND for an organization or an agent of which nothing is here; VALIDATION_FAILED for a size that a tree has
-   *   not reached; TIER_REQUIRED, UNAVAILABLE, RATE_LIMITED
+   *   not reached, or a period that ends before it begins; TIER_REQUIRED, UNAVAILABLE, RATE_LIMITED
    */
   async export(call: ExportCall, query: LogExportQuery): Promise<void> {
     const { agentId, since, platformSince, organizationId } = query;
     if (agentId !== undefined && !isId('agt', agentId)) throw new Problem('NOT_FOUND', 'There is no such agent.');
+    assertPeriod(query);
     const scope = await this.scopeOf(call.caller.scope, organizationId);
     await this.assertMayExport(scope, call.caller);
     const times = { ...(query.from && { from: query.from.toISOString() }), ...(query.to && { to: query.to.toISOString() }) };
     await this.desk.serve(call, async (source, { run }) => {
       const organizations = await organizationsWithLog(run, scope, agentId);
       if (agentId !== undefined && organizations.length === 0) throw new Problem('NOT_FOUND', 'No entry of this agent is here.');
-      if (since !== undefined) await assertHadSize(source, organizations, since);
-      if (platformSince !== undefined) await assertReached(source, PLATFORM_TREE, 'platformSince', platformSince);
+      const pasts = { ...(since === undefined ? {} : { since }), ...(platformSince === undefined ? {} : { platformSince }) };
+      const refused = await refusedSize(source, organizations, pasts, '`organization_id`');
+      if (refused) throw sizeRefused(refused);
       const all = scope.organizations === 'all' && agentId === undefined;
       const part = { ...times, ...(agentId === undefined ? {} : { agentId }) };
-      const pasts = { ...(since === undefined ? {} : { since }), ...(platformSince === undefined ? {} : { platformSince }) };
       const selection: ExportSelection = { organizations, ...(all && { all }), ...part, ...pasts };
       await recordExport(this.work, organizations.map(organizationChain), { ...part, format: call.format });
       const name = `countersign-audit-${organizations.length === 1 ? organizations[0] : 'all'}`;
@@ -69,24 +70,6 @@ export class ExportLogService {
   }
 }
 
-async function assertHadSize(source: ExportSource, organizations: readonly string[], since: number): Promise<void> {
-  const [only] = organizations;
-  if (only === undefined || organizations.length > 1) {
-    throw sizeRefused('since', 'Each organization has a tree of its own: name one with `organization_id`.');
-  }
-  await assertReached(source, only, 'since', since);
-}
-
-/** Whoever asks from a size that the tree has not reached has to hear it, and not to find that a line is missing. */
-async function assertReached(source: ExportSource, tree: string, parameter: string, since: number): Promise<void> {
-  const { size } = (await source.checkpoint(tree)) ?? { size: 0 };
-  if (since <= size) return;
-  throw sizeRefused(
-    parameter,
-    `The newest checkpoint is of ${size} leaves. If you hold a signed one of ${since}, this database is behind it: tell its operator.`,
-  );
-}
-
-function sizeRefused(parameter: string, message: string): Problem {
+function sizeRefused({ parameter, message }: RefusedSize): Problem {
   return new Problem('VALIDATION_FAILED', `\`${parameter}\`: ${message}`, { errors: [{ pointer: `?${parameter}`, message }] });
 }
