@@ -24,9 +24,12 @@ const COVERS: Record<FolderOf, string> = {
 const WITHOUT_LOG =
   'Not compared with the log: whether it goes on from here, and whether newer archives are missing, is told with --database-url.';
 
+const NOTHING_SWEPT = 'NOTHING TO VERIFY: the log of the database has recorded no sweep, and AUDIT_ARCHIVE holds no archive.\n';
+
 /** What a person reads: the verdict, what it is of, and what was compared. */
 export function archiveReport(outcome: ArchiveOutcome): string {
   const { covers, withLog, unrecorded, found: { archives, entries, breaks } } = outcome;
+  if (archives === 0 && breaks.length === 0 && withLog) return NOTHING_SWEPT;
   const what = `${counted(archives, 'archive', 'archives')}, ${counted(entries, 'entry', 'entries')}`;
   const lines = [
     `${breaks.length === 0 ? 'AS IT WAS SWEPT' : 'ALTERED'}: ${what}.`,

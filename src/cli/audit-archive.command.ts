@@ -36,9 +36,10 @@ export function auditVerifyArchiveCommand(): Command {
 async function verifyArchive(folder: string | undefined, options: VerifyArchiveOptions, env: NodeJS.ProcessEnv): Promise<number> {
   try {
     const meant = withDatabase(env, options.databaseUrl);
-    const place = folder === undefined ? namedFolder(meant) : resolve(folder);
+    const named = namedFolder(meant);
+    const place = folder === undefined ? named : resolve(folder);
     if (place === undefined) return refuse('give a folder, or AUDIT_ARCHIVE', EXIT.NO_CONNECTION);
-    const outcome = await outcomeOf(place, options, meant);
+    const outcome = await outcomeOf(place, { ...options, isNamed: place === named }, meant);
     const { found: { archives, entries, values, breaks }, ...rest } = outcome;
     const shown = { ...rest, archives, entries, values, breaks, valid: breaks.length === 0 };
     process.stdout.write(options.json ? `${JSON.stringify(shown, null, 2)}\n` : archiveReport(outcome));
@@ -50,7 +51,7 @@ async function verifyArchive(folder: string | undefined, options: VerifyArchiveO
 
 /** @throws Error where there is nothing to verify, or none of it is of that database */
 async function outcomeOf(
-  place: string, { alone, verifierKey = [] }: VerifyArchiveOptions, env: NodeJS.ProcessEnv,
+  place: string, { alone, verifierKey = [], isNamed }: VerifyArchiveOptions & { readonly isNamed: boolean }, env: NodeJS.ProcessEnv,
 ): Promise<ArchiveOutcome> {
   const pinned = verifierKey.flatMap((text) => readVerifierKey(text) ?? []);
   const [{ archivesIn, LocatedArchives }, { verifyArchivesOf }, { verifyAlone }] = await Promise.all([
@@ -66,14 +67,18 @@ async function outcomeOf(
   if (withLog) {
     const { outcome: found } = withLog;
     const unrecorded = sweeps.filter((id) => !found.sweeps.includes(id));
+    // Where archives will be once something was swept, none is what there should be; anywhere else it is not the folder that was meant.
+    if (archives.length === 0 && found.sweeps.length === 0 && !isNamed) throw new Error(noArchive(place));
     if (unrecorded.length > 0 && found.archives === 0) throw new Error(otherLog(unrecorded));
     return { covers, withLog: true, unrecorded: unrecorded.length, keys: verifierKey, pinned: pinned.length > 0, found };
   }
-  if (archives.length === 0) {
-    throw new Error(`there is no archive in ${place}: give the folder of all archives, of one organization's, or of one sweep's`);
-  }
+  if (archives.length === 0) throw new Error(noArchive(place));
   const found = await verifyAlone({ covers, archives }, pinned);
   return { covers, withLog: false, unrecorded: 0, keys: found.keys, pinned: pinned.length > 0, found };
+}
+
+function noArchive(place: string): string {
+  return `there is no archive in ${place}: give the folder of all archives, of one organization's, or of one sweep's`;
 }
 
 function otherLog([first, ...more]: readonly string[]): string {
