@@ -113,7 +113,10 @@ test('without a place to write to nothing is deleted', async () => {
   await works(2);
   await aged(server.database);
   const before = await liveLog(server.database);
-  expect(await sweepCommand(server.database, `${archive}-not-there`)).toMatchObject({ code: 2, stderr: expect.stringContaining('ENOENT') });
+  expect(await sweepCommand(server.database, `${archive}-not-there`)).toMatchObject({
+    code: 2, stderr: `countersign audit sweep: the folder of archives (AUDIT_ARCHIVE) ${archive}-not-there is not there: mount it or, `
+      + 'for a new one, make it\n',
+  });
   expect(await liveLog(server.database)).toEqual(before);
   await swept(server.database, archive);
 });

@@ -53,6 +53,8 @@ describe('loadConfig', () => {
       runtimeFallback: 'webhook', appUrl: 'https://app.example/base',
       outboundAllow: ['10.1.0.0/16', 'billing.internal:8443', 'localhost'],
     });
+    const exact = 14 / 86_400;
+    expect(loadConfig({ AUDIT_RETENTION_DAYS: String(exact), AUDIT_ARCHIVE: '/archive' }).auditRetentionDays).toBe(exact);
     expect(loadConfig({ RUNTIME_FALLBACK: 'false' }).runtimeFallback).toBeUndefined();
   });
 
@@ -159,6 +161,7 @@ describe('loadConfig', () => {
     ['an internal key like a root key', { INTERNAL_API_KEY: `svc_root_${JWT}` }, /^INTERNAL_API_KEY: must not begin with svc_/],
     ['an idle time over the longest session', { SESSION_IDLE: '8d' }, /^SESSION_IDLE: must not be longer than SESSION_MAX$/],
     ['no retention at all', { AUDIT_RETENTION_DAYS: '0' }, /^AUDIT_RETENTION_DAYS: must be a number of days from 0.000001 to 36500$/],
+    ['a retention too short', { AUDIT_RETENTION_DAYS: '0.00000099999' }, /^AUDIT_RETENTION_DAYS: must be a number of days from 0.000001/],
     ['a retention that is no number', { AUDIT_RETENTION_DAYS: '1e3' }, /^AUDIT_RETENTION_DAYS: must be a number of days/],
     ['retention without an archive', { AUDIT_RETENTION_DAYS: '365' }, /^AUDIT_ARCHIVE: must be set when AUDIT_RETENTION_DAYS is/],
     ['an anchor of another kind', { AUDIT_ANCHORS: 's3:bucket' }, /^AUDIT_ANCHORS: must be anchors/],

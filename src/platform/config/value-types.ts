@@ -21,7 +21,7 @@ export function days(min: number, max: number) {
   const wanted = `must be a number of days from ${min.toFixed(6)} to ${max}`;
   return z
     .string()
-    .regex(/^\d{1,6}(\.\d{1,6})?$/, wanted)
+    .regex(/^\d{1,6}(\.\d{1,30})?$/, wanted)
     .transform(Number)
     .refine((value) => value >= min && value <= max, wanted);
 }

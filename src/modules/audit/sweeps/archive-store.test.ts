@@ -130,7 +130,7 @@ describe('a directory of archives', () => {
 
   it('is not made where it is missing', async () => {
     const store = new DirectoryArchive(join(folder, 'not-mounted'));
-    await expect(store.check()).rejects.toThrow('ENOENT');
+    await expect(store.check()).rejects.toThrow(`${join(folder, 'not-mounted')} is not there: mount it or, for a new one, make it`);
     await expect(store.write('org_1/a.gz', from(['x']))).rejects.toThrow('ENOENT');
     await expect(all(store.list('org_1/'))).rejects.toThrow('ENOENT');
   });

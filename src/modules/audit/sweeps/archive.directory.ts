@@ -74,7 +74,13 @@ export class DirectoryArchive extends ArchiveStore {
   }
 
   async check(): Promise<void> {
-    if (!(await stat(this.folder)).isDirectory()) throw new Error(`${this.folder} is not a folder`);
+    const { folder } = this;
+    const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+      const what = `the folder of archives (AUDIT_ARCHIVE) ${folder} is not there: mount it or, for a new one, make it`;
+      throw Object.assign(new Error(what, { cause: error }), { code: error.code });
+    });
+    if (!found.isDirectory()) throw new Error(`${folder} (AUDIT_ARCHIVE) is not a folder: name one where archives are to be kept`);
     await access(this.folder, constants.R_OK | constants.W_OK | constants.X_OK);
     // Rights say nothing of a disk that was mounted to be read only.
     const probe = join(this.folder, `.${randomBytes(8).toString('hex')}${PART}`);
