@@ -8,7 +8,7 @@ const KINDS = {
 };
 
 const VERDICTS = {
-  valid: ['Valid', 'Every entry is the one that was written, none is missing, and a signed checkpoint covers them all.'],
+  valid: ['Valid', 'Every entry is the one that was written, none is missing but what signed sweeps took out for its age, and a signed checkpoint covers them all.'],
   valid_unanchored: ['Valid so far', 'Nothing is wrong. Some entries are younger than the last signed checkpoint, so only the next one proves them.'],
   tampered: ['Tampered', 'This is not the log that was written.'],
   incomplete: ['Incomplete', 'The file ends before its end: the last line, which seals it, is missing. A download that broke off looks like this, and so does a file whose end somebody cut off. Fetch it once more. What is listed is what is not there.'],
@@ -124,7 +124,8 @@ function breakItem({ chain, position, entryId, kind, detail }) {
   const item = document.createElement('li');
   const [title, text, place] = ['b', 'span', 'small'].map((name) => document.createElement(name));
   title.textContent = KINDS[kind] ?? kind;
-  text.textContent = `${detail[0].toUpperCase()}${detail.slice(1)}. `;
+  // A name is no word: it stays as it is written.
+  text.textContent = `${detail.replace(/^[a-z](?=[a-z]*[ ,:])/, (letter) => letter.toUpperCase())}. `;
   place.textContent = `${chain === 'file' ? 'line' : chain} ${position}${entryId ? `, ${entryId}` : ''} · ${kind}`;
   item.append(title, text, place);
   return item;
