@@ -247,6 +247,10 @@ describe('problems', () => {
     // Both find the agent or the capability missing by what the body says.
     expect(told('/api/v1/capabilities/grant', 'post', 404)).toContain('NOT_FOUND');
     expect(told('/api/v1/agents', 'post', 404)).toContain('NOT_FOUND');
+    // These by what the query names, and the page where there is no build of it.
+    for (const path of ['/api/v1/audit/verify', '/api/v1/audit/export', '/api/v1/audit/verifier']) {
+      expect([path, told(path, 'get', 404)]).toEqual([path, expect.stringContaining('NOT_FOUND')]);
+    }
   });
 });
 

@@ -51,7 +51,7 @@ export class AuditController {
       'many run as may, who would begin another is answered 503 with `Retry-After`.',
   })
   @Access('audit.verify')
-  @Replies(200, VerificationReply)
+  @Replies(200, VerificationReply, 'NOT_FOUND')
   async verify(@QueryParams(VerifyQuery) query: VerifyQuery, @Caller() caller: VerifiedCaller): Promise<VerificationReply> {
     return presentVerification(await this.verifier.verify(caller, query.agentId));
   }

@@ -35,7 +35,7 @@ export class ExportsController {
   })
   @ApiResponse({ status: 200, description: 'The file.', content: FILES })
   @Access('audit.export')
-  @Replies(200, null, 'TIER_REQUIRED')
+  @Replies(200, null, 'NOT_FOUND', 'TIER_REQUIRED')
   log(
     @Req() request: Request, @Res() response: Response, @QueryParams(LogExportQuery, { onlyKnown: true }) query: LogExportQuery,
     @Caller() caller: VerifiedCaller,
@@ -47,7 +47,7 @@ export class ExportsController {
   @ApiOperation({ summary: 'The verifier', description: 'One page that verifies exports by itself. Save it: it needs no server.' })
   @ApiResponse({ status: 200, description: 'The page.', content: { 'text/html': { schema: { type: 'string' } } } })
   @Access('public')
-  @Replies(200, null)
+  @Replies(200, null, 'NOT_FOUND')
   async verifier(@Res() response: Response): Promise<void> {
     const { html, policy } = await this.page.read();
     response.setHeader('Content-Security-Policy', policy);
