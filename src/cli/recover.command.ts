@@ -141,14 +141,18 @@ function rewrittenLine(tree: string): string {
   return `  ${what}\n    is not the one that was signed: the audit log was rewritten in the database`;
 }
 
-function openLines({ running, openRequests, approved, effects, agents, sessions, invitations }: OpenWork, would: string): string[] {
+/** Each says of how many, and of one or many, what was done or would be. */
+function openLines(
+  { running, openRequests, approved, effects, agents, sessions, invitations }: OpenWork, done: 'was' | 'would be',
+): string[] {
+  const verb = (count: number) => (done === 'was' && count !== 1 ? 'were' : done);
   return [
-    `  ${counted(running, 'running execution', 'running executions')}: ${would} closed as indeterminate`,
-    `  ${counted(openRequests, 'open request', 'open requests')}, ${approved} approved and not begun: ${would} cancelled`,
-    `  ${counted(effects, 'effect that was not sent', 'effects that were not sent')}: ${would} dropped`,
-    `  ${counted(agents, 'agent', 'agents')}: every token and setup token ${would} revoked`,
-    `  ${counted(sessions, 'session', 'sessions')} of people: ${would} ended`,
-    `  ${counted(invitations, 'open invitation', 'open invitations')}: ${would} voided`,
+    `  ${counted(running, 'running execution', 'running executions')}: ${verb(running)} closed as indeterminate`,
+    `  ${counted(openRequests, 'open request', 'open requests')}, ${approved} approved and not begun: ${verb(openRequests)} cancelled`,
+    `  ${counted(effects, 'effect that was not sent', 'effects that were not sent')}: ${verb(effects)} dropped`,
+    `  ${counted(agents, 'agent', 'agents')}: every token and setup token ${done} revoked`,
+    `  ${counted(sessions, 'session', 'sessions')} of people: ${verb(sessions)} ended`,
+    `  ${counted(invitations, 'open invitation', 'open invitations')}: ${verb(invitations)} voided`,
   ];
 }
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -13,8 +13,6 @@ import { eventually } from '../support/eventually.js';
 import { allSigned, verifierKeyOf, verifyFile } from '../support/exports.js';
 import { aPerson, firstOrganization, type BuiltPerson } from '../support/people.js';
 import { startServer, type TestServer } from '../support/server.js';
-
-jest.setTimeout(600_000);
 
 const ENTRIES = 40_000;
 const AT_ONCE = 1_000;

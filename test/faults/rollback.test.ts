@@ -197,6 +197,9 @@ describe('a database that is put back under its servers', () => {
     const { code, stdout, stderr } = await countersign(['recover', '--accept-loss'], env);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('countersign key rotate');
+    expect(stdout).toContain('1 session of people: was ended\n  1 open invitation: was voided');
+    expect(stdout).toMatch(/^ {2}(?!1 )\d.*: were /m);
+    expect(stdout).not.toMatch(/^ {2}(?!1 )\d.*: was /m);
     for (const at of [server, replica]) {
       await eventually(async () => (await anonymous(at).get('/health/ready')).expect(200), PATIENT);
       (await asRoot(at).get('/api/v1/agents')).expect(401, 'UNAUTHENTICATED');
