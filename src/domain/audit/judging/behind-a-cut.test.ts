@@ -95,6 +95,40 @@ describe('behind the cut of a sweep', () => {
     });
   });
 
+  describe('while a clock ran ahead', () => {
+    const AHEAD = 25_000;
+    const terms = { grantId: 'grt_1', grantVersion: 1, definition: 'd' };
+    const began = (executionId: string) => ({
+      type: 'execution.started', capability: 'web.search', metadata: { executionId, ...terms, input: {}, reasons: [] },
+    }) as AuditEvent;
+    const ended = (executionId: string) => ({
+      type: 'execution.completed', capability: 'web.search', metadata: { executionId },
+    }) as AuditEvent;
+    const ran = (id: string, entryId: string): RecordRow => {
+      const row = execution(id, entryId);
+      return { ...row, members: { ...row.members, ...terms, requestedBy: 'usr_a', durationMs: null, hitlId: null, reason: null } };
+    };
+
+    it('what ended then may have been swept, though it is stamped behind what is left', async () => {
+      const row = ran(newId('exec', BEGIN + AHEAD), newId('audit', BEGIN + AHEAD));
+      expect(await new Cut().compared('execution', [row])).toEqual({ checked: 0, swept: 1, breaks: [] });
+      const slow = ran(newId('exec', BEGIN + AHEAD), newId('audit', LATER));
+      expect((await new Cut().compared('execution', [slow])).breaks)
+        .toEqual([`execution ${slow.id} stands as executed, and no entry tells of it`]);
+    });
+
+    it('what is left of that time is compared with its row all the same', async () => {
+      const id = newId('exec', BEGIN + AHEAD);
+      const cut = new Cut().told('agent', began(id), BEGIN + AHEAD).told('agent', ended(id), BEGIN + AHEAD);
+      const row = ran(id, cut.log.entries.at(-1)!.id);
+      expect(await cut.compared('execution', [row])).toEqual({ checked: 1, swept: 0, breaks: [] });
+      expect((await cut.compared('execution', [{ ...row, status: 'failed' }])).breaks)
+        .toEqual([`execution ${id} has status failed, its entries say executed`]);
+      expect((await cut.compared('execution', [])).breaks)
+        .toEqual([expect.stringMatching(new RegExp(`^execution ${id} is gone: entry 4 `))]);
+    });
+  });
+
   it('and so does one of a chain of which nothing is left', async () => {
     const cut = new Cut();
     cut.log.entries = [];

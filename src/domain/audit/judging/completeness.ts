@@ -10,7 +10,6 @@ import {
   disagreed, disagreement, incomplete, neverTold, toldTwice, unjudged, unjudgedRow, withoutEntry, withoutRow,
 } from './incomplete.js';
 import { type OpenEntry, openEntry, stampOf } from './open-entry.js';
-import { OVERLAP_MS } from './overlap.js';
 import {
   briefed, factsOfRow, keyOfFact, type Listener, otherTexts, type RecordFact, type RowFact, textOfFact, type ToldFact, type ToldTexts,
 } from './record-fact.js';
@@ -162,7 +161,7 @@ export class Completeness {
   /**
    * How something is compared; rows and entries come to the same answer by what both of them say. A sweep never parts the entries of
    * one execution or request, nor passes an open one, so what ended before the first entry that is left may be archived. What was made
-   * after that by its own id, and by more than clocks are wrong, must be told.
+   * after that by its own id, or ended after it by its last entry's, and by more than clocks are wrong, must be told.
    */
   private comparedBy({ kind, organizationId, id, agentId, entryId }: RecordFact): 'sum' | 'row' | 'nothing' {
     if (kind === 'report' || kind === 'settlement') {
@@ -172,7 +171,7 @@ export class Completeness {
     const cut = this.cuts.get(chainKey(organizationId, chain)) ?? this.goneAt(organizationId, chain);
     if (cut === undefined || id >= firstIdAt(ID_PREFIXES[kind], cut + WRONG_CLOCK_MS)) return 'sum';
     if (kind === 'grant' || kind === 'erasure') return 'row';
-    return entryId !== null && entryId < firstIdAt('audit', cut + OVERLAP_MS) ? 'row' : 'sum';
+    return entryId !== null && entryId < firstIdAt('audit', cut + WRONG_CLOCK_MS) ? 'row' : 'sum';
   }
 
   /** Of a chain of which nothing is left. */
