@@ -44,13 +44,14 @@ export async function judgesOf(
   const key = randomBytes(16);
   const gaps = new RecordGaps(key);
   for (const keeper of keepers) {
-    for (const part of parts) for await (const batch of keeper.gaps?.(run, part) ?? []) for (const gap of batch) gaps.add(gap);
+    if (!keeper.gaps) continue;
+    for (const part of parts) for await (const [gap] of oneByOne(keeper.gaps(run, part), pauses)) gaps.add(gap!);
   }
   const range: EntryRange = agentId === undefined ? {} : { chains: [agentId] };
   const sources = {
     rows: async function* () {
       for (const keeper of keepers) {
-        for (const part of parts) for await (const batch of keeper.rows(run, part)) yield { kind: keeper.kind, rows: batch };
+        for (const part of parts) for await (const rows of oneByOne(keeper.rows(run, part), pauses)) yield { kind: keeper.kind, rows };
       }
     },
     subjects: async function* () {

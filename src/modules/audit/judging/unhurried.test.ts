@@ -1,7 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { append, sourceOf, type MemoryLog } from '../../../../test/support/memory-log.js';
 import { agentChain } from '../../../domain/audit/chain.js';
+import type { RecordRow } from '../../../domain/audit/record-row.js';
 import { verifyLog } from '../../../domain/audit/verify.js';
+import type { ReadStatement, RecordKeeper } from '../../../platform/audit/record-keepers.js';
+import { judgesOf } from './judges.js';
 import { oneByOne, Pauses, unhurried } from './unhurried.js';
 
 /** Does something for longer than others are to wait. @returns whether somebody came in since the last time */
@@ -41,5 +44,29 @@ describe('others come in between', () => {
     const [work, read]: [() => boolean, (readonly [number, boolean])[]] = [laborious(), []];
     for await (const batch of oneByOne(batches(), new Pauses())) for (const item of batch) read.push([item, work()]);
     expect(read).toEqual([1, 2, 3, 4, 5].map((item) => [item, true]));
+  });
+
+  it('the rows that entries are compared with, also within a batch', async () => {
+    const [work, cameBetween]: [() => boolean, boolean[]] = [laborious(), []];
+    const row = (n: number): RecordRow => ({
+      organizationId: 'org_a', id: `exec_${n}`, agentId: 'agt_1', capability: 'web.search', status: 'running',
+      get members() {
+        cameBetween.push(work());
+        return {};
+      },
+    });
+    const keeper: RecordKeeper = {
+      kind: 'execution',
+      rows: async function* () {
+        yield [row(1), row(2), row(3)];
+        yield [row(4), row(5)];
+      },
+    };
+    const nothingStored: ReadStatement = (sql) => Promise.resolve(sql.includes('from instance') ? [{ name: 'countersign-1' }] : []);
+    const [judge] = await judgesOf(nothingStored, sourceOf({ entries: [], heads: [], leaves: [] }), [keeper], { organizations: 'all' });
+    await judge!.end();
+    // Read once more to be named, since no entry tells of them.
+    expect(cameBetween).toHaveLength(2 * 5);
+    expect(cameBetween).not.toContain(false);
   });
 });

@@ -1,7 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import type { LogJudge } from '../../../domain/audit/log-judge.js';
 
-/** How long others wait while entries are judged, each of which may take some milliseconds, and few of them some tenths of a second. */
+/**
+ * How long others wait while entries and rows are judged, each of which may take some milliseconds, and few of them some tenths of a
+ * second.
+ */
 const UNSHARED_MS = 20;
 
 /** Lets calls of others come in between, where a server does much in its own thread. */
@@ -32,7 +35,8 @@ export async function* oneByOne<Item>(batches: AsyncIterable<readonly Item[]>, p
   for await (const batch of batches) {
     for (const item of batch) {
       yield [item];
-      await pauses.due();
+      const due = pauses.due();
+      if (due) await due;
     }
   }
 }
