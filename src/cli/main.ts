@@ -2,9 +2,10 @@ import { Command, CommanderError } from 'commander';
 import { auditCommand } from './audit.command.js';
 import { environmentCommand } from './environment.command.js';
 import { keyCommand } from './key.command.js';
+import { reason } from './reason.js';
 import { recoverCommand } from './recover.command.js';
 import { secretsCommand } from './secrets.command.js';
-import { EXIT } from './speaking.js';
+import { EXIT, NO_LOG } from './speaking.js';
 import { startCommand } from './start.command.js';
 
 const program = new Command('countersign')
@@ -23,13 +24,17 @@ function inheritExit(command: Command): Command {
   return command;
 }
 
+/** By itself Node.js ends with 1, which here means "found wrong", and what it prints no operator reads. */
+function breakOff(error: unknown): void {
+  process.stderr.write(`countersign: broke off by an unexpected error, without an outcome (${reason(error, NO_LOG)})\n`);
+  process.exit(EXIT.NO_CONNECTION);
+}
+process.on('uncaughtException', breakOff);
+
 try {
   if (process.argv.length <= 2) program.help({ error: true });
   await program.parseAsync(process.argv);
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? EXIT.WELL : EXIT.NO_CONNECTION;
-  else {
-    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = EXIT.REFUSED;
-  }
+  else breakOff(error);
 }

@@ -1,4 +1,4 @@
-/** How every command ends: done and well; refused, or found wrong; wrong usage, or nothing to be reached. */
+/** How every command ends: done and well; refused, or found wrong; wrong usage, nothing to be reached, or broken off. */
 export const EXIT = { WELL: 0, REFUSED: 1, NO_CONNECTION: 2 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
