@@ -18,8 +18,7 @@ const CHAINS_PER_RANGE = 20_000;
 export async function headerOf(run: RunsSql, scope: readonly string[] | null, agentId: string | undefined): Promise<LogHeader> {
   const instance = await instanceName(run);
   const keys = (await verifierKeys(run)).map(({ verifierKey: key, ...rest }) => ({ ...rest, key }));
-  const all = await organizationsIn(run, scope);
-  const organizations = agentId === undefined ? all : await organizationsOf(run, all, agentId);
+  const organizations = agentId === undefined ? await organizationsIn(run, scope) : await organizationsHolding(run, scope, agentId);
   const wanted = new Set([...organizations, 'platform']);
   const grown = (await treeHeads(run)).filter(({ tree }) => wanted.has(tree));
   const isGrown = new Set(grown.map(({ tree }) => tree));
@@ -72,8 +71,12 @@ const IN_LEAVES = IN_HEADS.replaceAll('audit_heads', 'audit_tree_leaves');
 const IN_QUEUE = IN_HEADS.replaceAll('audit_heads', 'audit_tree_queue');
 const IN_CHECKPOINTS = IN_HEADS.replaceAll('audit_heads', 'audit_checkpoints');
 
-/** Those in which anything says that the agent was there: its head, an entry, a leaf. */
-async function organizationsOf(run: RunsSql, organizations: readonly string[], agentId: string): Promise<string[]> {
+/**
+ * Those in which anything says that the agent was there: its head, an entry, a leaf.
+ *
+ * @param scope organizations that are shown; null for all
+ */
+export async function organizationsHolding(run: RunsSql, scope: readonly string[] | null, agentId: string): Promise<string[]> {
   const rows = (await run(
     `select o.id from unnest($1::text[]) as o(id) where
        exists (select from audit_heads h where h.organization_id = o.id and h.chain = $2)
@@ -82,7 +85,7 @@ async function organizationsOf(run: RunsSql, organizations: readonly string[], a
        or exists (select from audit_trees t where t.organization_id = o.id and $2 = any (t.tail_chains))
        or exists (select from audit_tree_queue q where q.organization_id = o.id and $2 = any (q.chains))
      order by o.id collate "C"`,
-    [organizations, agentId],
+    [await organizationsIn(run, scope), agentId],
   )) as { id: string }[];
   return rows.map(({ id }) => id);
 }

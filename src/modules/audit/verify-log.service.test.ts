@@ -4,9 +4,11 @@ import { append, sourceOf, type MemoryLog } from '../../../test/support/memory-l
 import { agentChain } from '../../domain/audit/chain.js';
 import { newId } from '../../domain/ids.js';
 import type { Caller } from '../../platform/auth/principal.js';
-import { scopeOfEverything, scopeOfOrganization, type Scope } from '../../platform/auth/scope.js';
+import { scopeOfEverything, scopeOfOrganization, scopeOfOrganizations, type Scope } from '../../platform/auth/scope.js';
 import { verification, type Verification } from './verification.js';
 import { SharedVerifications, type Begun, type SharedState, type TakeTurn } from './verification/shared-verifications.store.js';
+import type { House } from './verification/verification-places.js';
+import { VerifiedParts } from './verification/verified-parts.store.js';
 import { TURN_SECONDS, VerificationTurns } from './verification-turns.store.js';
 import { LogVerifier, VerifyLogService } from './verify-log.service.js';
 
@@ -107,8 +109,27 @@ class TurnsInMemory extends VerificationTurns {
   }
 }
 
+/** Of a log in memory, whoever sees it. A tenant's organizations begin with its name. */
+class PartsInMemory extends VerifiedParts {
+  constructor(private readonly log: LogInMemory) {
+    super();
+  }
+
+  async houseOf({ organizations }: Scope): Promise<House> {
+    return organizations === 'all' ? ['everything'] : [...new Set(organizations.map((id) => id.split('/')[0]!))];
+  }
+
+  async hasChain(_scope: Scope, agentId: string): Promise<boolean> {
+    return this.log.log.heads.some(({ chain }) => chain === agentId);
+  }
+
+  async hasTrace(_scope: Scope, agentId: string): Promise<boolean> {
+    return this.log.log.leaves.some(({ chain }) => chain === agentId);
+  }
+}
+
 const verifying = (log: LogInMemory, turns = new TurnsInMemory(), shared: SharedVerifications = new SharedInMemory()) =>
-  new VerifyLogService(log, turns, shared);
+  new VerifyLogService(log, turns, shared, new PartsInMemory(log));
 
 const root = (keyHash: string): Caller => ({ principal: { kind: 'root', keyHash }, scope: scopeOfEverything(), actorId: 'root' });
 
@@ -234,6 +255,20 @@ describe('verification on request', () => {
     }
     expect((await service.verify(root('a'), AGENT)).chains).toBe(1);
   });
+
+  it('reads nothing for an agent without entries, however many ask', async () => {
+    const reader = new LogInMemory();
+    const service = verifying(reader);
+    const asked = await Promise.allSettled(Array.from({ length: 40 }, (_, n) => service.verify(root(`${n}`), newId('agt'))));
+    expect(asked.map((one) => one.status === 'rejected' && (one.reason as { code: string }).code)).toEqual(asked.map(() => 'NOT_FOUND'));
+    expect(reader.readings).toBe(0);
+  });
+
+  it('tells of an agent of which all is gone but a leaf', async () => {
+    const reader = new LogInMemory();
+    [reader.log.entries, reader.log.heads] = [[], []];
+    expect(await verifying(reader).verify(root('a'), AGENT)).toMatchObject({ verdict: 'tampered' });
+  });
 });
 
 describe('verifications at a time', () => {
@@ -254,6 +289,9 @@ describe('verifications at a time', () => {
     const agents = Array.from({ length: 6 }, () => reader.add(newId('agt')));
     const inOne = (n: number): Caller => ({ ...inOrganization(0), principal: { kind: 'root', keyHash: `${n}` } });
     const ofOne = agents.map((agentId, n) => service.verify(inOne(n), agentId));
+    await eventually(() => {
+      expect(reader.readings).toBe(2);
+    });
     const ofMany = agents.map((_, n) => service.verify(inOrganization(n + 1), undefined));
     await eventually(() => {
       expect(reader.readings).toBe(4);
@@ -261,6 +299,24 @@ describe('verifications at a time', () => {
     open();
     expect((await Promise.all([...ofOne, ...ofMany])).every(({ valid }) => valid)).toBe(true);
     expect(reader.most).toEqual({ all: 4, same: 2 });
+  });
+
+  it('are as few of one tenant, whichever of its organizations are asked for, while another tenant is served', async () => {
+    const reader = new LogInMemory();
+    const service = verifying(reader);
+    const open = reader.hold();
+    const parts = [['a/1'], ['a/2'], ['a/1', 'a/2'], ['a/2', 'a/1'], ['a/3']];
+    const ofOne = parts.map(([home, ...others], n) =>
+      service.verify({ ...root(`of one ${n}`), scope: scopeOfOrganizations(home!, others) }, undefined));
+    await eventually(() => {
+      expect(reader.readings).toBe(2);
+    });
+    const [other, operator] = [service.verify(inOrganization(1), undefined), service.verify(root('operator'), undefined)];
+    await eventually(() => {
+      expect(reader.readings).toBe(4);
+    });
+    open();
+    expect((await Promise.all([...ofOne, other, operator])).every(({ valid }) => valid)).toBe(true);
   });
 
   it('that find no place are told so and have begun none; what runs is shared without one, on another replica too', async () => {

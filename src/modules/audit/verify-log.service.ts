@@ -8,7 +8,8 @@ import type { Scope } from '../../platform/auth/scope.js';
 import { Problem } from '../../platform/http/problem.js';
 import type { Verification } from './verification.js';
 import { type Begun, SharedVerifications } from './verification/shared-verifications.store.js';
-import { type GiveBack, noPlace, VerificationPlaces } from './verification/verification-places.js';
+import { type GiveBack, type House, noPlace, VerificationPlaces } from './verification/verification-places.js';
+import { VerifiedParts } from './verification/verified-parts.store.js';
 import { VerificationTurns } from './verification-turns.store.js';
 
 /** Reads and judges the log of this installation. */
@@ -24,6 +25,7 @@ interface Asked {
   readonly scope: Scope;
   readonly agentId: string | undefined;
   readonly credential: string;
+  readonly house: House;
 }
 
 /**
@@ -37,11 +39,14 @@ export class VerifyLogService {
   /** Tells this process's verifications from those of other replicas. */
   private readonly name = randomUUID();
   private readonly places = new VerificationPlaces();
+  /** Where traces of agents without a chain are searched, which reads much. */
+  private readonly searches = new VerificationPlaces();
 
   constructor(
     private readonly verifier: LogVerifier,
     private readonly turns: VerificationTurns,
     private readonly shared: SharedVerifications,
+    private readonly parts: VerifiedParts,
   ) {}
 
   /**
@@ -50,9 +55,23 @@ export class VerifyLogService {
    */
   async verify(caller: Caller, agentId: string | undefined): Promise<Verification> {
     if (agentId !== undefined && !isId('agt', agentId)) throw new Problem('NOT_FOUND', 'There is no such agent.');
-    const outcome = await this.outcomeOf({ scope: caller.scope, agentId, credential: credentialOf(caller) });
-    if (isOfNothing(outcome, agentId)) throw new Problem('NOT_FOUND', 'No entry of this agent is here.');
+    const { scope } = caller;
+    const house = await this.parts.houseOf(scope);
+    if (agentId !== undefined) await this.assertTold(scope, agentId, house);
+    const outcome = await this.outcomeOf({ scope, agentId, credential: credentialOf(caller), house });
+    if (isOfNothing(outcome, agentId)) throw notHere();
     return outcome;
+  }
+
+  /** Before any place or turn is taken. An agent of which all is gone but what a tree remembers is told of. */
+  private async assertTold(scope: Scope, agentId: string, house: House): Promise<void> {
+    if (await this.parts.hasChain(scope, agentId)) return;
+    const place = await this.searches.wait(house);
+    try {
+      if (!(await this.parts.hasTrace(scope, agentId))) throw notHere();
+    } finally {
+      place?.();
+    }
   }
 
   /** Of the one that runs, here or on another replica; else begins one. Takes over from a replica that is gone. */
@@ -67,7 +86,7 @@ export class VerifyLogService {
   }
 
   private async begin(
-    key: string, asked: Asked, since: number, place = this.places.take(asked.scope),
+    key: string, asked: Asked, since: number, place = this.places.take(asked.house),
   ): Promise<Verification | undefined> {
     let begun: Begun;
     try {
@@ -78,7 +97,7 @@ export class VerifyLogService {
     }
     if ('begunAt' in begun) return this.running.get(key) ?? this.keep(key, this.await(key, begun.begunAt, asked, since));
     if (place) throw begun.refused;
-    const another = await this.places.wait(asked.scope, () => !this.running.has(key));
+    const another = await this.places.wait(asked.house, () => !this.running.has(key));
     return another && this.begin(key, asked, since, another);
   }
 
@@ -95,23 +114,25 @@ export class VerifyLogService {
       if (this.running.get(key) === kept) this.running.delete(key);
     });
     this.running.set(key, kept);
+    // Whoever waits for a place to begin the same needs none now.
+    this.places.offer();
     return kept;
   }
 
   /** What another replica finds. @returns undefined when it has gone without a word */
-  private async await(key: string, begunAt: string, { scope, agentId }: Asked, since: number): Promise<Verification | undefined> {
+  private async await(key: string, begunAt: string, asked: Asked, since: number): Promise<Verification | undefined> {
     for (;;) {
       const state = await this.shared.look(key, begunAt, since);
       if (state === 'gone') return undefined;
       // Somebody has told it who is none of us.
-      if (state === 'doubtful') return this.verifyAlone(scope, agentId);
+      if (state === 'doubtful') return this.verifyAlone(asked);
       if ('outcome' in state) return state.outcome;
       await delay(LOOK_EVERY_MS);
     }
   }
 
-  private async verifyAlone(scope: Scope, agentId: string | undefined): Promise<Verification> {
-    const place = await this.places.wait(scope);
+  private async verifyAlone({ scope, agentId, house }: Asked): Promise<Verification> {
+    const place = await this.places.wait(house);
     try {
       return await this.verifier.verify(scope, agentId, () => undefined);
     } finally {
@@ -139,6 +160,10 @@ export class VerifyLogService {
 /** That of an agent all is gone is something, and is told. */
 function isOfNothing({ chains, breaksFound }: Verification, agentId: string | undefined): boolean {
   return agentId !== undefined && chains === 0 && breaksFound === 0;
+}
+
+function notHere(): Problem {
+  return new Problem('NOT_FOUND', 'No entry of this agent is here.');
 }
 
 function tooSoon(seconds: number): Problem {

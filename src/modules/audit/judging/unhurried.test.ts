@@ -69,4 +69,28 @@ describe('others come in between', () => {
     expect(cameBetween).toHaveLength(2 * 5);
     expect(cameBetween).not.toContain(false);
   });
+
+  it('for as long as each judges, where several are judged at a time', async () => {
+    const batches = async function* () {
+      yield* [[1, 2, 3, 4]];
+    };
+    const [slices, loop] = [[] as number[], { turns: 0, isOver: false }];
+    const judged = async () => {
+      for await (const _ of oneByOne(batches(), new Pauses())) {
+        slices.push(loop.turns);
+        const begun = performance.now();
+        while (performance.now() - begun < 30);
+      }
+    };
+    const count = () => {
+      loop.turns++;
+      if (!loop.isOver) setImmediate(count);
+    };
+    count();
+    await Promise.all([judged(), judged(), judged()]);
+    loop.isOver = true;
+    // All three begin at once, and the last has nobody to share with.
+    const between = slices.slice(3, -1).map((turns, i) => turns - slices[i + 2]!);
+    expect(between.filter((turns) => turns < 10)).toEqual([]);
+  });
 });

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as rest } from 'node:timers/promises';
 import type { LogJudge } from '../../../domain/audit/log-judge.js';
 
 /**
@@ -6,6 +6,27 @@ import type { LogJudge } from '../../../domain/audit/log-judge.js';
  * second.
  */
 const UNSHARED_MS = 20;
+
+/** However long the judging of one entry took. */
+const LONGEST_REST_MS = 200;
+
+/**
+ * Who judges in this process. One at a time goes on in a turn of its loop: of several that all did, a call would wait for each of them
+ * whenever it comes on by a step. While others wait for their turn, the thread is given to calls for as long as one was judging.
+ */
+const judging = { waiting: 0, last: Promise.resolve() };
+
+function turn(): Promise<void> {
+  judging.waiting++;
+  judging.last = judging.last.then(async () => {
+    const begun = performance.now();
+    // Comes when the one before has judged for its time.
+    await setImmediate();
+    if (judging.waiting > 1) await rest(Math.min(performance.now() - begun, LONGEST_REST_MS));
+    judging.waiting--;
+  });
+  return judging.last;
+}
 
 /** Lets calls of others come in between, where a server does much in its own thread. */
 export class Pauses {
@@ -17,7 +38,7 @@ export class Pauses {
   }
 
   private async take(): Promise<void> {
-    await setImmediate();
+    await turn();
     this.since = performance.now();
   }
 }

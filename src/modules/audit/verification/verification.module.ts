@@ -4,6 +4,7 @@ import { VerificationTurns, VerificationTurnsStore } from '../verification-turns
 import { LogVerifier, VerifyLogService } from '../verify-log.service.js';
 import { DatabaseVerifier } from './database-verifier.js';
 import { SharedVerifications, SharedVerificationsStore } from './shared-verifications.store.js';
+import { VerifiedParts, VerifiedPartsStore } from './verified-parts.store.js';
 
 /** Verification of the whole log on request: chains, trees, checkpoints, anchors. */
 @Module({
@@ -13,6 +14,7 @@ import { SharedVerifications, SharedVerificationsStore } from './shared-verifica
     { provide: LogVerifier, useClass: DatabaseVerifier },
     { provide: VerificationTurns, useClass: VerificationTurnsStore },
     { provide: SharedVerifications, useClass: SharedVerificationsStore },
+    { provide: VerifiedParts, useClass: VerifiedPartsStore },
   ],
   exports: [VerifyLogService],
 })
