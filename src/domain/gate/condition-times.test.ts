@@ -20,6 +20,10 @@ test.each([
   ['{"at": now}.at.getSeconds() == 1', 'finely'],
   ['input.list.exists(x, x > now.getSeconds())', 'finely'],
   ['now.getHours(string(now)) == 1', 'finely'],
+  ['now < timestamp("2026-12-24T00:00:00Z") + duration(string(now.getHours()) + "h")', 'finely'],
+  ['input.list.exists(x, timestamp(x) < now)', 'finely'],
+  ['now < timestamp(agent.id)', 'finely'],
+  ['input.list.exists(x, x == now.getHours())', 'in steps'],
 ])('%s: %s', (source, wanted) => {
   expect(checkCondition(source)).toEqual({ ok: true });
   expect(conditionTime(source)).toBe(wanted);

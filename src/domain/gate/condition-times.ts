@@ -3,8 +3,8 @@ import { type Ast } from './condition-check.js';
 type Expr = Ast['expr'];
 
 /**
- * How an expression hangs on the time of the call: not at all; in steps, so that it is the same through a minute or turns at one moment;
- * or finely, so that two times within a second may differ.
+ * How an expression hangs on the time of the call: not at all; in steps, so that it stays the same from one full minute to the next but
+ * where one of its comparisons turns; or finely, so that any two times may differ.
  */
 export type TimeReading = 'not' | 'in steps' | 'finely';
 
@@ -18,45 +18,70 @@ const SHIFTS: ReadonlySet<string> = new Set(['_+_', '_-_']);
 /** @param readsNow whether it reads `now` at all */
 export function timeReadingOf(root: Expr, readsNow: boolean): TimeReading {
   if (!readsNow) return 'not';
-  return readsFinely(root) ? 'finely' : 'in steps';
+  return readsFinely(root, false) ? 'finely' : 'in steps';
 }
 
-/** Whether `now` stands anywhere but where it is only read in steps. */
-function readsFinely(node: Expr | undefined): boolean {
-  if (!node) return false;
+/** The comparisons with the time itself, of an expression that is read in steps: as time goes on, each of them turns once at most. */
+export function comparisonsIn(node: Expr): Expr[] {
+  return isComparison(node) ? [node] : partsOf(node).flatMap(comparisonsIn);
+}
+
+/** Whether `now` stands anywhere but where it is only read in steps. In a macro a comparison turns as often as there are elements. */
+function readsFinely(node: Expr, inMacro: boolean): boolean {
   if (isNow(node)) return true;
+  if (isComparison(node)) return inMacro;
   const { exprKind: kind } = node;
-  switch (kind.case) {
-    case 'selectExpr':
-      return readsFinely(kind.value.operand);
-    case 'callExpr': {
-      const { function: name, target, args } = kind.value;
-      if (OF_MINUTES.has(name) && isNow(target)) return args.some(readsFinely);
-      if (COMPARISONS.has(name)) return args.some((one) => !isShifted(one) && readsFinely(one));
-      return [target, ...args].some(readsFinely);
-    }
-    case 'listExpr':
-      return kind.value.elements.some(readsFinely);
-    case 'structExpr':
-      return kind.value.entries.some(({ keyKind, value }) =>
-        readsFinely(value) || (keyKind.case === 'mapKey' && readsFinely(keyKind.value)));
-    case 'comprehensionExpr': {
-      const { iterRange, accuInit, loopCondition, loopStep, result } = kind.value;
-      return [iterRange, accuInit, loopCondition, loopStep, result].some(readsFinely);
-    }
-    default:
-      return false;
+  if (kind.case === 'callExpr' && OF_MINUTES.has(kind.value.function) && isNow(kind.value.target)) {
+    return kind.value.args.some((one) => readsFinely(one, inMacro));
   }
+  return partsOf(node).some((one) => readsFinely(one, inMacro || kind.case === 'comprehensionExpr'));
 }
 
-/** The time itself, or so much earlier or later. */
+/** Of the time, or so much earlier or later, with what is the same for all calls like this one. */
+function isComparison({ exprKind: kind }: Expr): boolean {
+  return kind.case === 'callExpr' && COMPARISONS.has(kind.value.function) && isShift(kind.value.args);
+}
+
+function isShift(args: readonly Expr[]): boolean {
+  return args.some(isShifted) && args.every((one) => isShifted(one) || !holds(one, 'now', 'agent'));
+}
+
 function isShifted(node: Expr): boolean {
-  if (isNow(node)) return true;
   const { exprKind: kind } = node;
-  if (kind.case !== 'callExpr' || !SHIFTS.has(kind.value.function)) return false;
-  return kind.value.args.some(isShifted) && kind.value.args.every((one) => isShifted(one) || !readsFinely(one));
+  return isNow(node) || (kind.case === 'callExpr' && SHIFTS.has(kind.value.function) && isShift(kind.value.args));
+}
+
+function holds(node: Expr, ...variables: readonly string[]): boolean {
+  return variables.includes(nameOf(node) ?? '') || partsOf(node).some((one) => holds(one, ...variables));
 }
 
 function isNow(node: Expr | undefined): boolean {
-  return node?.exprKind.case === 'identExpr' && node.exprKind.value.name.replace(/^\./, '') === 'now';
+  return node !== undefined && nameOf(node) === 'now';
+}
+
+function nameOf({ exprKind: kind }: Expr): string | undefined {
+  return kind.case === 'identExpr' ? kind.value.name.replace(/^\./, '') : undefined;
+}
+
+function partsOf({ exprKind: kind }: Expr): Expr[] {
+  switch (kind.case) {
+    case 'selectExpr':
+      return present(kind.value.operand);
+    case 'callExpr':
+      return present(kind.value.target, ...kind.value.args);
+    case 'listExpr':
+      return kind.value.elements;
+    case 'structExpr':
+      return kind.value.entries.flatMap(({ keyKind, value }) => present(keyKind.case === 'mapKey' ? keyKind.value : undefined, value));
+    case 'comprehensionExpr': {
+      const { iterRange, accuInit, loopCondition, loopStep, result } = kind.value;
+      return present(iterRange, accuInit, loopCondition, loopStep, result);
+    }
+    default:
+      return [];
+  }
+}
+
+function present(...nodes: readonly (Expr | undefined)[]): Expr[] {
+  return nodes.filter((node) => node !== undefined);
 }

@@ -4,7 +4,7 @@ import { BoundedCache } from './bounded-cache.js';
 import { checkTree, ConditionProblem, type Ast } from './condition-check.js';
 import { type Read, readsOf } from './condition-reads.js';
 import { conditionEnvironment, lastAccount, LimitReached, openAccount, WORK_BUDGET } from './condition-environment.js';
-import { type TimeReading, timeReadingOf } from './condition-times.js';
+import { comparisonsIn, type TimeReading, timeReadingOf } from './condition-times.js';
 import type { HitlMode } from './vocabulary.js';
 
 export const CONDITION_LENGTH_MAX = 1_000;
@@ -43,15 +43,19 @@ export type ConditionVerdict = 'holds' | 'does_not_hold' | { readonly cannot: st
 
 type Run = (facts: Record<string, CelInput>) => unknown;
 
+/** What comes of a part of a condition for a call: undefined where that is no answer. */
+export type Comparison = (facts: ConditionFacts) => boolean | undefined;
+
 interface PlannedWell {
   readonly ok: true;
   readonly run: Run;
   readonly readsNow: boolean;
   readonly ast: Ast;
   readonly spelling: string;
-  /** Both once somebody has asked. */
+  /** Each once somebody has asked. */
   reads?: readonly Read[];
   time?: TimeReading;
+  comparisons?: readonly Comparison[];
 }
 
 type Planned =
@@ -82,9 +86,9 @@ export function evaluateCondition(source: string, facts: ConditionFacts): Condit
   return { cannot: 'it did not answer true or false' };
 }
 
-/** What the last evaluation took, of at most `CONDITION_WORK_MAX` and a little more. */
+/** What the last evaluation took: what would have gone beyond `CONDITION_WORK_MAX` ended it and was not done. */
 export function lastConditionWork(): number {
-  return lastAccount();
+  return Math.min(lastAccount(), CONDITION_WORK_MAX);
 }
 
 /** What a condition may read; undefined where it is none. */
@@ -97,6 +101,22 @@ export function conditionReads(source: string): readonly Read[] | undefined {
 export function conditionTime(source: string): TimeReading {
   const planned = planOf(source, 'truth');
   return planned.ok ? (planned.time ??= timeReadingOf(planned.ast.expr, planned.readsNow)) : 'not';
+}
+
+/**
+ * The comparisons with the time of the call in a condition that hangs on it in steps. None reads the agent. As time goes on each turns once
+ * at most, and between two full minutes nothing but these turning changes what comes of the condition.
+ */
+export function timeComparisons(source: string): readonly Comparison[] {
+  const planned = planOf(source, 'truth');
+  if (!planned.ok || conditionTime(source) !== 'in steps') return [];
+  return (planned.comparisons ??= comparisonsIn(planned.ast.expr).map((expr): Comparison => {
+    const run = plan(conditionEnvironment, expr) as Run;
+    return (facts) => {
+      const answer = answerOf({ run, readsNow: true }, facts);
+      return typeof answer === 'boolean' ? answer : undefined;
+    };
+  }));
 }
 
 /** Whether an expression may be stored as the `sum` of a limit: like a condition, but one that answers a number. */
@@ -124,7 +144,7 @@ export function spellingOf(source: string): string {
   return planned.ok ? planned.spelling : source;
 }
 
-function answerOf(planned: PlannedWell, facts: ConditionFacts): unknown {
+function answerOf(planned: Pick<PlannedWell, 'run' | 'readsNow'>, facts: ConditionFacts): unknown {
   const { input, context, agent, capability, now } = facts;
   const bindings: Record<string, CelInput> = Object.assign(Object.create(null) as Record<string, CelInput>, {
     input: celObject(input),

@@ -1,42 +1,21 @@
-import { type Condition, conditionTime, type ConditionFacts, lastConditionWork } from '../../gate/conditions.js';
-import type { HitlMode } from '../../gate/vocabulary.js';
+import {
+  type Condition, conditionTime, type ConditionFacts, lastConditionWork, timeComparisons,
+} from '../../gate/conditions.js';
+import type { TimeReading } from '../../gate/condition-times.js';
 import type { Effort } from './effort.js';
-import type { GrantView } from './grant-view.js';
 import { type CallLeft, type ErasedCall, leftOfCall, type Outcome, outcomeOf } from './unsure-conditions.js';
 
 /** Reading one anew, and asking it, beside what its evaluation takes. */
 const READING = 10_000;
 const ASKING = 500;
 
-/** How the conditions of a grant hang on the time of a call. */
-export interface TimeTerms {
-  readonly isOfTime: boolean;
-  /** Modes of those that hang on the very second: whether these held, nobody can tell any more. */
-  readonly bySecond: readonly HitlMode[];
-}
+/** What comparisons with the time of a call read nothing of. */
+const NOBODY: ConditionFacts['agent'] = { id: '', riskLevel: '', tags: [] };
 
-const OF_NONE: TimeTerms = { isOfTime: false, bySecond: [] };
-const timeTerms = new WeakMap<GrantView, TimeTerms>();
-
-/** The same for all calls under a grant: it is asked once. */
-export function timeTermsOf(grant: GrantView | undefined): TimeTerms {
-  if (!grant || grant.facts.conditions.length === 0) return OF_NONE;
-  let terms = timeTerms.get(grant);
-  if (!terms) {
-    const { conditions } = grant.facts;
-    const isOfTime = conditions.some(({ when }) => conditionTime(when) === 'in steps');
-    terms = { isOfTime, bySecond: [...new Set(conditions.filter(isBySecond).map(({ hitlMode }) => hitlMode))] };
-    timeTerms.set(grant, terms);
-  }
-  return terms;
-}
-
-export const isBySecond = ({ when }: Condition): boolean => conditionTime(when) === 'finely';
-
-/** Conditions over one call: each is evaluated once for what it can depend on, in however many worlds it is asked. */
+/** Conditions over one call: each is read once, and evaluated once for what it can depend on, in however many worlds it is asked. */
 export class AskedConditions {
   private readonly known = new Map<string, Map<string, Outcome>>();
-  private left: CallLeft | undefined;
+  private whatIsLeft: CallLeft | undefined;
 
   /** @param call without time and agent, which may differ */
   constructor(
@@ -45,21 +24,64 @@ export class AskedConditions {
     private readonly effort: Effort,
   ) {}
 
+  time({ when }: Condition): TimeReading {
+    this.outcomesOf(when);
+    return conditionTime(when);
+  }
+
   outcome({ when }: Condition, agent: ConditionFacts['agent'], now: number): Outcome {
+    const outcomes = this.outcomesOf(when);
     const time = conditionTime(when) === 'not' ? 0 : now;
     const under = `${time} ${agent.riskLevel}`;
+    const known = outcomes.get(under);
+    if (known) return known;
+    const outcome = outcomeOf(when, { ...this.call, agent, now: new Date(now) }, this.erased, this.left);
+    this.effort.add(ASKING + lastConditionWork());
+    outcomes.set(under, outcome);
+    return outcome;
+  }
+
+  /** Times after the first, up to the last, at which a comparison with the time of the call turns. Where effort is spent, not all. */
+  turns({ when }: Condition, first: number, last: number): number[] {
+    this.outcomesOf(when);
+    const turns: number[] = [];
+    for (const compare of timeComparisons(when)) {
+      if (this.effort.isSpent) break;
+      const at = (now: number) => {
+        const answer = compare({ ...this.call, ...this.left, agent: NOBODY, now: new Date(now) });
+        this.effort.add(ASKING + lastConditionWork());
+        return answer;
+      };
+      const turn = turnOf(at, first, last);
+      if (turn !== undefined) turns.push(turn);
+    }
+    return turns;
+  }
+
+  private outcomesOf(when: string): Map<string, Outcome> {
     let outcomes = this.known.get(when);
     if (!outcomes) {
       outcomes = new Map<string, Outcome>();
       this.known.set(when, outcomes);
       this.effort.add(READING);
     }
-    const known = outcomes.get(under);
-    if (known) return known;
-    this.left ??= leftOfCall(this.call, this.erased);
-    const outcome = outcomeOf(when, { ...this.call, agent, now: new Date(now) }, this.erased, this.left);
-    this.effort.add(ASKING + lastConditionWork());
-    outcomes.set(under, outcome);
-    return outcome;
+    return outcomes;
   }
+
+  private get left(): CallLeft {
+    return (this.whatIsLeft ??= leftOfCall(this.call, this.erased));
+  }
+}
+
+/** The first time at which something that turns once at most is not as it was at first. */
+function turnOf<Answer>(at: (now: number) => Answer, first: number, last: number): number | undefined {
+  const answer = at(first);
+  if (first >= last || at(last) === answer) return undefined;
+  let [before, after] = [first, last];
+  while (after - before > 1) {
+    const middle = Math.floor((before + after) / 2);
+    if (at(middle) === answer) before = middle;
+    else after = middle;
+  }
+  return after;
 }

@@ -1,5 +1,4 @@
 import type { AgentView } from './agent-view.js';
-import { timeTermsOf } from './asked-conditions.js';
 import type { DefinitionView } from './definition-view.js';
 import { ANY_GRANT, type GrantView } from './grant-view.js';
 import { around, type Moment } from './overlap.js';
@@ -21,11 +20,11 @@ export interface AskedWhen {
 
 type Grant = GrantView | undefined;
 
-/** Grants that may have held at a moment, and the times at which it makes a difference when in it that was. */
-export interface PossibleGrants {
-  readonly owns: readonly Grant[];
-  readonly teams: readonly Grant[];
-  readonly instants: Iterable<number>;
+/** A grant that may have been the one that held, or none: from when on, and until before when. It is alive all through that, or never. */
+export interface Held {
+  readonly grant: Grant;
+  readonly from: number;
+  readonly to: number;
 }
 
 /** What the capability may have been, each once: what decides is the same where the digest is. */
@@ -47,56 +46,44 @@ export function possibleStops({ organizationId, isStopped }: AskedWhen, shared: 
   return isStopped === UNKNOWN || possibly ? [false, true] : [false];
 }
 
-export function possibleGrants(asked: AskedWhen, shared: SharedView, moment: Moment): PossibleGrants {
+/**
+ * Grants that may have held within the moment, the likeliest first. As the gate chooses: what has not run out before what has, the agent's
+ * own before its team's.
+ */
+export function possiblyHeld(asked: AskedWhen, shared: SharedView, moment: Moment): Held[] {
   const { organizationId, agent, capability, own, at } = asked;
   const owns = own === UNKNOWN ? [ANY_GRANT, undefined] : [own];
   const [first, last] = [Math.min(moment.from, at), Math.max(moment.to, at)];
   const isAll = owns.every((one) => one && isAlive(one, last));
-  const teams = isAll ? [undefined] : shared.teamGrants(organizationId, agent.teamId, capability, moment);
-  const grants = isAll ? owns : [...owns, ...teams];
-  const ends = grants.flatMap((grant) => grant?.facts.expiresAt?.getTime() ?? []).filter((end) => end > first && end <= last);
-  return { owns, teams, instants: instantsOf(at, moment, grants.some((grant) => timeTermsOf(grant).isOfTime), new Set(ends)) };
-}
-
-/** As the gate chooses: what has not run out before what has, the agent's own before its team's. Each once, the likeliest first. */
-export function heldAt(now: number, { owns, teams }: PossibleGrants): Set<Grant> {
-  if (owns.every((own) => own && isAlive(own, now))) return new Set(owns);
-  const held = new Set<Grant>();
-  for (const team of teams) {
-    for (const own of owns) held.add([own, team].find((grant) => grant && isAlive(grant, now)) ?? own ?? team);
-  }
-  return held;
+  const teams = isAll ? [] : shared.teamGrants(organizationId, agent.teamId, capability, moment);
+  const spans = owns.flatMap((one) => (one ? spansOfOwn(one, teams) : teams.flatMap(spansAlone)));
+  const besides = owns.flatMap((one) => (one ? teams.map((team) => ({ grant: team, from: endOf(one), to: endOf(team) })) : []));
+  const held = [...spans, ...besides]
+    .map(({ grant, from, to }) => ({ grant, from: Math.max(from, first), to: Math.min(to, last + 1) }))
+    .filter(({ from, to }) => from < to);
+  const isLikely = ({ from, to }: Held) => from <= at && at < to;
+  return [...held.filter(isLikely), ...held.filter((one) => !isLikely(one))];
 }
 
 /** Grants under which the call may have gone, the likeliest first: for what else depends on their terms. */
 export function grantsAt(asked: AskedWhen, shared: SharedView, moment: Moment = around(asked.at)): Grant[] {
-  const possible = possibleGrants(asked, shared, moment);
-  const all = new Set<Grant>();
-  for (const now of possible.instants) for (const grant of heldAt(now, possible)) all.add(grant);
-  return [...all];
+  return [...new Set(possiblyHeld(asked, shared, moment).map(({ grant }) => grant))];
+}
+
+/** One that has run out holds where none of its team's does. */
+function spansOfOwn(own: GrantView, teams: readonly Grant[]): Held[] {
+  const over = teams.reduce((soonest, team) => Math.min(soonest, endOf(team)), Infinity);
+  return [{ grant: own, from: -Infinity, to: endOf(own) }, { grant: own, from: Math.max(endOf(own), over), to: Infinity }];
+}
+
+function spansAlone(grant: Grant): Held[] {
+  return [{ grant, from: -Infinity, to: endOf(grant) }, { grant, from: endOf(grant), to: Infinity }];
+}
+
+function endOf(grant: Grant): number {
+  return grant ? (grant.facts.expiresAt?.getTime() ?? Infinity) : -Infinity;
 }
 
 export function isAlive({ facts }: GrantView, now: number): boolean {
   return !facts.expiresAt || facts.expiresAt.getTime() > now;
-}
-
-const MINUTE_MS = 60_000;
-/** An entry is stamped so long, about, after its decision. */
-const STAMPED_AFTER_MS = [1, 10, 100, 1_000];
-
-/**
- * Times at which the gate may have decided, the likeliest first: what conditions say of time is one of what they say at these, and each
- * grant that may have held held at one of them.
- *
- * @param ends when grants run out within the moment
- */
-function* instantsOf(at: number, { from, to }: Moment, isOfTime: boolean, ends: ReadonlySet<number>): Generator<number> {
-  yield at;
-  if (!isOfTime && ends.size === 0) return;
-  if (isOfTime) for (const before of STAMPED_AFTER_MS) yield at - before;
-  yield from;
-  yield to;
-  yield* ends;
-  if (!isOfTime) return;
-  for (let minute = Math.ceil(from / MINUTE_MS) * MINUTE_MS; minute <= to; minute += MINUTE_MS) yield minute;
 }

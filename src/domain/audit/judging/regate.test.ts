@@ -42,11 +42,11 @@ const RUNS: SaidGate = { fits: ({ kind }) => kind === 'run', definition: definit
 const LIMITED = { limits: [{ max: 1, per: 'day', then: 'block' }] } as const;
 
 /** What comes of a call of an agent of the team, and how much that takes. */
-function judged(own: GrantView | undefined, told = new ToldLog(), said: SaidGate = RUNS, input: JsonObject = {}) {
+function judged(own: GrantView | undefined, told = new ToldLog(), said: SaidGate = RUNS, input: JsonObject = {}, stamped = STAMPED) {
   const shared = new SharedFacts(() => true);
   for (const entry of told.log.entries) if (entry.chain !== AGENT) shared.add(entry);
   const asked: AskedGate = {
-    organizationId: 'org_a', agentId: AGENT, capability: CAPABILITY, at: BEGIN + STAMPED * 1_000, input, context: undefined,
+    organizationId: 'org_a', agentId: AGENT, capability: CAPABILITY, at: BEGIN + stamped * 1_000, input, context: undefined,
     erased: { input: undefined, context: undefined }, agent: { ...NEW_AGENT, teamId: TEAM }, own, revoked: new Set(), isStopped: false,
     byToken: false,
   };
@@ -97,14 +97,16 @@ describe('how much it takes to decide a call anew', () => {
 
   it('evaluates a condition that reads no time once, whatever another one reads', () => {
     const effort = (...whens: string[]) => judged(grant({ ...LIMITED, ...asks(...whens) }), undefined, undefined, LIST).effort;
-    const time = 'now < timestamp("2020-01-01T00:00:00Z")';
-    expect(effort(time, heavy(1)) - effort(time)).toBe(effort(heavy(1)) - effort());
-    expect(effort(time)).toBeGreaterThan(effort('input.l == 1'));
+    const [time, light] = ['now < timestamp("2020-01-01T00:00:00Z")', 'input.n == 1'];
+    expect(effort(time, heavy(1)) - effort(time)).toBe(effort(light, heavy(1)) - effort(light));
+    expect(effort(time)).toBeGreaterThan(effort(light));
   });
 
   it('tries a mode that conditions of the second ask for once', () => {
     const bySecond = (count: number) => asks(...Array.from({ length: count }, (_, n) => `now.getSeconds() == ${61 + n}`));
-    expect(judged(grant({ ...LIMITED, ...bySecond(CONDITIONS_MAX) }))).toEqual(judged(grant({ ...LIMITED, ...bySecond(1) })));
+    const [many, one] = [judged(grant({ ...LIMITED, ...bySecond(CONDITIONS_MAX) })), judged(grant({ ...LIMITED, ...bySecond(1) }))];
+    // Each is read.
+    expect(many).toEqual({ ...one, effort: one.effort + (CONDITIONS_MAX - 1) * 10_000 });
   });
 
   it('is nothing where no definition is the one that the entry names', () => {
@@ -120,7 +122,24 @@ describe('how much it takes to decide a call anew', () => {
       return judged(undefined, log).effort;
     };
     // Looking at one more of them, and deciding nothing.
-    expect(told(40) - told(20)).toBe(2_000);
+    expect(told(40) - told(20)).toBe(20 * (10 + 100));
+  });
+});
+
+describe('conditions that would take more than one may', () => {
+  const tooMuch = (count: number, time = '') => asks(...Array.from({ length: count }, (_, n) => `input.l.exists(x, ${
+    Array.from({ length: 50 }, (__, k) => `x == ${n * 100 + k}.5`).join(' || ')})${time}`));
+
+  it.each(['propose', 'block'] as const)('are not asked where the grant says %s and the entry that it ran', (hitlMode) => {
+    const { verdict, effort } = judged(grant({ ...tooMuch(CONDITIONS_MAX), hitlMode }), undefined, RUNS, LIST);
+    expect(verdict).toMatchObject({ kind: 'wrong' });
+    expect(effort).toBeLessThan(1_000);
+  });
+
+  it('hide no other decision, nor where they hang on the time, before and after a full minute', () => {
+    const own = grant(tooMuch(CONDITIONS_MAX, ' || now.getHours() > 24'));
+    expect(judged(own, undefined, RUNS, LIST).verdict).toMatchObject({ kind: 'wrong' });
+    expect(judged(own, undefined, RUNS, LIST, 65).verdict).toMatchObject({ kind: 'wrong' });
   });
 });
 
@@ -129,7 +148,8 @@ describe('more orders than can be tried', () => {
   const told = (grants: number) => {
     const log = new ToldLog();
     for (let n = 1; n <= grants; n++) {
-      teamGrant(log, STAMPED - 5 + n / 100, n, asks(...Array.from({ length: CONDITIONS_MAX }, (_, i) => heavy(n * 100 + i))));
+      const conditions = Array.from({ length: CONDITIONS_MAX }, (_, i) => ({ when: heavy(n * 100 + i), hitlMode: 'block' }));
+      teamGrant(log, STAMPED - 5 + n / 100, n, { conditions });
     }
     return log;
   };
@@ -137,7 +157,8 @@ describe('more orders than can be tried', () => {
   it('are not tried, and what came of the call is left open', () => {
     const [found, more] = [judged(undefined, told(20), blocked, LIST), judged(undefined, told(40), blocked, LIST)];
     expect(found.verdict).toEqual({ kind: 'not_replayable', because: 'orders' });
-    expect(more).toEqual(found);
+    // The others are looked at.
+    expect(more).toEqual({ ...found, effort: found.effort + 20 * 10 });
   });
 
   it('hide nothing where one of those that are tried is right', () => {

@@ -4,17 +4,15 @@ import { validateInput } from '../../gate/input-schema.js';
 import { HITL_MODES, type HitlMode, strictest } from '../../gate/vocabulary.js';
 import type { JsonObject } from '../../json.js';
 import { mayBe, mayHold } from './agent-view.js';
-import { AskedConditions, isBySecond, timeTermsOf } from './asked-conditions.js';
+import { AskedConditions } from './asked-conditions.js';
 import type { DefinitionView } from './definition-view.js';
 import { Effort } from './effort.js';
 import type { GrantView } from './grant-view.js';
 import { around, type Moment } from './overlap.js';
-import { type AskedWhen, heldAt, isAlive, possibleDefinitions, possibleGrants, possibleStops } from './possible-worlds.js';
+import { type AskedWhen, type Held, isAlive, possibleDefinitions, possiblyHeld, possibleStops } from './possible-worlds.js';
 import type { SharedView } from './shared-view.js';
 import type { ErasedCall } from './unsure-conditions.js';
 import { notReplayable, type ReplayVerdict, RIGHT, wrong } from './verdict.js';
-
-export { grantsAt } from './possible-worlds.js';
 
 /** A call as its entry and those before it in its chain tell it. What other chains tell is asked of the shared facts. */
 export interface AskedGate extends AskedWhen {
@@ -39,13 +37,24 @@ export interface SaidGate {
   readonly expiresAt?: number | undefined;
 }
 
-/** What the gate goes by in one order in which commits may have come. */
-interface World {
-  readonly agent: PossibleAgent;
+/** What of the gate's facts others' chains tell, but for the grant. */
+interface Place {
   readonly definition: DefinitionView | undefined;
-  readonly grant: GrantView | undefined;
   readonly isStopped: boolean;
+}
+
+/** What the gate goes by in one order in which commits may have come. */
+interface World extends Place {
+  readonly agent: PossibleAgent;
+  readonly grant: GrantView | undefined;
   readonly now: number;
+}
+
+/** Worlds of which what conditions and limits come to decides. */
+interface OpenWorlds {
+  readonly held: Held;
+  readonly agent: PossibleAgent;
+  readonly places: readonly Place[];
 }
 
 type PossibleAgent = ReturnType<typeof mayBe>[number];
@@ -72,9 +81,10 @@ export function regate(
   return unsure ?? no!;
 }
 
-/** What a definition, and a world, take to be asked, beside conditions. */
+/** What a definition, a world, and a grant that is not the one that is meant take to be asked, beside conditions. */
 const CHECKING = 100_000;
 const DECIDING = 100;
+const LOOKING = 10;
 
 /** What the conditions and limits of a grant come to. */
 interface Terms {
@@ -109,46 +119,102 @@ class Regate {
     this.conditions = new AskedConditions(call, { ...asked.erased, tags: agent.tags === undefined }, effort);
   }
 
-  /** In each order that makes a difference, the likeliest first. What differs in nothing that decides is asked once. */
+  /**
+   * In each order that makes a difference, the likeliest first. What differs in nothing that decides is asked once. Conditions are asked
+   * after all else, and only where what they come to decides.
+   */
   *verdicts(shared: SharedView, moment: Moment): Generator<ReplayVerdict> {
-    const { asked, effort } = this;
+    const { asked } = this;
     const definitions = possibleDefinitions(asked, shared, moment).filter((one) => this.isDefinedAsSaid(one));
     if (definitions.length === 0) {
       yield wrong('the capability was not defined as it says');
       return;
     }
     const stops = possibleStops(asked, shared, moment);
-    const grants = possibleGrants(asked, shared, moment);
-    const agents = mayBe(asked.agent);
+    const places = definitions.flatMap((definition) => stops.map((isStopped): Place => ({ definition, isStopped })));
+    const open: OpenWorlds[] = [];
+    yield* this.unasked(possiblyHeld(asked, shared, moment), places, moment, open);
+    yield* this.evaluated(open);
+  }
+
+  /** What is decided whatever conditions and limits come to. @param open gets what is not */
+  private *unasked(helds: readonly Held[], places: readonly Place[], moment: Moment, open: OpenWorlds[]): Generator<ReplayVerdict> {
+    const agents = mayBe(this.asked.agent);
+    const undecided = new Map<string, readonly Place[]>();
+    for (const held of helds) {
+      this.effort.add(LOOKING);
+      const problem = this.whyNotUnder(held.grant, moment);
+      if (problem !== undefined) {
+        yield wrong(problem);
+        continue;
+      }
+      const terms = anyTermsOf(held.grant);
+      for (const agent of agents) {
+        const key = keyOf(held.grant, agent, terms, held.from);
+        let left = undecided.get(key);
+        if (!left) undecided.set(key, (left = yield* this.openAmong(places, { agent, grant: held.grant, now: held.from }, terms)));
+        if (left.length > 0) open.push({ held, agent, places: left });
+      }
+    }
+  }
+
+  /** Where there is no effort left to ask, all of them stay open. */
+  private *openAmong(
+    places: readonly Place[], rest: Omit<World, keyof Place>, terms: Terms,
+  ): Generator<ReplayVerdict, readonly Place[]> {
+    const open: Place[] = [];
+    for (const place of places) {
+      if (this.effort.isSpent) return places;
+      for (const verdict of this.inWorld({ ...rest, ...place }, terms)) {
+        if (verdict.kind === 'not_replayable') open.push(place);
+        else yield verdict;
+      }
+    }
+    return open;
+  }
+
+  /** The first is asked to its end, whatever it takes. */
+  private *evaluated(open: readonly OpenWorlds[]): Generator<ReplayVerdict> {
     const seen = new Set<string>();
-    for (const now of grants.instants) {
-      for (const grant of heldAt(now, grants)) {
-        if (effort.isSpent) {
+    for (const { held, agent, places } of open) {
+      for (const now of this.instantsOf(held)) {
+        if (this.effort.isSpent && seen.size > 0) {
           yield notReplayable('orders');
           return;
         }
-        effort.add(DECIDING);
-        const problem = this.whyNotUnder(grant, moment);
-        if (problem !== undefined) {
-          yield wrong(problem);
-          continue;
-        }
-        for (const agent of agents) {
-          const terms = this.termsOf(grant, agent, now);
-          const known = keyOf(grant, agent, terms, now);
-          if (seen.has(known)) continue;
-          seen.add(known);
-          for (const definition of definitions) {
-            for (const isStopped of stops) {
-              if (effort.isSpent) {
-                yield notReplayable('orders');
-                return;
-              }
-              yield* this.inWorld({ agent, definition, grant, isStopped, now }, terms);
-            }
+        this.effort.add(DECIDING);
+        const terms = this.termsOf(held.grant, agent, now);
+        const known = keyOf(held.grant, agent, terms, now);
+        if (seen.has(known)) continue;
+        seen.add(known);
+        for (const [i, place] of places.entries()) {
+          if (this.effort.isSpent && i > 0) {
+            yield notReplayable('orders');
+            return;
           }
+          yield* this.inWorld({ ...place, agent, grant: held.grant, now }, terms);
         }
       }
+    }
+  }
+
+  /**
+   * Of each stretch of time through which no condition of the grant changes one time, the likeliest first: a full minute begins one, and so
+   * does each time at which a comparison turns.
+   */
+  private *instantsOf({ grant, from, to }: Held): Generator<number> {
+    const { at } = this.asked;
+    const likeliest = from <= at && at < to ? at : from;
+    yield likeliest;
+    const stepwise = (grant?.facts.conditions ?? []).filter((condition) => this.conditions.time(condition) === 'in steps');
+    if (stepwise.length === 0) return;
+    const turns = stepwise.flatMap((condition) => this.conditions.turns(condition, from, to - 1));
+    // Else there may be turns that are not known.
+    const isAll = !this.effort.isSpent;
+    const begins = [...new Set([from, ...fullMinutes(from, to - 1), ...turns])].sort((one, other) => one - other);
+    for (const [i, begin] of begins.entries()) {
+      const isTold = isAll && begin <= likeliest && likeliest < (begins[i + 1] ?? to);
+      if (!isTold) yield begin;
     }
   }
 
@@ -175,9 +241,13 @@ class Regate {
     const { agentId, agent: { tags = [] } } = this.asked;
     const facts = { id: agentId, riskLevel: agent.riskLevel, tags };
     const unknown = new Set<HitlMode>(limits.map(({ then }) => then));
+    const bySecond = new Set<HitlMode>();
     let [least, isBlank]: [HitlMode | undefined, boolean] = [undefined, isErased];
     for (const condition of conditions) {
-      if (isBySecond(condition)) continue;
+      if (this.conditions.time(condition) === 'finely') {
+        bySecond.add(condition.hitlMode);
+        continue;
+      }
       const outcome = this.conditions.outcome(condition, facts, now);
       if (outcome === 'holds') least = stricter(least, condition.hitlMode);
       if (outcome === 'unsure') {
@@ -186,8 +256,8 @@ class Regate {
       }
     }
     if (isErased) for (const mode of HITL_MODES) unknown.add(mode);
-    const bySecond = timeTermsOf(grant).bySecond.map((mode) => stricter(least, mode));
-    return { least: bySecond.length === 0 ? [least] : [...new Set([least, ...bySecond])], unknown: [...unknown], isBlank };
+    const others = [...bySecond].map((mode) => stricter(least, mode));
+    return { least: [...new Set([least, ...others])], unknown: [...unknown], isBlank };
   }
 
   /**
@@ -242,6 +312,21 @@ class Regate {
 }
 
 const NO_TERMS: Terms = { least: [undefined], unknown: [], isBlank: false };
+
+/** Anything that its conditions and limits may come to. */
+function anyTermsOf(grant: GrantView | undefined): Terms {
+  if (!grant) return NO_TERMS;
+  const { facts: { conditions, limits }, isErased } = grant;
+  const modes = isErased ? HITL_MODES : new Set([...conditions.map(({ hitlMode }) => hitlMode), ...limits.map(({ then }) => then)]);
+  return { least: [undefined], unknown: [...modes].sort(), isBlank: isErased };
+}
+
+const MINUTE_MS = 60_000;
+
+function fullMinutes(from: number, to: number): number[] {
+  const first = Math.ceil(from / MINUTE_MS);
+  return Array.from({ length: Math.max(0, Math.floor(to / MINUTE_MS) - first + 1) }, (_, i) => (first + i) * MINUTE_MS);
+}
 
 const stricter = (one: HitlMode | undefined, other: HitlMode): HitlMode => (one === undefined ? other : strictest(one, other));
 

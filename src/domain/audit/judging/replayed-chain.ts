@@ -9,7 +9,8 @@ import { hashOfInput, satisfies, whyNotApproved, windowOf } from './asked-reques
 import { type GrantView, grantOf } from './grant-view.js';
 import { number, type OpenEntry, text, timeIn } from './open-entry.js';
 import { around, type Moment } from './overlap.js';
-import { type AskedGate, grantsAt, regate, type SaidGate } from './regate.js';
+import { grantsAt, possiblyHeld } from './possible-worlds.js';
+import { type AskedGate, regate, type SaidGate } from './regate.js';
 import type { SharedFacts } from './shared-facts.js';
 import type { SharedView } from './shared-view.js';
 import { notReplayable, type ReplayVerdict, RIGHT, UNKNOWN, type Unknown, wrong } from './verdict.js';
@@ -259,7 +260,8 @@ export class ReplayedChain {
   }
 
   private grantNamed(asked: AskedGate, id: string | undefined, version: number | undefined): GrantView | undefined {
-    return grantsAt(asked, this.facts.read('as told')).find((grant) => grant?.facts.id === id && grant?.facts.version === version);
+    const held = possiblyHeld(asked, this.facts.read('as told'), around(asked.at));
+    return held.find(({ grant }) => grant?.facts.id === id && grant?.facts.version === version)?.grant;
   }
 
   private forget(requestId: string | undefined): undefined {

@@ -29,6 +29,25 @@ describe('conditions over the time of the call, which is some moments before its
     expect(await told('now.getHours() == 7').replayed()).toMatchObject({ right: 0, wrong: ['the gate lets it run (auto)'] });
   });
 
+  it.each([
+    ['a window some time before it', `now >= timestamp("${time(28.3)}") && now < timestamp("${time(28.75)}")`, 30],
+    ['one of a millisecond', `now >= timestamp("${time(28.3)}") && now < timestamp("${time(28.301)}")`, 30],
+    ['one after it: a clock may have been behind', `now > timestamp("${time(34)}") && now <= timestamp("${time(35)}")`, 30],
+    ['one that the input tells', 'now - timestamp(input.a) >= duration("1.5s") && timestamp(input.a) + duration("1.7s") > now', 30],
+    ['the minute before', `now.getMinutes() == ${minute} && now > timestamp("${time(58)}")`, 65],
+  ])('may have been asked in %s', async (_, source, second) => {
+    const told = (at: number) => new ToldLog().grant(1, { conditions: [{ when: source, hitlMode: 'escalate' }] })
+      .approved(at, [], { hitlMode: 'escalate', input: { a: time(at - 4) } });
+    expect(await told(second).replayed()).toMatchObject({ right: 1, wrong: [] });
+  });
+
+  it('cannot have been asked in one that is far away', async () => {
+    const source = `now >= timestamp("${time(10)}") && now < timestamp("${time(19)}")`;
+    const conditions = [{ when: source, hitlMode: 'escalate' }];
+    const told = new ToldLog().grant(1, { conditions }).approved(30, [], { hitlMode: 'escalate' });
+    expect(await told.replayed()).toMatchObject({ right: 0, wrong: ['the gate lets it run (auto)'] });
+  });
+
   it('a mode that no condition asks for is wrong all the same', async () => {
     const told = new ToldLog().grant(1, { hitlMode: 'block', ...when('now.getSeconds() == 1') }).begin(2);
     expect(await told.replayed()).toMatchObject({ right: 0, wrong: ['the gate blocks it'] });
