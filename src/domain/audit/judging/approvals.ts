@@ -4,6 +4,7 @@ import { type Quorum, type QuorumGroup, stricterQuorum } from '../../hitl/quorum
 import { HIGHEST_LEVEL } from '../../hitl/transition.js';
 import { ROLES, type Role } from '../../access/access.js';
 import type { AgentView } from './agent-view.js';
+import { Effort } from './effort.js';
 import type { GrantView } from './grant-view.js';
 import type { Moment } from './overlap.js';
 import type { SharedView } from './shared-view.js';
@@ -133,14 +134,23 @@ function isOwnAction({ actorId, seq, request: { onBehalfOf, editors, lastEdit } 
   return onBehalfOf === actorId || (isAlong ? lastEdit.before : editors).includes(actorId);
 }
 
+/** What it takes to ask whether one of those who approved is of a group. */
+const COMPARING = 100;
+
 function quorumMet(asked: ApprovalAsked, shared: SharedView, moment: Moment): ReplayVerdict {
   const { request, grants, actorId } = asked;
   const approvers = [...new Set([...request.voters, actorId])].filter((id) => mayDecide(id, asked, shared, moment));
-  const unmet = grants.map((grant) => {
+  const effort = new Effort();
+  let first: string | undefined;
+  for (const grant of grants) {
+    if (effort.isSpent) return notReplayable('orders');
     const quorum = stricterQuorum(request.grant?.facts.quorum ?? null, grant?.facts.quorum ?? null);
-    return quorum && lacking(quorum, approvers, asked, shared, moment);
-  });
-  return unmet.some((lack) => lack === null || lack === undefined) ? RIGHT : wrong(unmet[0]!);
+    const lack = quorum && lacking(quorum, approvers, asked, shared, moment);
+    if (!lack) return RIGHT;
+    effort.add(COMPARING * (1 + (quorum.groups?.length ?? 0) * approvers.length));
+    first ??= lack;
+  }
+  return wrong(first!);
 }
 
 function lacking(
