@@ -9,7 +9,8 @@ import { guarded } from './guard.js';
 import {
   disagreed, disagreement, incomplete, neverTold, toldTwice, unjudged, unjudgedRow, withoutEntry, withoutRow,
 } from './incomplete.js';
-import { type OpenEntry, openEntry, stampOf } from './open-entry.js';
+import { openJudged } from './odd-members.js';
+import { type OpenEntry, stampOf } from './open-entry.js';
 import {
   briefed, factsOfRow, keyOfFact, type Listener, otherTexts, type RecordFact, type RowFact, textOfFact, type ToldFact, type ToldTexts,
 } from './record-fact.js';
@@ -229,5 +230,5 @@ export class Completeness {
 
 /** Opens an entry if its event counts here. */
 export function openRecord(stored: StoredEntry): OpenEntry | undefined {
-  return RECORD_EVENTS.has(stored.event) ? openEntry(stored, WITH_VALUES.has(stored.event)) : undefined;
+  return RECORD_EVENTS.has(stored.event) ? openJudged(stored, WITH_VALUES.has(stored.event)) : undefined;
 }

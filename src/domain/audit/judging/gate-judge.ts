@@ -6,8 +6,8 @@ import type { OrderedLeaves } from './commit-order.js';
 import { Completeness, type RecordSources } from './completeness.js';
 import { NamedPeople, type SubjectSources } from './named-people.js';
 import { guarded } from './guard.js';
-import { oddMembers, readsValues } from './odd-members.js';
-import { isStamped, type OpenEntry, openEntry } from './open-entry.js';
+import { oddMembers, openJudged, readsValues } from './odd-members.js';
+import { isStamped, type OpenEntry } from './open-entry.js';
 import type { RecordGaps } from './record-gaps.js';
 import { Replay, REPLAY_EVENTS } from './replay.js';
 import { SHARED_EVENTS, type SharedFacts } from './shared-facts.js';
@@ -46,7 +46,7 @@ export function gateJudge({ key, shared, gaps, ofOneAgent }: Judged, sources: Ju
       const { event } = stored;
       const problems = new Set<string>();
       const named = (problem: string) => void problems.add(problem);
-      const opened = JUDGED.has(event) ? guarded(() => openEntry(stored, WITH_VALUES.has(event)), named) ?? undefined : undefined;
+      const opened = JUDGED.has(event) ? guarded(() => openJudged(stored, WITH_VALUES.has(event)), named) ?? undefined : undefined;
       if (!isStamped(stored)) named('it is stamped with no time');
       if (opened) oddIn(opened).forEach(named);
       guarded(() => completeness.entry(stored, RECORD_EVENTS.has(event) ? opened : undefined), named);
@@ -76,5 +76,5 @@ function oddIn(opened: OpenEntry): string[] {
 }
 
 function openReplayed(stored: StoredEntry): OpenEntry | undefined {
-  return REPLAY_EVENTS.has(stored.event) ? openEntry(stored, WITH_VALUES.has(stored.event)) : undefined;
+  return REPLAY_EVENTS.has(stored.event) ? openJudged(stored, WITH_VALUES.has(stored.event)) : undefined;
 }

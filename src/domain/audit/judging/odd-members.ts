@@ -1,16 +1,21 @@
 import { ROLES } from '../../access/access.js';
 import { isGrantWord, isRiskLevel, TIMEOUT_ACTIONS } from '../../gate/vocabulary.js';
-import { isJsonObject, type JsonValue } from '../../json.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../json.js';
 import { EVENTS } from '../catalogue.js';
 import type { EventDefinition } from '../event-definition.js';
 import { connectorIn, schemaIn } from './definition-view.js';
 import { conditionsIn, limitsIn, quorumIn } from './grant-terms.js';
-import { isTexts, type OpenEntry, timeIn } from './open-entry.js';
+import type { StoredEntry } from '../stored-entry.js';
+import { isTexts, type OpenEntry, openEntry, timeIn } from './open-entry.js';
 
 /** Whether a value is of the kind that a server writes there. */
 type Form = (value: JsonValue) => boolean;
 
-const text: Form = (value) => typeof value === 'string';
+/** Characters of what is plain: names, digests and times have some tens of them, what people write as a reason some thousands. */
+const LONGEST = 16 * 1024;
+
+const text: Form = (value) => typeof value === 'string' && !isTooLong(value);
+const texts: Form = (value) => isTexts(value) && !isTooLong(value);
 const count: Form = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
 const number: Form = (value) => Number.isFinite(value);
 const flag: Form = (value) => value === true;
@@ -24,7 +29,7 @@ const PLAIN: Readonly<Record<string, Form>> = {
   decisionId: text, digest: text, definition: text, capability: text, escalatedTo: text, reason: text, outcome: text, status: text,
   change: text, action: text, direction: oneOf('in', 'out'), version: count, grantVersion: count, level: count, durationMs: number,
   timeoutSeconds: number, timeoutAction: oneOf(...TIMEOUT_ACTIONS), hitlMode: isGrantWord, riskLevel: isRiskLevel,
-  role: oneOf(...ROLES, 'lead'), expiresAt: time, flagged: flag, late: flag, breakGlass: flag, capabilities: isTexts, cleared: isTexts,
+  role: oneOf(...ROLES, 'lead'), expiresAt: time, flagged: flag, late: flag, breakGlass: flag, capabilities: texts, cleared: texts,
 };
 
 /** The same of committed ones. */
@@ -52,6 +57,23 @@ const READ = new Map(Object.entries(EVENTS as Readonly<Record<string, EventDefin
 /** Whether something is asked of what such an event has committed. */
 export function readsValues(event: string): boolean {
   return READ.get(event)?.some(({ isCommitted }) => isCommitted) ?? false;
+}
+
+/**
+ * Opens an entry for those who judge, and keep of it what they compare later: a plain text, or a list of them, that is longer than any
+ * server writes reads as null, which is odd, and so is never kept.
+ */
+export function openJudged(stored: StoredEntry, withValues: boolean): OpenEntry | undefined {
+  const opened = openEntry(stored, withValues);
+  // What it says is not longer than all of it: most entries are short.
+  if (!opened || stored.payload.length <= LONGEST) return opened;
+  const plain = (READ.get(stored.event) ?? []).filter(({ name, isCommitted }) => !isCommitted && Object.hasOwn(opened.metadata, name));
+  const unread = plain.filter(({ name }) => isTooLong(opened.metadata[name]!)).map(({ name }) => [name, null]);
+  return unread.length === 0 ? opened : { ...opened, metadata: { ...opened.metadata, ...Object.fromEntries(unread) as JsonObject } };
+}
+
+function isTooLong(value: JsonValue): boolean {
+  return (typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : '').length > LONGEST;
 }
 
 /**

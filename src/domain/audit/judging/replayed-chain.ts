@@ -192,7 +192,7 @@ export class ReplayedChain {
       id, executionId, capability: asked.capability, mode, level: number(metadata, 'level') ?? 0, definition: text(metadata, 'definition'),
       digest: text(metadata, 'digest'), inputHash: hashOfInput(opened), askedAt: at, askedSeq: stored.seq,
       expiresAt, windowMs: windowOf(grant, expiresAt, at), grant,
-      onBehalfOf: onBehalfOf(asked.context), editors: [], lastEdit: undefined, voters: [], isTimedOut: false, approval: undefined,
+      onBehalfOf: nameIn(onBehalfOf(asked.context)), editors: [], lastEdit: undefined, voters: [], isTimedOut: false, approval: undefined,
     });
     if (executionId !== undefined) this.waiting.set(executionId, id);
     // An adapter that asks for an approval gets a person also where the gate would let it run.
@@ -270,6 +270,13 @@ export class ReplayedChain {
     if (executionId !== undefined) this.waiting.delete(executionId);
     return undefined;
   }
+}
+
+/** Longer than anybody is called: it names nobody, and is not kept. */
+const LONGEST_NAME = 1_000;
+
+function nameIn(text: string | undefined): string | undefined {
+  return text === undefined || text.length > LONGEST_NAME ? undefined : text;
 }
 
 function saidBy(metadata: JsonObject): Omit<SaidGate, 'fits'> {

@@ -5,7 +5,8 @@ import { type AgentView, agentAfter, transferred, UNKNOWN_AGENT } from './agent-
 import type { KnownSweeps } from './completeness.js';
 import { guarded } from './guard.js';
 import { Houses } from './houses.js';
-import { type OpenEntry, openEntry, stampOf, text } from './open-entry.js';
+import { openJudged } from './odd-members.js';
+import { type OpenEntry, stampOf, text } from './open-entry.js';
 import { OrganizationFacts } from './organization-facts.js';
 import { SharedView } from './shared-view.js';
 import type { Reading } from './verdict.js';
@@ -69,7 +70,7 @@ export class SharedFacts implements KnownSweeps {
     if (isAgentChain(stored.chain)) return this.agent(stored);
     const facts = this.factsFor(stored.organizationId);
     facts.entry(stored.seq, stampOf(stored));
-    const opened = SHARED_EVENTS.includes(stored.event) ? openEntry(stored, true) : undefined;
+    const opened = SHARED_EVENTS.includes(stored.event) ? openJudged(stored, true) : undefined;
     if (!opened) return;
     if (stored.event !== SWEPT) facts.tell(opened);
     else if (this.isOrdered(opened)) this.swept(opened);
@@ -105,7 +106,7 @@ export class SharedFacts implements KnownSweeps {
   }
 
   private agent(stored: StoredEntry): void {
-    const opened = openEntry(stored, true);
+    const opened = openJudged(stored, true);
     if (!opened) return;
     const { organizationId, chain, seq, event } = stored;
     const last = this.travelling.get(chain);
