@@ -1,28 +1,31 @@
 import type { StoredEntry } from '../../domain/audit/stored-entry.js';
+import { bounded, ENTRY } from './bounded-text.js';
 
-const text = (column: string, name = column) => `coalesce(e.${column}, '') as "${name}"`;
+const text = (column: string, name = column, most?: number) => `coalesce(${bounded(`e.${column}`, most)}, '') as "${name}"`;
+const nullable = (column: string, name = column) => `${bounded(`e.${column}`)} as "${name}"`;
+const said = (column: string) => text(column, column, ENTRY);
 
 /**
  * Columns of an entry under the names the verifier and the presenter know them by. Of what must not be null nothing is, if somebody has
  * made it possible: an empty text is as wrong.
  */
-export const ENTRY_COLUMNS = `e.organization_id as "organizationId", e.chain, e.seq, ${text('id')}, ${text('event')},
-  e.agent_id as "agentId", ${text('actor_id', 'actorId')}, e.capability, e.outcome, ${text('timestamp')}, ${text('payload')},
-  ${text('disclosures')}, e.prev_hash as "prevHash", ${text('hash')}`;
+export const ENTRY_COLUMNS = `${nullable('organization_id', 'organizationId')}, ${nullable('chain')}, e.seq, ${text('id')},
+  ${text('event')}, ${nullable('agent_id', 'agentId')}, ${text('actor_id', 'actorId')}, ${nullable('capability')}, ${nullable('outcome')},
+  ${text('timestamp')}, ${said('payload')}, ${said('disclosures')}, ${nullable('prev_hash', 'prevHash')}, ${text('hash')}`;
 
 /** Bytes of payload and disclosures up to which an entry comes along with others; a larger one is read alone. */
 const LARGE = 16 * 1024;
 
 const IS_LARGE = `coalesce(octet_length(e.payload), 0) + coalesce(octet_length(e.disclosures), 0) > ${LARGE}`;
 const unlessLarge = (columns: string, column: string) =>
-  columns.replace(text(column), `case when ${IS_LARGE} then null else coalesce(e.${column}, '') end as "${column}"`);
+  columns.replace(said(column), `case when ${IS_LARGE} then null else coalesce(e.${column}, '') end as "${column}"`);
 
 /** The same for `streamedEntries`: where a large entry stands, instead of its texts. */
 export const MEASURED_COLUMNS =
   `${['payload', 'disclosures'].reduce(unlessLarge, ENTRY_COLUMNS)}, case when ${IS_LARGE} then e.ctid::text end as "largeAt"`;
 
 /** What {@link MEASURED_COLUMNS} leave out. By its place: at one moment that is one row, whatever somebody did to its keys. */
-export const TEXTS_AT = `select ${text('payload')}, ${text('disclosures')} from audit_entries e where e.ctid = $1::tid`;
+export const TEXTS_AT = `select ${said('payload')}, ${said('disclosures')} from audit_entries e where e.ctid = $1::tid`;
 
 /** bigint arrives as text; a position never nears 2^53. */
 export type Row<T> = Omit<T, 'seq'> & { seq: string };

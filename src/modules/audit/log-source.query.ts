@@ -5,6 +5,7 @@ import { PLATFORM_TREE } from '../../domain/audit/checkpoint.js';
 import type { StoredHead, StoredLeaf } from '../../domain/audit/stored-entry.js';
 import { mapPlace } from '../../domain/audit/tree/map.js';
 import { rangeOf } from '../../domain/audit/tree/proofs.js';
+import { bounded, ENTRY } from './bounded-text.js';
 import { MEASURED_COLUMNS, numbered, type Row } from './entry-rows.js';
 import { erasureNotes } from './erasures/erasure-notes.query.js';
 import { headerOf } from './log-header.query.js';
@@ -77,7 +78,7 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
     mapHead: (organization) => mapHeadAt(run, mapPlace(organization)),
     recoveries: async () => {
       const rows = await run(
-        `select e.payload from audit_entries e
+        `select ${bounded('e.payload', ENTRY)} as payload from audit_entries e
          where e.organization_id = 'org_platform' and e.chain = 'sys_platform' and e.event = 'admin.recovered'`, [],
       );
       return (rows as { payload: string }[]).map(({ payload }) => payload);
@@ -112,7 +113,9 @@ function within(sql: string, { from, to }: EntryRange): string {
 }
 
 const HEADS = `
-  select x.organization_id as "organizationId", x.chain, x.seq, x.hash, x.closed_at is not null as closed from audit_heads x
+  select ${bounded('x.organization_id')} as "organizationId", ${bounded('x.chain')} as chain, x.seq, ${bounded('x.hash')} as hash,
+    x.closed_at is not null as closed
+  from audit_heads x
   where ($1::text[] is null or x.organization_id = any ($1)) and ($2::text[] is null or x.chain = any ($2)) and $bounds
   order by x.organization_id, x.chain`;
 

@@ -1,3 +1,4 @@
+import { bounded, ENTRY } from './bounded-text.js';
 import type { RunsSql } from './streamed.query.js';
 
 /** Of the notes of a sweep what the database itself can take apart: an object, in which it can tell every text. */
@@ -8,7 +9,7 @@ export const READABLE_NOTES =
 export async function sweepPayloads(run: RunsSql, organizationId: string, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const rows = (await run(
-    `select e.id, e.payload from audit_entries e
+    `select e.id, ${bounded('e.payload', ENTRY)} as payload from audit_entries e
      where e.organization_id = $1 and e.id = any ($2::text[]) and e.event = 'admin.audit_retention_sweep'`,
     [organizationId, ids],
   )) as { id: string; payload: string }[];

@@ -4,6 +4,7 @@ import { readVerifierKey } from '../../../domain/audit/note.js';
 import { readEntry } from '../../../domain/audit/read-entry.js';
 import type { Anchored } from '../../../platform/audit/anchor.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { bounded, ENTRY } from '../bounded-text.js';
 import { rootAt } from './platform-tree.query.js';
 
 /** How far anchoring has come, and whether something speaks against serving. */
@@ -97,7 +98,7 @@ export async function stillHas(run: ReadStatement, { size, root }: Seen): Promis
 export async function acceptedLosses(run: ReadStatement, instance: string, verifierKey: string): Promise<Anchored[]> {
   const { chain } = platformChain();
   const rows = (await run(
-    `select e.payload from audit_entries e
+    `select ${bounded('e.payload', ENTRY)} as payload from audit_entries e
      where hashtextextended((e.organization_id || ' ' || e.event) collate "C", 0)
              = hashtextextended(($1 || ' ' || $2) collate "C", 0)
        and e.organization_id = $1 and e.event = $2 and e.chain = $3 order by e.id`,

@@ -4,6 +4,7 @@ import { verifierKey } from '../../../domain/audit/note.js';
 import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { fetched } from '../../../platform/database/fetched.js';
+import { bounded } from '../bounded-text.js';
 import { askable, ENTRY_COLUMNS, type EntryRow, numbered, type Row } from '../entry-rows.js';
 import { erasureNotes } from '../erasures/erasure-notes.query.js';
 import { sweepNotes } from '../sweep-entries.query.js';
@@ -85,7 +86,9 @@ const QUEUED = `
   where q.organization_id = $1 order by q.id, leaf.n`;
 
 const HEADS = `
-  select h.organization_id as "organizationId", h.chain, h.seq, h.hash, h.closed_at is not null as closed from audit_heads h
+  select h.organization_id as "organizationId", h.chain, h.seq, ${bounded('h.hash')} as hash,
+    h.closed_at is not null as closed
+  from audit_heads h
   where h.organization_id = $1 and ($2::text is null or h.chain = $2) order by h.chain`;
 
 // From one chain to the next through the key, and of each only what lies behind its head.

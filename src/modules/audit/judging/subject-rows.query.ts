@@ -1,12 +1,14 @@
 import type { SubjectRow } from '../../../domain/audit/judging/named-people.js';
 import type { Selection } from '../../../domain/audit/verify.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { bounded } from '../bounded-text.js';
 import { numbered, type Row } from '../entry-rows.js';
 import { streamed } from '../streamed.query.js';
 
 const ROWS = `
-  select s.organization_id as "organizationId", s.user_id as "userId", s.entry_id as "entryId", s.pointer, s.chain, s.seq, s.event,
-    s.capability, s.outcome, s."timestamp"
+  select ${bounded('s.organization_id')} as "organizationId", ${bounded('s.user_id')} as "userId", ${bounded('s.entry_id')} as "entryId",
+    ${bounded('s.pointer')} as pointer, ${bounded('s.chain')} as chain, s.seq, ${bounded('s.event')} as event,
+    ${bounded('s.capability')} as capability, ${bounded('s.outcome')} as outcome, ${bounded('s."timestamp"')} as "timestamp"
   from audit_subjects s where ($1::text is null or s.organization_id = $1) and ($2::text is null or s.chain = $2)`;
 
 /** Rows of the table by which a person's entries are found, in no order. */

@@ -2,6 +2,7 @@ import { PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/chec
 import { shownTime } from '../../../domain/audit/shown-values.js';
 import type { NextKey } from '../../../domain/audit/next-key.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { bounded, NOTE } from '../bounded-text.js';
 
 /** A key that signs, or has signed, checkpoints. */
 export interface SigningKeyRow {
@@ -23,7 +24,8 @@ type CheckpointRow = Omit<StoredCheckpoint, 'size' | 'platformSize' | 'madeAt'> 
   readonly madeAt: unknown;
 };
 
-const COLUMNS = `c.organization_id as "organizationId", c.size, coalesce(c.root, '') as root, coalesce(c.note, '') as note,
+const COLUMNS = `${bounded('c.organization_id')} as "organizationId", c.size, coalesce(${bounded('c.root')}, '') as root,
+  coalesce(${bounded('c.note', NOTE)}, '') as note,
   c.platform_size as "platformSize", c.made_at as "madeAt"`;
 
 /** The newest checkpoint of a tree, an organization's or `platform`. */
@@ -71,8 +73,9 @@ export async function checkpointsBelow(
 /** Every key that has signed or signs, oldest first. */
 export async function verifierKeys(run: ReadStatement): Promise<SigningKeyRow[]> {
   const rows = (await run(
-    `select key_id as "keyId", verifier_key as "verifierKey", from_size as "fromSize", retired_at_size as "retiredAtSize",
-       note from audit_signing_keys order by from_size, retired_at_size nulls last`,
+    `select ${bounded('key_id')} as "keyId", ${bounded('verifier_key')} as "verifierKey", from_size as "fromSize",
+       retired_at_size as "retiredAtSize", ${bounded('note', NOTE)} as note
+     from audit_signing_keys order by from_size, retired_at_size nulls last`,
     [],
   )) as (Omit<SigningKeyRow, 'fromSize' | 'retiredAtSize' | 'note'> &
     { fromSize: string; retiredAtSize: string | null; note: string | null })[];
