@@ -40,3 +40,33 @@ test.each([[60, 1], [1_800, 1_150]])('what was done while a clock ran %i s ahead
   const { breaks, members } = await verifiedLog(server.database.url);
   expect({ breaks, replay: members['replay'] }).toMatchObject({ breaks: [], replay: { wrong: 0, notReplayable: {} } });
 });
+
+test.each([[20], [-20]])('while its clock is %i s ahead of the database\'s a server begins, asks and decides nothing; it reads and stops',
+  async (seconds) => {
+    const organizationId = await anOrganization(server);
+    const admin = await known(server, 'admin', organizationId);
+    const agent = await anAgent(server).inOrganization(organizationId).granted('web.search').granted('email.send', { hitlMode: 'propose' })
+      .create();
+    const execute = (capability: string) => agent.client.post('/api/v1/execute', { capability, input: {} });
+    const [requestId, other] = [(await execute('email.send')).expect(202).text('hitlRequestId'),
+      (await execute('email.send')).expect(202).text('hitlRequestId')];
+    const decide = (decision: string, id: string) => admin.client.post(`/api/v1/hitl/${id}/${decision}`, {}, { query: { wait: 0 } });
+    await server.restart(ahead(seconds));
+    for (const refused of [
+      () => execute('web.search'), () => execute('email.send'), () => decide('approve', requestId), () => decide('reject', other),
+    ]) {
+      const reply = (await refused()).expect(503, 'UNAVAILABLE');
+      expect(reply.text('detail')).toMatch(/^This server's clock and the database's differ by (20|more than 5) s: put it right\./);
+      expect(reply.headers.get('retry-after')).toBe('5');
+    }
+    (await admin.client.get(`/api/v1/hitl/${requestId}`)).expect(200);
+    const stopId = (await admin.client.post('/api/v1/stops', { scope: 'agent', id: agent.id, reason: 'r' })).expect(201).text('stop.id');
+    (await admin.client.delete(`/api/v1/stops/${stopId}`)).expect(204);
+    await server.restart({ NODE_OPTIONS: '' });
+    (await execute('web.search')).expect(200);
+    (await execute('email.send')).expect(202);
+    (await decide('approve', requestId)).expect(200);
+    (await decide('reject', other)).expect(200);
+    const { breaks, members } = await verifiedLog(server.database.url);
+    expect({ breaks, replay: members['replay'] }).toMatchObject({ breaks: [], replay: { wrong: 0, notReplayable: {} } });
+  });

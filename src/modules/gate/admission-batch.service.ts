@@ -7,6 +7,7 @@ import type { ItemOutcome } from '../../platform/database/batcher.js';
 import { entryColumns, subjectColumns } from '../../platform/database/chain-writer.js';
 import { assertSameBody } from '../../platform/database/idempotency.js';
 import type { NamedStatement } from '../../platform/database/named-statement.js';
+import { isRight, wrongClock } from '../../platform/database/right-clock.js';
 import { Statements } from '../../platform/database/statements.js';
 import { textArray } from '../../platform/database/text-array.js';
 import { isConnectionError, isPassing } from '../../platform/http/failure.js';
@@ -27,10 +28,17 @@ interface Planned {
   plan: AdmissionPlan;
 }
 
+/** Without verdicts nothing was looked at: the newest stamp is not of the present. */
+interface Answered {
+  now: Date;
+  verdicts: string[] | null;
+}
+
 const COMMIT: NamedStatement = {
-  name: 'gate-commit-3',
-  text: `select gate_commit_v3($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-    $22, $23, $24, $25, $26) as verdicts`,
+  name: 'gate-commit-4',
+  text: `select clock_timestamp() as now, case when ${isRight('$27', 'clock_timestamp()')} then
+    gate_commit_v3($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+      $22, $23, $24, $25, $26) end as verdicts`,
 };
 
 /** How long an item waits when its agent's head, or the organization's barrier, is held. */
@@ -117,12 +125,19 @@ export class AdmissionBatch {
   }
 
   private async commit(planned: Planned[], outcomes: Outcome[]): Promise<void> {
-    let verdicts: string[];
+    let answered: Answered;
     try {
-      const [row] = await this.statements.run<{ verdicts: string[] }>(COMMIT, this.parametersOf(planned));
-      verdicts = row!.verdicts;
+      const [row] = await this.statements.run<Answered>(COMMIT, this.parametersOf(planned));
+      answered = row!;
     } catch (error) {
       await this.afterFailure(planned, outcomes, error);
+      return;
+    }
+    const { now, verdicts } = answered;
+    if (verdicts === null) {
+      // Stamped long ago by a clock that is right, it waited on its way.
+      const error = wrongClock(now);
+      for (const { index } of planned) outcomes[index] = error ? { kind: 'error', error } : TOO_LATE;
       return;
     }
     planned.forEach(({ index, item, plan }, n) => {
@@ -187,7 +202,7 @@ export class AdmissionBatch {
       textArray(planned.map(({ item }) => item.organizationId)), textArray(planned.map(({ item }) => item.agentId)),
       JSON.stringify(planned.map((one, i) => this.conditionsOf(one, i + 1))), JSON.stringify(keys), JSON.stringify(executions),
       JSON.stringify(requests), JSON.stringify(effects), JSON.stringify(usage), JSON.stringify(uses), entryItems, ...entryColumns(entries),
-      subjectItems, ...subjectColumns(entries),
+      subjectItems, ...subjectColumns(entries), entries.at(-1)!.timestamp,
     ];
   }
 

@@ -12,6 +12,7 @@ import type { KeptAnswer } from './idempotency.js';
 import { inOneGo } from './in-one-go.js';
 import { moveHead } from './locks.js';
 import type { Plan } from './plan.js';
+import { clocksDiffer, isJudgedByTime, isRight } from './right-clock.js';
 
 /** Of `insist_v1`. */
 const DOES_NOT_HOLD = 'CS003';
@@ -38,6 +39,7 @@ export class Tx {
   private readonly sent: Promise<void>[] = [];
   private chains: readonly ChainRef[] = [];
   private closed: readonly ChainRef[] = [];
+  private isTimed = false;
 
   /** Made by the unit of work alone. */
   constructor(
@@ -86,9 +88,7 @@ export class Tx {
    */
   insist(change: string, parameters: unknown[], rows: number, refused: () => Error): void {
     const sql = `with changed as (${change}) select insist_v1((select count(*) from changed) = $${parameters.length + 1})`;
-    this.track(this.query(sql, [...parameters, rows]).catch((error: unknown) => {
-      throw (error as { code?: unknown }).code === DOES_NOT_HOLD ? refused() : error;
-    }));
+    this.sendInsisting(sql, [...parameters, rows], refused);
   }
 
   /** The database's clock of this moment, after the locks. `now()` would be the transaction's start. */
@@ -111,6 +111,7 @@ export class Tx {
       { id, actorId: options.actorId ?? currentActor(), timestamp: new Date(), ...(origin ? { origin } : {}) },
     );
     this.entries.push(entry);
+    if (isJudgedByTime(event.type)) this.insistOnClock(entry.timestamp);
     return entry;
   }
 
@@ -233,6 +234,19 @@ export class Tx {
        where (organization_id, chain) in (select * from unnest($1::text[], $2::text[])) order by organization_id, chain ${locking}`,
       [chains.map((chain) => chain.organizationId), chains.map((chain) => chain.chain)],
     );
+  }
+
+  /** Once: of whatever else it stamps, the clock is the same. Nothing that is stamped here is older than the transaction. */
+  private insistOnClock(stamp: string): void {
+    if (this.isTimed) return;
+    this.isTimed = true;
+    this.sendInsisting(`select insist_v1(${isRight('$1', 'now()')})`, [stamp], clocksDiffer);
+  }
+
+  private sendInsisting(sql: string, parameters: unknown[], refused: () => Error): void {
+    this.track(this.query(sql, parameters).catch((error: unknown) => {
+      throw (error as { code?: unknown }).code === DOES_NOT_HOLD ? refused() : error;
+    }));
   }
 
   private track(answer: Promise<unknown>): void {

@@ -1,5 +1,9 @@
 import type { DataSource, QueryRunner } from 'typeorm';
 import { describe, expect, test } from '@jest/globals';
+import type { AuditEvent } from '../../domain/audit/catalogue.js';
+import { agentChain } from '../../domain/audit/chain.js';
+import { newId } from '../../domain/ids.js';
+import { asService } from '../auth/call-context.js';
 import { CredentialSources } from '../auth/credential-source.js';
 import { type KeptPlace, OutboxBell } from '../outbox/outbox-bell.js';
 import type { JsonObject } from '../../domain/json.js';
@@ -119,6 +123,32 @@ describe('a change that is insisted on', () => {
     });
     await expect(story).rejects.toThrow('too late');
     expect(said()).not.toContain('COMMIT');
+  });
+});
+
+describe('what verification holds against times', () => {
+  const chain = agentChain('org_1', newId('agt'));
+  const hitlId = newId('hitl');
+  const rejected = { type: 'hitl.rejected', capability: 'email.send', metadata: { hitlId } } as const;
+  const cancelled = { type: 'hitl.cancelled', capability: 'email.send', metadata: { hitlId, reason: 'stopped' } } as const;
+  const recording = (...events: readonly AuditEvent[]) => (tx: Tx) =>
+    asService('worker', async () => events.forEach((event) => void tx.record(chain, event)));
+
+  test('is committed only where the clock that stamps it is right; it is asked once, and waited for with the commit', async () => {
+    const { work, said } = noting();
+    await work.run({ chains: [], leavesFacts: true }, recording(rejected, rejected));
+    expect(said().filter((line) => /insist_v1.*now\(\)/.test(line))).toHaveLength(1);
+    const refusing = noting({ refuses: 'insist_v1', code: 'CS003' });
+    await expect(refusing.work.run({ chains: [], leavesFacts: true }, recording(rejected))).rejects.toMatchObject({
+      code: 'UNAVAILABLE', detail: expect.stringContaining("clock and the database's differ by more than 5 s"),
+    });
+    expect(refusing.said().slice(-3)).toEqual(['COMMIT', 'ROLLBACK', 'released']);
+  });
+
+  test('what ends without a decision does not ask for it', async () => {
+    const { work, said } = noting();
+    await work.run({ chains: [], leavesFacts: true }, recording(cancelled));
+    expect(said().filter((line) => line.includes('insist_v1'))).toEqual([]);
   });
 });
 
