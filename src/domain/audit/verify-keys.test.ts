@@ -128,6 +128,21 @@ describe('the key that signs now is pinned alone', () => {
       named(`the key ${text(9)} is none of those given, and is not announced`));
   });
 
+  it('of a key whose announcement was swept the note in the oldest that is left must tell, not that of a row', async () => {
+    const log = await rotated(await signed(), 1, 2);
+    const [first] = log.entries.filter(({ chain }) => chain === platformChain().chain);
+    const seams = [{
+      ...platformChain(), seq: 1, hash: first!.hash, count: 1, sweepEntryId: 'audit_none', note: null, isDone: true,
+      checkpoint: { size: 1, root: '', platformSize: 1, platformRoot: '' },
+    }];
+    const swept: MemoryLog = { ...log, seams, entries: log.entries.filter((one) => one !== first) };
+    const isUnannounced = named('is not announced under a checkpoint that one of them has signed');
+    expect(await found(swept, { verifierKeys: [text(2)] })).not.toContainEqual(isUnannounced);
+    const [before, now] = log.keys!;
+    const keys = [{ ...before!, key: text(9) }, { ...now!, note: vouchForNext(1, text(2), key(9)) }];
+    expect(await found({ ...swept, keys }, { verifierKeys: [text(2)] })).toContainEqual(isUnannounced);
+  });
+
   it('whoever has a key before cannot end the log by it', async () => {
     const log = await rotated(await signed(), 1, 2);
     await signedOn(log, key(1));
