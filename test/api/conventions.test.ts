@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { anonymous, asRoot, type Client, type Reply } from '../support/actors.js';
+import { anonymous, as, asRoot, type Client, type Reply } from '../support/actors.js';
 import type { AuditEntry } from '../support/audit.js';
 import { anAgent, type BuiltAgent } from '../support/builders.js';
+import { eventually } from '../support/eventually.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 let server: TestServer;
@@ -165,16 +167,34 @@ describe('pages', () => {
 });
 
 describe('tracing', () => {
-  test('an X-Request-Id that is fit is taken, echoed, and stands in problems and entries', async () => {
+  test('an X-Request-Id that is fit is taken, echoed, and stands in problems; entries have a digest of it', async () => {
     const id = 'my-Request_id-0123456789';
+    const digest = createHash('sha256').update(id).digest('hex').slice(0, 16);
     const made = (await root.post('/api/v1/agents', { name: 'traced' }, { headers: { 'x-request-id': id } })).expect(201);
     expect(made.headers.get('x-request-id')).toBe(id);
     const entries = (await root.get('/api/v1/audit', { query: { agentId: made.text('agent.id') } }))
       .list('entries') as { origin: unknown }[];
     expect(entries.length).toBeGreaterThan(0);
-    for (const { origin } of entries) expect(origin).toMatchObject({ requestId: id, via: 'rest' });
+    for (const { origin } of entries) expect(origin).toMatchObject({ requestId: digest, via: 'rest' });
     const refused = (await root.get('/api/v1/agents/none', { headers: { 'x-request-id': id } })).expect(404);
     expect([refused.text('requestId'), refused.headers.get('x-request-id')]).toEqual([id, id]);
+  });
+
+  test('what a caller calls a request by stands in no entry, nor in any other row, whether they come in or not', async () => {
+    const headers = { 'x-request-id': 'alice_liddell' };
+    const digest = createHash('sha256').update('alice_liddell').digest('hex').slice(0, 16);
+    await agent.client.post('/api/v1/execute', { capability: 'web.search', input: {} }, { headers });
+    (await as(server, `${agent.token}x`).get('/api/v1/agents', { headers })).expect(401);
+    await eventually(async () => {
+      const told = await server.sql<{ event: string }>(`select event from audit_entries where payload like $1`, [`%"requestId":"${digest}"%`]);
+      expect(told.map(({ event }) => event)).toEqual(expect.arrayContaining(['auth.failed']));
+      expect(told.length).toBeGreaterThan(1);
+    });
+    const columns = await server.sql<{ t: string; c: string }>(`select table_name as t, column_name as c from information_schema.columns
+      where table_schema = 'public' and data_type in ('text', 'json', 'jsonb', 'ARRAY')`);
+    for (const { t, c } of columns) {
+      expect([t, c, await server.sql(`select 1 from "${t}" where "${c}"::text like '%alice_liddell%'`)]).toEqual([t, c, []]);
+    }
   });
 
   test.each(['', 'short', 'x'.repeat(65), 'with blanks in it', '<script>alert(1)</script>', '../../etc/passwd',

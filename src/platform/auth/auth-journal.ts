@@ -7,7 +7,7 @@ import type { Tx } from '../database/tx.js';
 import { UnitOfWork } from '../database/unit-of-work.js';
 import { type RequestContext, requestContext } from '../http/request-context.js';
 import { isRecorded } from './auth-entries.store.js';
-import { addressOf } from './call-context.js';
+import { addressOf, requestIdInEntries } from './call-context.js';
 import { type Failure, type FailureCount, FailureTally, type FailureOrigin } from './failure-tally.js';
 
 const MINUTE = 60_000;
@@ -116,8 +116,9 @@ export class AuthJournal implements BeforeApplicationShutdown {
 }
 
 function originOf(address: string | undefined): FailureOrigin {
-  const { requestId, via, traceId } = requestContext.getStore()!;
-  return { requestId, via, ...(traceId === undefined ? {} : { traceId }), ...(address === undefined ? {} : { address }) };
+  const context = requestContext.getStore()!;
+  const { via, traceId } = context;
+  return { requestId: requestIdInEntries(context), via, ...(traceId === undefined ? {} : { traceId }), ...(address === undefined ? {} : { address }) };
 }
 
 /** Reasons are ours and few; in the log they stand as codes. */

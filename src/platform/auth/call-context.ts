@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
 import type { Origin, Via } from '../../domain/audit/entry.js';
-import { requestContext } from '../http/request-context.js';
+import { requestContext, type RequestContext } from '../http/request-context.js';
 
 /** What the audit log stamps on an entry: through which door it came, under which request, from where. */
 export function currentOrigin(): Origin | undefined {
@@ -9,7 +9,12 @@ export function currentOrigin(): Origin | undefined {
   if (!context) return undefined;
   const { via, traceId, address } = context;
   if (via === 'worker' || via === 'sweeper') return { via };
-  return { requestId: context.requestId, via, ...(traceId ? { traceId } : {}), ...(address ? { address } : {}) };
+  return { requestId: requestIdInEntries(context), via, ...(traceId ? { traceId } : {}), ...(address ? { address } : {}) };
+}
+
+/** The server's own id of the request, or a digest of the caller's. */
+export function requestIdInEntries({ requestId, requestDigest }: RequestContext): string {
+  return requestDigest ?? requestId;
 }
 
 /** The verified credential behind the present call; the service itself where there is no call. */
@@ -39,7 +44,9 @@ export function asService<Result>(via: Exclude<Via, 'rest' | 'mcp' | 'page' | 'c
 export function asServiceOnArrival<Result>(work: () => Promise<Result>): Promise<Result> {
   const context = requestContext.getStore();
   if (context === undefined) return asService('worker', work);
-  const { requestId, via, traceId, address } = context;
-  const kept = { ...(traceId === undefined ? {} : { traceId }), ...(address === undefined ? {} : { address }) };
+  const { requestId, requestDigest, via, traceId, address } = context;
+  const kept = {
+    ...(requestDigest === undefined ? {} : { requestDigest }), ...(traceId === undefined ? {} : { traceId }), ...(address === undefined ? {} : { address }),
+  };
   return requestContext.run({ requestId, via, ...kept, actorId: 'system', recorded: 0 }, work);
 }

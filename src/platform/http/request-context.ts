@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Via } from '../../domain/audit/entry.js';
 import type { JsonValue } from '../../domain/json.js';
@@ -16,6 +16,8 @@ export interface ClaimedKey {
 /** Who asks and from where: what the audit log stamps on every entry that this request makes. */
 export interface RequestContext {
   readonly requestId: string;
+  /** What entries call it where the caller chose the id: that may be anybody's name, and what an entry seals is never erased. */
+  readonly requestDigest?: string;
   /** Set to `page` where the route is one. */
   via: Via;
   /** 32 hexadecimal digits of the caller's `traceparent`. */
@@ -61,13 +63,15 @@ export function openRequestContext(proxies: readonly string[]): RequestHandler {
   const isTrusted = trustedProxies(proxies);
   return (request: Request, response: Response, next: NextFunction) => {
     const offered = request.headers['x-request-id'];
-    const requestId = typeof offered === 'string' && REQUEST_ID.test(offered) ? offered : randomUUID();
+    const chosen = typeof offered === 'string' && REQUEST_ID.test(offered) ? offered : undefined;
+    const requestId = chosen ?? randomUUID();
     const forwarded = request.headers['x-forwarded-for'];
     const traceparent = request.headers['traceparent'];
     const traceId = typeof traceparent === 'string' ? traceIdOf(traceparent) : undefined;
     const address = clientAddress(request.socket.remoteAddress, joined(forwarded), isTrusted);
     const context: RequestContext = {
       requestId,
+      ...(chosen === undefined ? {} : { requestDigest: digestOf(chosen) }),
       via: 'rest',
       recorded: 0,
       ...(traceId === undefined ? {} : { traceId, traceparent: traceparent as string }),
@@ -77,6 +81,11 @@ export function openRequestContext(proxies: readonly string[]): RequestHandler {
     response.setHeader('X-Request-Id', requestId);
     requestContext.run(context, next);
   };
+}
+
+/** Whoever kept the id finds the entry by it. */
+function digestOf(requestId: string): string {
+  return createHash('sha256').update(requestId).digest('hex').slice(0, 16);
 }
 
 function joined(header: string | string[] | undefined): string | undefined {
