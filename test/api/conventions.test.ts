@@ -186,7 +186,8 @@ describe('tracing', () => {
     await agent.client.post('/api/v1/execute', { capability: 'web.search', input: {} }, { headers });
     (await as(server, `${agent.token}x`).get('/api/v1/agents', { headers })).expect(401);
     await eventually(async () => {
-      const told = await server.sql<{ event: string }>(`select event from audit_entries where payload like $1`, [`%"requestId":"${digest}"%`]);
+      const told = await server.sql<{ event: string }>(
+        `select event from audit_entries where payload like $1`, [`%"requestId":"${digest}"%`]);
       expect(told.map(({ event }) => event)).toEqual(expect.arrayContaining(['auth.failed']));
       expect(told.length).toBeGreaterThan(1);
     });

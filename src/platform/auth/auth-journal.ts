@@ -118,7 +118,8 @@ export class AuthJournal implements BeforeApplicationShutdown {
 function originOf(address: string | undefined): FailureOrigin {
   const context = requestContext.getStore()!;
   const { via, traceId } = context;
-  return { requestId: requestIdInEntries(context), via, ...(traceId === undefined ? {} : { traceId }), ...(address === undefined ? {} : { address }) };
+  const requestId = requestIdInEntries(context);
+  return { requestId, via, ...(traceId === undefined ? {} : { traceId }), ...(address === undefined ? {} : { address }) };
 }
 
 /** Reasons are ours and few; in the log they stand as codes. */

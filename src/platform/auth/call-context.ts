@@ -46,7 +46,9 @@ export function asServiceOnArrival<Result>(work: () => Promise<Result>): Promise
   if (context === undefined) return asService('worker', work);
   const { requestId, requestDigest, via, traceId, address } = context;
   const kept = {
-    ...(requestDigest === undefined ? {} : { requestDigest }), ...(traceId === undefined ? {} : { traceId }), ...(address === undefined ? {} : { address }),
+    ...(requestDigest === undefined ? {} : { requestDigest }),
+    ...(traceId === undefined ? {} : { traceId }),
+    ...(address === undefined ? {} : { address }),
   };
   return requestContext.run({ requestId, via, ...kept, actorId: 'system', recorded: 0 }, work);
 }
