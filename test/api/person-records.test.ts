@@ -107,3 +107,40 @@ test('many of them are several lines, with everything of the person and nothing 
   expect([...foreign, other.id, other.email].filter((one) => text.includes(one))).toEqual([]);
   expect(await verifyBytes(file.bytes, [vkey])).toMatchObject({ exitCode: 0, breaks: [], covers: 'person' });
 });
+
+test('of an owner tell what they did in each organization of their tenant, and of nobody else anything', async () => {
+  const tenantId = newId('ten');
+  const [first, second] = [await anOrganization(server, { tenantId }), await anOrganization(server, { tenantId })];
+  const owner = await aPerson(server, 'owner', { organizationId: first });
+  const colleague = await aPerson(server, 'admin', { organizationId: second });
+  const acted: Record<string, string[]> = { executions: [], requests: [], votes: [], stops: [] };
+  for (const at of [first, second]) {
+    const agent = await anAgent(server).inOrganization(at)
+      .granted('email.send', { hitlMode: 'propose', quorum: { approvals: 2 } }).create();
+    const asked = async () =>
+      (await agent.client.post('/api/v1/execute', { capability: 'email.send', input: { to: 'ann' } })).expect(202).text('hitlRequestId');
+    const [voted, rejected] = [await asked(), await asked()];
+    (await owner.client.post(`/api/v1/hitl/${voted}/approve`, { note: `a vote in ${at}` }, { query: { wait: 0 } })).expect(200);
+    (await owner.client.post(`/api/v1/hitl/${rejected}/reject`, { note: `a decision in ${at}` }, { query: { wait: 0 } })).expect(200);
+    const stop = await owner.client.post('/api/v1/stops', { scope: 'organization', id: at, reason: `a stop in ${at}` });
+    acted['votes']!.push(voted);
+    acted['requests']!.push(rejected);
+    acted['stops']!.push(stop.expect(201).text('stop.id'));
+    await server.sql('update executions set requested_by = $1 where organization_id = $2', [owner.id, at]);
+    const executions = await server.sql<{ id: string }>('select id from executions where organization_id = $1 order by id', [at]);
+    acted['executions']!.push(...executions.map(({ id }) => id));
+  }
+  const foreign = await colleague.client.post('/api/v1/stops', { scope: 'organization', reason: 'of a colleague' });
+  foreign.expect(201);
+  await allSigned(server);
+
+  const file = await copyOf(owner);
+  const told = (holder: string, list: string) => recordsOf(file).flatMap((records) => records[holder]?.[list]?.map(({ id }) => id) ?? []);
+  expect(told('executions', 'requested').toSorted()).toEqual(acted['executions']!.toSorted());
+  expect(told('hitl', 'decided').toSorted()).toEqual(acted['requests']!.toSorted());
+  expect(told('hitl', 'votes').toSorted()).toEqual(acted['votes']!.toSorted());
+  expect(told('organizations', 'stops').toSorted()).toEqual(acted['stops']!.toSorted());
+  expect(told('organizations', 'keys')).toEqual([owner.keyId]);
+  expect(file.bytes.toString('utf8')).not.toContain('of a colleague');
+  expect(await verifyBytes(file.bytes, [vkey])).toMatchObject({ exitCode: 0, breaks: [], covers: 'person' });
+});

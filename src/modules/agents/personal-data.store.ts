@@ -53,12 +53,10 @@ export class AgentsPersonalData implements PersonalData {
 }
 
 const OWN_AGENTS = `
-  select json_build_object('id', a.id, 'name', a.name, 'owned', coalesce(a.owner_id = u.id, false), 'registered', a.registered_by = u.id,
+  select json_build_object('id', a.id, 'name', a.name, 'owned', coalesce(a.owner_id = $1, false), 'registered', a.registered_by = $1,
     'createdAt', a.created_at) as row
-  from users u join agents a on a.organization_id = u.organization_id and (a.owner_id = u.id or a.registered_by = u.id)
-  where u.id = $1 order by a.id`;
+  from agents a where a.organization_id = any ($2) and (a.owner_id = $1 or a.registered_by = $1) order by a.id`;
 
 const SETUP_TOKENS = `
   select json_build_object('id', s.id, 'agentId', s.agent_id, 'issuedAt', s.issued_at) as row
-  from users u join setup_tokens s on s.organization_id = u.organization_id and s.issued_by = u.id
-  where u.id = $1 order by s.id`;
+  from setup_tokens s where s.organization_id = any ($2) and s.issued_by = $1 order by s.id`;

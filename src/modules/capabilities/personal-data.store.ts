@@ -61,8 +61,6 @@ export class CapabilitiesPersonalData implements PersonalData {
 }
 
 const OWN_GRANTS = `
-  select json_build_object('id', g.id, 'capability', g.capability, 'granted', g.granted_by = u.id, 'grantedAt', g.granted_at,
-    'revoked', coalesce(g.revoked_by = u.id, false), 'revokedAt', g.revoked_at) as row
-  from users u
-  join capability_grants g on g.organization_id = u.organization_id and (g.granted_by = u.id or g.revoked_by = u.id)
-  where u.id = $1 order by g.id`;
+  select json_build_object('id', g.id, 'capability', g.capability, 'granted', g.granted_by = $1, 'grantedAt', g.granted_at,
+    'revoked', coalesce(g.revoked_by = $1, false), 'revokedAt', g.revoked_at) as row
+  from capability_grants g where g.organization_id = any ($2) and (g.granted_by = $1 or g.revoked_by = $1) order by g.id`;

@@ -75,7 +75,7 @@ interface About {
 const LAST_OF_STRETCH = `
   select max(looked_at.id) as last from (
     select e.id from executions e
-    where e.organization_id = (select u.organization_id from users u where u.id = $1) and e.id > $2 order by e.id limit $3) looked_at`;
+    where e.organization_id = $1 and e.id > $2 order by e.id limit $3) looked_at`;
 
 const ABOUT = `
   select
@@ -84,6 +84,6 @@ const ABOUT = `
     case when e.requested_by = $1 then json_build_object('id', e.id, 'capability', e.capability, 'at', e.created_at) end as requested
   from (
     select e.id, e.capability, e.requested_by, e.created_at, ${READABLE_SETTLEMENT} as settlement from executions e
-    where e.organization_id = (select u.organization_id from users u where u.id = $1) and e.id > $2 and e.id <= $3) e
+    where e.organization_id = $2 and e.id > $3 and e.id <= $4) e
   where e.settlement ->> 'by' = $1 or e.requested_by = $1
   order by e.id`;

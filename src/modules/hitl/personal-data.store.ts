@@ -94,7 +94,7 @@ interface About {
 const LAST_OF_STRETCH = `
   select max(looked_at.id) as last from (
     select q.id from hitl_requests q
-    where q.organization_id = (select u.organization_id from users u where u.id = $1) and q.id > $2 order by q.id limit $3) looked_at`;
+    where q.organization_id = $1 and q.id > $2 order by q.id limit $3) looked_at`;
 
 const ABOUT = `
   select
@@ -102,13 +102,13 @@ const ABOUT = `
       'at', q.decided_at, 'note', q.note) end as decided,
     case when q.edited_by = $1 then json_build_object('id', q.id, 'capability', q.capability, 'at', q.edited_at) end as edited
   from hitl_requests q
-  where q.organization_id = (select u.organization_id from users u where u.id = $1) and q.id > $2 and q.id <= $3
+  where q.organization_id = $2 and q.id > $3 and q.id <= $4
     and (q.decided_by = $1 or q.edited_by = $1)
   order by q.id`;
 
 const VOTES = `
   select json_build_object('id', v.request_id, 'version', v.version, 'at', v.voted_at, 'note', v.note) as row from hitl_votes v
-  where v.organization_id = (select u.organization_id from users u where u.id = $1) and v.voter = $1
+  where v.organization_id = any ($2) and v.voter = $1
   order by v.request_id, v.version`;
 
 /** Somebody may still decide on it, or what they approved may still begin. */

@@ -90,10 +90,8 @@ const ACCOUNT = `
 const KEYS = `
   select json_build_object('id', k.id, 'name', k.name, 'createdAt', k.created_at, 'expiresAt', k.expires_at, 'revokedAt', k.revoked_at)
     as row
-  from users u join personal_keys k on k.organization_id = u.organization_id and k.user_id = u.id
-  where u.id = $1 order by k.id`;
+  from personal_keys k where k.organization_id = any ($2) and k.user_id = $1 order by k.id`;
 
 const STOPS = `
   select json_build_object('id', s.id, 'reason', s.reason, 'madeAt', s.made_at) as row
-  from users u join stops s on s.organization_id = u.organization_id and s.made_by = u.id
-  where u.id = $1 order by s.id`;
+  from stops s where s.organization_id = any ($2) and s.made_by = $1 order by s.id`;

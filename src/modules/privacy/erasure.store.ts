@@ -14,7 +14,7 @@ const COLUMNS = `e.organization_id as "organizationId", e.id, e.kind, e.user_id 
 
 const ABOUT = `
   select json_build_object('id', e.id, 'state', e.state, 'askedAt', e.asked_at) as row from erasures e
-  where e.user_id = $1 or e.asked_by = $1 or e.confirmed_by = $1 order by e.id`;
+  where e.organization_id = any ($2) and (e.user_id = $1 or e.asked_by = $1 or e.confirmed_by = $1) order by e.id`;
 
 /** Ranges at once: an organization may have more agents than one statement should look through. */
 export const RANGES_AT_ONCE = 50;

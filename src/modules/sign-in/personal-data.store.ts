@@ -118,23 +118,18 @@ const LISTS = {
   sessions: `
     select json_build_object('id', s.id, 'method', s.method, 'createdAt', s.created_at, 'lastUsedAt', s.last_used_at,
       'expiresAt', s.expires_at, 'userAgent', s.user_agent, 'address', s.address, 'endedAt', s.ended_at) as row
-    from users u join sessions s on s.organization_id = u.organization_id and s.user_id = u.id
-    where u.id = $1 order by s.id`,
+    from sessions s where s.organization_id = any ($2) and s.user_id = $1 order by s.id`,
   passkeys: `
     select json_build_object('id', p.id, 'name', p.name, 'createdAt', p.created_at, 'lastUsedAt', p.last_used_at) as row
-    from users u join passkeys p on p.organization_id = u.organization_id and p.user_id = u.id
-    where u.id = $1 order by p.id`,
+    from passkeys p where p.organization_id = any ($2) and p.user_id = $1 order by p.id`,
   identities: `
     select json_build_object('issuer', i.issuer, 'subject', i.subject, 'boundAt', i.bound_at) as row
-    from users u join user_identities i on i.organization_id = u.organization_id and i.user_id = u.id
-    where u.id = $1 order by i.issuer`,
+    from user_identities i where i.organization_id = any ($2) and i.user_id = $1 order by i.issuer`,
   passwords: `
     select json_build_object('changedAt', p.changed_at) as row
-    from users u join passwords p on p.organization_id = u.organization_id and p.user_id = u.id
-    where u.id = $1`,
+    from passwords p where p.organization_id = any ($2) and p.user_id = $1`,
   invitations: `
     select json_build_object('id', i.id, 'email', i.email, 'name', i.name, 'role', i.role, 'createdAt', i.created_at,
       'expiresAt', i.expires_at, 'acceptedAt', i.accepted_at) as row
-    from users u join invitations i on i.organization_id = u.organization_id and i.user_id = u.id
-    where u.id = $1 order by i.id`,
+    from invitations i where i.organization_id = any ($2) and i.user_id = $1 order by i.id`,
 } as const;

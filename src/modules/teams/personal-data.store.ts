@@ -43,7 +43,6 @@ export class TeamsPersonalData implements PersonalData {
 }
 
 const MEMBERSHIPS = `
-  select json_build_object('teamId', m.team_id, 'team', t.name, 'role', m.role, 'since', m.since) as row from users u
-  join team_members m on m.organization_id = u.organization_id and m.user_id = u.id
+  select json_build_object('teamId', m.team_id, 'team', t.name, 'role', m.role, 'since', m.since) as row from team_members m
   join teams t on t.organization_id = m.organization_id and t.id = m.team_id
-  where u.id = $1 order by m.team_id`;
+  where m.organization_id = any ($2) and m.user_id = $1 order by m.team_id`;

@@ -12,6 +12,8 @@ const LOOK = 20_000;
 /** Somebody whom a look-up by scope has found. */
 export interface FoundPerson {
   readonly id: string;
+  /** Theirs, and those in which the log tells of them: they may have acted in each. Only those that whoever asks may see. */
+  readonly organizations: readonly string[];
   /** Statements of the reading transaction in which their copy is made. */
   readonly run: ReadStatement;
 }
@@ -22,31 +24,38 @@ export interface FoundPerson {
  * @param sql `$1` is the person's id
  * @param parameters those from `$2` on
  */
-export function rowsAbout<Row>({ id, run }: FoundPerson, sql: string, parameters: readonly unknown[] = []): AsyncGenerator<Row[]> {
+export function rowsAbout<Row>({ id, run }: FoundPerson, sql: string, parameters: readonly unknown[]): AsyncGenerator<Row[]> {
   return fetched<Row>(run, 'personal_records', sql, [id, ...parameters], ROWS);
 }
 
 /**
  * One list of what is held of a person, in parts; told where it is empty, too.
  *
- * @param sql gives a column `row` of JSON; `$1` is the person's id
+ * @param sql gives a column `row` of JSON; `$1` is the person's id, `$2` their organizations
  */
 export async function* listAbout(person: FoundPerson, name: string, sql: string): AsyncGenerator<JsonObject> {
   yield { [name]: [] };
-  for await (const rows of rowsAbout<{ row: JsonObject }>(person, sql)) yield { [name]: rows.map(({ row }) => row) };
+  for await (const rows of rowsAbout<{ row: JsonObject }>(person, sql, [person.organizations])) {
+    yield { [name]: rows.map(({ row }) => row) };
+  }
 }
 
+/** Rows of an organization with ids above one, up to another. */
+export type Stretch = readonly [organizationId: string, after: string, last: string];
+
 /**
- * Cuts a person's organization's rows of a table into stretches, by id.
+ * Cuts the rows that a person's organizations have in a table into stretches, by id.
  *
- * @param sql the greatest id (`last`) of the first `$3` rows behind the id `$2` in the organization of the person `$1`
+ * @param sql the greatest id (`last`) of the first `$3` rows behind the id `$2` in the organization `$1`
  */
-export async function* stretchesOf({ id, run }: FoundPerson, sql: string): AsyncGenerator<readonly [after: string, last: string]> {
-  for (let after = ''; ;) {
-    const [end] = (await run(sql, [id, after, LOOK])) as { last: string | null }[];
-    const last = end!.last;
-    if (last === null) return;
-    yield [after, last];
-    after = last;
+export async function* stretchesOf({ organizations, run }: FoundPerson, sql: string): AsyncGenerator<Stretch> {
+  for (const organizationId of organizations) {
+    for (let after = ''; ;) {
+      const [end] = (await run(sql, [organizationId, after, LOOK])) as { last: string | null }[];
+      const last = end!.last;
+      if (last === null) break;
+      yield [organizationId, after, last];
+      after = last;
+    }
   }
 }

@@ -34,7 +34,8 @@ export class ExportPersonService {
       const others = (await organizationsAbout(run, caller.scope, userId)).filter((id) => id !== user.organizationId);
       await this.recordRequest(user, format);
       const profile = { ...presentUser(user) } satisfies JsonObject;
-      const selection = { userId, organizations: [user.organizationId, ...others], profile, held: this.held({ id: userId, run }) };
+      const organizations = [user.organizationId, ...others];
+      const selection = { userId, organizations, profile, held: this.held({ id: userId, organizations, run }) };
       const tally = { withheld: 0 };
       return { name: `countersign-${userId}`, tally, lines: (madeAt) => personLines(source, selection, madeAt, tally) };
     });
