@@ -5,9 +5,10 @@ import { app, obey, within } from './product.mjs';
 const holders = app.get(PersonalDataHolders).all();
 
 /** All parts of what a holder knows, the lists of each behind those of the one before. */
-async function whole(holder, tx, userId) {
+async function whole(holder, tx, organizationId, userId) {
   const known = {};
-  for await (const part of holder.about({ id: userId, run: (sql, parameters) => tx.query(sql, parameters) })) {
+  const person = { id: userId, organizations: [organizationId], run: (sql, parameters) => tx.query(sql, parameters) };
+  for await (const part of holder.about(person)) {
     for (const [name, value] of Object.entries(part)) known[name] = Array.isArray(value) ? [...(known[name] ?? []), ...value] : value;
   }
   return known;
@@ -32,7 +33,7 @@ obey({
   },
   about: async (organizationId, userId) => {
     const known = {};
-    for (const holder of holders) known[holder.name] = await within(organizationId, (tx) => whole(holder, tx, userId));
+    for (const holder of holders) known[holder.name] = await within(organizationId, (tx) => whole(holder, tx, organizationId, userId));
     return known;
   },
 });
