@@ -50,7 +50,7 @@ export class ExecutionsPersonalData implements PersonalData {
   /** In stretches: no index finds them by a person. */
   async *about(person: FoundPerson): AsyncGenerator<JsonObject> {
     yield { settled: [], requested: [] };
-    for await (const stretch of stretchesOf(person, LAST_OF_STRETCH)) {
+    for await (const stretch of stretchesOf(person, 'executions')) {
       for await (const rows of rowsAbout<About>(person, ABOUT, stretch)) {
         yield { settled: rows.flatMap(({ settled }) => settled ?? []), requested: rows.flatMap(({ requested }) => requested ?? []) };
       }
@@ -71,11 +71,6 @@ interface About {
   readonly settled: JsonObject | null;
   readonly requested: JsonObject | null;
 }
-
-const LAST_OF_STRETCH = `
-  select max(looked_at.id) as last from (
-    select e.id from executions e
-    where e.organization_id = $1 and e.id > $2 order by e.id limit $3) looked_at`;
 
 const ABOUT = `
   select

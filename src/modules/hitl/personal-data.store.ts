@@ -73,7 +73,7 @@ export class HitlPersonalData implements PersonalData {
   /** What they decided and changed, and what they wrote about it; never what they were asked, which is of others. */
   async *about(person: FoundPerson): AsyncGenerator<JsonObject> {
     yield { decided: [], edited: [] };
-    for await (const stretch of stretchesOf(person, LAST_OF_STRETCH)) {
+    for await (const stretch of stretchesOf(person, 'hitl_requests')) {
       for await (const rows of rowsAbout<About>(person, ABOUT, stretch)) {
         yield { decided: rows.flatMap(({ decided }) => decided ?? []), edited: rows.flatMap(({ edited }) => edited ?? []) };
       }
@@ -90,11 +90,6 @@ interface About {
   readonly decided: JsonObject | null;
   readonly edited: JsonObject | null;
 }
-
-const LAST_OF_STRETCH = `
-  select max(looked_at.id) as last from (
-    select q.id from hitl_requests q
-    where q.organization_id = $1 and q.id > $2 order by q.id limit $3) looked_at`;
 
 const ABOUT = `
   select

@@ -46,9 +46,11 @@ export type Stretch = readonly [organizationId: string, after: string, last: str
 /**
  * Cuts the rows that a person's organizations have in a table into stretches, by id.
  *
- * @param sql the greatest id (`last`) of the first `$3` rows behind the id `$2` in the organization `$1`
+ * @param table by name; it has an index over `organization_id` and `id`
  */
-export async function* stretchesOf({ organizations, run }: FoundPerson, sql: string): AsyncGenerator<Stretch> {
+export async function* stretchesOf({ organizations, run }: FoundPerson, table: string): AsyncGenerator<Stretch> {
+  const sql = `select max(looked_at.id) as last from (
+    select t.id from ${table} t where t.organization_id = $1 and t.id > $2 order by t.id limit $3) looked_at`;
   for (const organizationId of organizations) {
     for (let after = ''; ;) {
       const [end] = (await run(sql, [organizationId, after, LOOK])) as { last: string | null }[];

@@ -7,7 +7,7 @@ import type { ReadStatement } from '../audit/record-keepers.js';
  */
 export async function* fetched<Row>(
   run: ReadStatement, cursor: string, sql: string, parameters: readonly unknown[], atOnce: number,
-): AsyncGenerator<Row[]> {
+): AsyncGenerator<Row[], void, void> {
   await run(`declare ${cursor} no scroll cursor for ${sql}`, parameters);
   for (;;) {
     const batch = (await run(`fetch ${atOnce} from ${cursor}`, [])) as Row[];
