@@ -29,17 +29,11 @@ import { VouchForKeys20261124000800 } from '../../../migrations/20261124000800-v
 import { KeepWhatIsSigned20261124001000 } from '../../../migrations/20261124001000-keep-what-is-signed.js';
 import { IndexAcrossOrganizations20261124002000 } from '../../../migrations/20261124002000-index-across-organizations.js';
 import { GatheringSocket } from './gathering-socket.js';
+import { SESSION, UNLIMITED_SESSION } from './new-client.js';
 import './json-columns.js';
 
 const OLDEST_POSTGRESQL = 150_000;
 const MIGRATION_LOCK = 715_517_001;
-
-/**
- * Limits of every connection, in milliseconds. A frozen replica's transaction ends by the idle limit, so that its locks
- * go; the lock limit stands above it, so that whoever waits outlives it; the statement limit stands above both.
- */
-const UNLIMITED = '-c timezone=UTC';
-export const SESSION = `-c idle_in_transaction_session_timeout=3000 -c lock_timeout=4000 -c statement_timeout=5000 ${UNLIMITED}`;
 
 export interface DatabaseOptions {
   url: string;
@@ -79,7 +73,7 @@ export function dataSourceOptions(
     // pg's own defaults wait for ever: for a free connection, and for a server that has gone silent.
     extra: {
       ...hostParameter(url),
-      options: withoutLimits ? UNLIMITED : SESSION,
+      options: withoutLimits ? UNLIMITED_SESSION : SESSION,
       connectionTimeoutMillis: connectTimeoutMs,
       query_timeout: answerTimeoutMs,
       keepAlive: true,
