@@ -1,25 +1,25 @@
 // `npm run bench`: what governing a call costs, as a ratio to a bare insert on the same stack. docs/benchmarks.md says how
 // to read it.
 import { rmSync, writeFileSync } from 'node:fs';
-import { appendStudy } from './append-study.js';
-import { approveStudy } from './approve-study.js';
-import { auditQueryStudy } from './audit-query-study.js';
+import { appendStudy } from './studies/append-study.js';
+import { approveStudy } from './studies/approve-study.js';
+import { auditQueryStudy } from './studies/audit-query-study.js';
 import { registerAgents } from './callers.js';
 import { verifyLog } from './checks.js';
 import { environmentOf, workFolder } from './environment.js';
 import { type Figure, FIGURES } from './figures.js';
-import { integrateStudy } from './integrate-study.js';
-import { chooseLoadGenerator } from './load.js';
+import { integrateStudy } from './studies/integrate-study.js';
+import { chooseLoadGenerator } from './load/load.js';
 import { measure, type Measured, pairsOf } from './measure.js';
-import { millionStudy } from './million-study.js';
+import { millionStudy } from './studies/million-study.js';
 import { type Options, parseOptions, USAGE } from './options.js';
-import { pendingStudy } from './pending-study.js';
+import { pendingStudy } from './studies/pending-study.js';
 import { Progress } from './progress.js';
 import { environmentText, figureText, summaryOf, verifiedText } from './report.js';
 import { setStage, type Stage } from './stage.js';
 import type { Studied, Study } from './study.js';
-import { sweepStudy } from './sweep.js';
-import { verifyStudy } from './verify-study.js';
+import { sweepStudy } from './studies/request-expiry.js';
+import { verifyStudy } from './studies/verify-study.js';
 
 /** The sweep is behind what counts requests: it ends them. */
 const STUDIES: readonly Study[] = [

@@ -1,6 +1,6 @@
 import { checkExactly, checkLoad, settled, written } from './checks.js';
 import { bodyOf, type Figure } from './figures.js';
-import type { LoadGenerator } from './load-generator.js';
+import type { LoadGenerator } from './load/load-generator.js';
 import type { Options } from './options.js';
 import { cpuSeconds, residentBytes } from './processes.js';
 import type { Stage } from './stage.js';

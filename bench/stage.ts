@@ -49,7 +49,7 @@ export async function setStage(folder: string, options: Options): Promise<Stage>
     await database.connect();
     closers.push(() => database.end());
     const start = startersOf(folder, postgres.url, options, closers);
-    const receiver = start('receiver', { script: built('receiver.js') });
+    const receiver = start('receiver', { script: built('load/receiver.js') });
     const { port } = await receiver.firstMessage<{ port: number }>();
     const governed = await startGoverned(folder, start);
     const bare = await startBare(start);
@@ -118,7 +118,7 @@ async function startGoverned(folder: string, start: Start): Promise<Stage['gover
 
 async function startBare(start: Start): Promise<Stage['bare']> {
   const port = await freePort();
-  const server = start('bare', { script: built('bare-server.js'), env: { BARE_PORT: String(port) } });
+  const server = start('bare', { script: built('load/bare-server.js'), env: { BARE_PORT: String(port) } });
   await server.firstMessage();
   return { url: `http://127.0.0.1:${port}`, pid: server.pid };
 }

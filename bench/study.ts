@@ -1,4 +1,4 @@
-import type { LoadGenerator } from './load-generator.js';
+import type { LoadGenerator } from './load/load-generator.js';
 import type { Options } from './options.js';
 import type { Progress } from './progress.js';
 import type { Stage } from './stage.js';

@@ -16,12 +16,12 @@ const LEFT_OUT = new Set(['pg_wal', 'log']);
 await onOwnCluster(story);
 
 async function story({ binaries, dataDir, stop }) {
-  const { startServer } = await import('../dist/proofs/test/support/server.js');
-  const { NAMES, SIGN_IN, STORY_ENVIRONMENT, theyAreErased, theyWereHere } = await import('../dist/proofs/test/support/erased-story.js');
+  const { startServer } = await import('../dist/proofs/test/support/servers/server.js');
+  const { NAMES, SIGN_IN, STORY_ENVIRONMENT, theyAreErased, theyWereHere } = await import('../dist/proofs/test/support/erasure/erased-story.js');
   const theirs = [...Object.values(NAMES), ...Object.values(SIGN_IN)];
   const texts = [...new Set(theirs.flatMap((text) => [text, text.toLowerCase(), text.toUpperCase()]))];
 
-  const { aged, archiveFolder, swept, verifiedArchives } = await import('../dist/proofs/test/support/retention.js');
+  const { aged, archiveFolder, swept, verifiedArchives } = await import('../dist/proofs/test/support/retention/retention.js');
   const archive = await archiveFolder();
   const server = await startServer({ env: { ...STORY_ENVIRONMENT, AUDIT_ARCHIVE: archive, AUDIT_CHECKPOINT_SECONDS: '1' } });
   const { superuserUrl: database } = server.database;

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import process from 'node:process';
 
 const PAGE = new URL('../docs/events.md', import.meta.url);
-const CATALOGUE = new URL('../dist/src/domain/audit/catalogue.js', import.meta.url);
+const CATALOGUE = new URL('../dist/src/domain/audit/catalogue/audit-events.js', import.meta.url);
 
 if (!existsSync(CATALOGUE)) {
   console.error('There is no build to read the catalogue from. Run `npm run build` first.');

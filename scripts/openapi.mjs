@@ -13,7 +13,7 @@ if (!existsSync(new URL('app.module.js', BUILT))) {
 
 const { NestFactory } = await import('@nestjs/core');
 const { AppModule } = await import(new URL('app.module.js', BUILT).href);
-const { buildOpenApi } = await import(new URL('platform/http/openapi.js', BUILT).href);
+const { buildOpenApi } = await import(new URL('platform/http/openapi/openapi.js', BUILT).href);
 
 // Preview makes no providers, so neither a database nor a secret is needed.
 const app = await NestFactory.create(AppModule.forRoot({}, undefined), { preview: true, logger: ['error'], abortOnError: false });

@@ -58,7 +58,7 @@ function pageOf(access, routes) {
     "**all**: everything in the caller's organizations: for root every one there is, for an owner those of their tenant, for everybody",
     "else their own. **own**: what is the caller's own; another's is answered as if it were not there (404) or, where the caller may",
     'see that it is, with 403. Empty: 403. Whatever belongs to another organization is 404 under each of them. A route names exactly one',
-    'key; the server does not start with one that names none. `test/contract/permission-matrix.test.ts` calls every route as every',
+    'key; the server does not start with one that names none. `test/contract/http/permission-matrix.test.ts` calls every route as every',
     'kind of caller and compares the answers with this table.',
     '',
     'People come by personal keys, and stand in the column of the role that they have at that moment. What is an agent\'s own: itself,',

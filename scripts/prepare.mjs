@@ -115,6 +115,7 @@ function compileProofs(say = (line) => process.stderr.write(`${line}\n`)) {
       cwd: root, stdio: ['ignore', 2, 2],
     });
     if (tsc.status !== 0) throw new PrepareError('The proofs do not compile; the messages are above.');
+    removeOrphans(join(root, 'dist', 'proofs'), join(root, 'dist', 'proofs'));
   });
 }
 
@@ -127,13 +128,13 @@ function packVerifier() {
 }
 
 /** Outputs whose source is gone would still be found, a migration for example. */
-function removeOrphans(folder) {
+function removeOrphans(folder, outDir = join(root, 'dist')) {
   if (!existsSync(folder)) return;
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) removeOrphans(path);
+    if (entry.isDirectory()) removeOrphans(path, outDir);
     else {
-      const source = join(root, relative(join(root, 'dist'), path)).replace(/\.js(\.map)?$/, '.ts');
+      const source = join(root, relative(outDir, path)).replace(/\.js(\.map)?$/, '.ts');
       if (/\.js(\.map)?$/.test(path) && !existsSync(source)) rmSync(path);
     }
   }

@@ -26,7 +26,7 @@ if (wanted === undefined) {
 
 async function loadProofs() {
   const folder = new URL('../dist/proofs/test/proofs/', import.meta.url);
-  const files = readdirSync(folder).filter((file) => file.endsWith('.proof.js')).sort();
+  const files = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.proof.js')).sort();
   return Promise.all(files.map(async (file) => (await import(new URL(file, folder).href)).proof));
 }
 

@@ -13,7 +13,7 @@ await onOwnCluster(story);
 async function story({ binaries, folder, superuserUrl }) {
   const support = (name) => import(`../dist/proofs/test/support/${name}.js`);
   const [{ bigLog, SEED }, { falseAlarm, instance }, { loggedLog }, { ENTRIES }, { aged, archiveFolder, swept }] = await Promise.all(
-    ['tampering/big-log', 'tampering/instance', 'tampering/logged-log', 'tampering/entries', 'retention'].map(support));
+    ['tampering/big-log', 'tampering/instance', 'tampering/logged-log', 'tampering/kinds/entries', 'retention/retention'].map(support));
 
   const big = await bigLog(1, 1, () => Promise.resolve());
   await big.erase(big.bulk[1], 25);

@@ -5,8 +5,8 @@ import { AnchorsModule } from './modules/audit/anchors/anchors.module.js';
 import { AuditRoutesModule } from './modules/audit/audit-routes.module.js';
 import { AuditModule } from './modules/audit/audit.module.js';
 import { ExportsModule } from './modules/audit/exports/exports.module.js';
-import { SweepsModule } from './modules/audit/sweeps/sweeps.module.js';
-import { TreesModule } from './modules/audit/trees/trees.module.js';
+import { RetentionModule } from './modules/audit/retention/retention.module.js';
+import { CheckpointsModule } from './modules/audit/checkpoints/checkpoints.module.js';
 import { VerificationModule } from './modules/audit/verification/verification.module.js';
 import { CapabilitiesModule } from './modules/capabilities/capabilities.module.js';
 import { CommercialModule } from './modules/commercial/commercial.module.js';
@@ -30,7 +30,7 @@ export class AppModule {
         PlatformModule.forRoot(config, logger),
         // The gate's routes come first: Express looks through them in this order, and most calls are the gate's.
         GateModule, OrganizationsModule, TeamsModule, CapabilitiesModule, AgentsModule, ExecutionsModule, HitlModule, LifecycleModule,
-        AuditModule, TreesModule, AnchorsModule, VerificationModule, ExportsModule, SweepsModule, PrivacyModule, AuditRoutesModule,
+        AuditModule, CheckpointsModule, AnchorsModule, VerificationModule, ExportsModule, RetentionModule, PrivacyModule, AuditRoutesModule,
         SignInModule, CommercialModule,
       ],
     };

@@ -4,11 +4,11 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
 import { APP_OPTIONS, configureApp } from './configure-app.js';
-import { assertEveryRouteDeclared } from './platform/auth/declared-routes.js';
+import { assertEveryRouteDeclared } from './platform/auth/access/declared-routes.js';
 import type { CompleteConfig } from './platform/config/config.js';
-import { CallGuard } from './platform/http/call.guard.js';
-import { ReplayFilter } from './platform/http/idempotent.js';
-import { RecordedInterceptor } from './platform/http/recorded.interceptor.js';
+import { CallGuard } from './platform/http/request/call.guard.js';
+import { ReplayFilter } from './platform/http/request/idempotent.js';
+import { RecordedInterceptor } from './platform/http/reply/recorded.interceptor.js';
 import { NestLogger } from './platform/logging/nest-logger.js';
 import { AddressLimit } from './platform/rate-limit/address-limit.js';
 

@@ -4,16 +4,16 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import cors from 'cors';
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { SESSION_COOKIE } from './platform/auth/bearer.js';
-import { cookieNames } from './platform/auth/cookies.js';
-import { DEFAULT_BODY_LIMIT, readBodies, type BodyLimits } from './platform/http/body-reader.js';
-import { serveDocs } from './platform/http/docs/docs-routes.js';
-import { buildOpenApi } from './platform/http/openapi.js';
-import { ProblemFilter } from './platform/http/problem.filter.js';
-import { ReplyInterceptor } from './platform/http/reply.interceptor.js';
-import { openRequestContext } from './platform/http/request-context.js';
-import { logRequests } from './platform/http/request-log.js';
-import { securityHeaders } from './platform/http/security-headers.js';
+import { SESSION_COOKIE } from './platform/auth/credentials/bearer.js';
+import { cookieNames } from './platform/auth/credentials/cookies.js';
+import { DEFAULT_BODY_LIMIT, readBodies, type BodyLimits } from './platform/http/request/body-reader.js';
+import { serveDocs } from './platform/http/openapi/docs-routes.js';
+import { buildOpenApi } from './platform/http/openapi/openapi.js';
+import { ProblemFilter } from './platform/http/reply/problem.filter.js';
+import { ReplyInterceptor } from './platform/http/reply/reply.interceptor.js';
+import { openRequestContext } from './platform/http/request/request-context.js';
+import { logRequests } from './platform/http/request/request-log.js';
+import { securityHeaders } from './platform/http/reply/security-headers.js';
 import type { AddressLimit } from './platform/rate-limit/address-limit.js';
 
 /** What the pipeline needs of the configuration. */

@@ -48,7 +48,7 @@ function taker(folder) {
 
 /** The tests' identity provider, a process of its own. */
 async function startProvider(stops) {
-  const child = fork(join(ROOT, 'test/support/oidc-process.mjs'), {
+  const child = fork(join(ROOT, 'test/support/sign-in/oidc-process.mjs'), {
     cwd: ROOT, env: { PATH: process.env.PATH }, execArgv: ['--no-warnings'], stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const gone = once(child, 'exit');

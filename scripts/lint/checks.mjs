@@ -1,6 +1,7 @@
 // What the lint looks for, by name. Each takes the folder and answers its findings: path, line, rule and message.
 import { checkDatabaseAccess } from './database-access.mjs';
 import { checkFramework } from './framework.mjs';
+import { checkLayout } from './layout.mjs';
 import { checkMachinePaths } from './machine-paths.mjs';
 import { checkNaming } from './naming.mjs';
 import { checkRoutes } from './routes.mjs';
@@ -18,6 +19,7 @@ export const CHECKS = {
       ...checkTableOwnership(sources),
       ...checkFramework(sources),
       ...checkNaming(sources),
+      ...checkLayout(sources),
       ...checkMachinePaths(root),
     ];
   },

@@ -78,8 +78,8 @@ export const NAMED_BY_PLATFORM = {
 export const CALLED_FROM = {
   append_entries: 'src/platform/database/',
   erase_disclosures: 'src/modules/privacy/',
-  sweep_entries: 'src/modules/audit/sweeps/',
-  sweep_subjects: 'src/modules/audit/sweeps/',
+  sweep_entries: 'src/modules/audit/retention/',
+  sweep_subjects: 'src/modules/audit/retention/',
 };
 
 /** Every module that `name` may import, by following its arrows; without `name` itself. */

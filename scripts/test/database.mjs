@@ -5,7 +5,7 @@ import pg from 'pg';
 import { refuseOtherNames } from './database-name.mjs';
 
 const TEMPLATE = 'countersign_test_template';
-/** That of src/platform/database/leadership.ts. */
+/** That of src/platform/database/leadership/leadership.ts. */
 const LEADER_LOCK = 715_517_006;
 
 // A crash of the machine in the middle of a test run loses a test run. Tests about crashes start a durable one of their own.

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 const READY_WITHIN_MS = 60_000;
 
 export async function firstRun(databaseUrl, folder) {
-  const settings = JSON.parse(readFileSync('test/support/environment.json', 'utf8'));
+  const settings = JSON.parse(readFileSync('test/support/servers/environment.json', 'utf8'));
   const readyFile = join(folder, 'first-run.json');
   const { PATH, HOME, TMPDIR, LANG } = process.env;
   const port = String(await freePort());

@@ -6,7 +6,7 @@ import { locateCluster } from '../platform/embedded/cluster.js';
 import { startEmbeddedPostgres } from '../platform/embedded/supervisor.js';
 import { runningEmbeddedDatabase } from './embedded-address.js';
 
-export interface DatabasePlace {
+export interface DatabaseLocation {
   readonly kind: 'database';
   readonly url: string;
   /** The option or variable that named it, or that it was found. */
@@ -14,7 +14,7 @@ export interface DatabasePlace {
 }
 
 /** @throws Error when it is none; the message never repeats it, since it may hold a password */
-export function databaseAddress(url: string, by: string): DatabasePlace {
+export function databaseAddress(url: string, by: string): DatabaseLocation {
   if (!postgresUrl().safeParse(url).success) {
     throw new Error(`${by} is no address of a database: write it like postgres://user:password@host:5432/database`);
   }
@@ -22,14 +22,14 @@ export function databaseAddress(url: string, by: string): DatabasePlace {
 }
 
 /** The one that a variable names. */
-export function namedDatabase(env: NodeJS.ProcessEnv): DatabasePlace | undefined {
+export function namedDatabase(env: NodeJS.ProcessEnv): DatabaseLocation | undefined {
   const { DATABASE_URL: url, DATABASE_URL_FILE: file } = env;
   if (url) return databaseAddress(url, 'DATABASE_URL');
   return file ? databaseAddress(readFileSync(file, 'utf8').trim(), 'DATABASE_URL_FILE') : undefined;
 }
 
 /** The embedded one of the data directory, while a server runs it. */
-export function runningDatabase(env: NodeJS.ProcessEnv): DatabasePlace | undefined {
+export function runningDatabase(env: NodeJS.ProcessEnv): DatabaseLocation | undefined {
   const url = runningEmbeddedDatabase(dataDirOf(env));
   return url === undefined ? undefined : { kind: 'database', url, by: 'the embedded one of DATA_DIR' };
 }

@@ -1,13 +1,13 @@
 import { Command } from 'commander';
-import type { RotatedKey } from '../modules/organizations/rotate-root-key.js';
+import type { RotatedKey } from '../modules/organizations/installation/rotate-root-key.js';
 import { StartRefused } from '../platform/config/start-refused.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
 import { RootKeyFile } from '../start/root-key-file.js';
 import { onDatabaseOf, withDatabase } from './database-address.js';
-import { reason } from './reason.js';
-import { DATABASE_DEFAULT, EXIT, NEVER_SET_UP, NO_DATABASE, speaking } from './speaking.js';
+import { failureReason } from './failure-reason.js';
+import { DATABASE_DEFAULT, EXIT, NEVER_SET_UP, NO_DATABASE, commandOutput } from './command-output.js';
 
-const { say, refuse } = speaking('key rotate');
+const { say, refuse } = commandOutput('key rotate');
 
 interface RotateOptions {
   databaseUrl?: string;
@@ -34,7 +34,7 @@ async function rotate({ databaseUrl, json }: RotateOptions, env: NodeJS.ProcessE
     const path = env['ROOT_KEY_FILE'];
     file = path ? RootKeyFile.open(path) : undefined;
     const meant = withDatabase(env, databaseUrl);
-    const { rotateRootKey } = await import('../modules/organizations/rotate-root-key.js');
+    const { rotateRootKey } = await import('../modules/organizations/installation/rotate-root-key.js');
     const made = await onDatabaseOf(meant, async (url) => {
       const rotated = await rotateRootKey(url);
       tell(rotated, { json: json === true, path, file });
@@ -42,7 +42,7 @@ async function rotate({ databaseUrl, json }: RotateOptions, env: NodeJS.ProcessE
     });
     return made === undefined ? refuse(NO_DATABASE, EXIT.NO_CONNECTION) : EXIT.WELL;
   } catch (error) {
-    return refuse(reason(error, NEVER_SET_UP), error instanceof StartRefused ? EXIT.REFUSED : EXIT.NO_CONNECTION);
+    return refuse(failureReason(error, NEVER_SET_UP), error instanceof StartRefused ? EXIT.REFUSED : EXIT.NO_CONNECTION);
   } finally {
     file?.close();
   }
@@ -53,7 +53,7 @@ function tell(rotated: RotatedKey, to: { json: boolean; path: string | undefined
   const { rootKey, keyId, rotatedAt } = rotated;
   const writtenTo = written(rootKey, to);
   if (rotated.unwaited !== undefined) {
-    say(`the old key is dead, but calls that it had begun may still end: ${reason(rotated.unwaited, NEVER_SET_UP)}`);
+    say(`the old key is dead, but calls that it had begun may still end: ${failureReason(rotated.unwaited, NEVER_SET_UP)}`);
   }
   const where = writtenTo === undefined ? { rootKey } : { rootKeyFile: writtenTo };
   process.stdout.write(to.json ? `${JSON.stringify({ ...where, keyId, rotatedAt }, null, 2)}\n` : report(rootKey, writtenTo));

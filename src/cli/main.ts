@@ -1,11 +1,11 @@
 import { Command, CommanderError } from 'commander';
-import { auditCommand } from './audit.command.js';
+import { auditCommand } from './audit/audit.command.js';
 import { environmentCommand } from './environment.command.js';
 import { keyCommand } from './key.command.js';
-import { reason } from './reason.js';
+import { failureReason } from './failure-reason.js';
 import { recoverCommand } from './recover.command.js';
 import { secretsCommand } from './secrets.command.js';
-import { EXIT, NO_LOG } from './speaking.js';
+import { EXIT, NO_LOG } from './command-output.js';
 import { startCommand } from './start.command.js';
 
 const program = new Command('countersign')
@@ -26,7 +26,7 @@ function inheritExit(command: Command): Command {
 
 /** By itself Node.js ends with 1, which here means "found wrong", and what it prints no operator reads. */
 function breakOff(error: unknown): void {
-  process.stderr.write(`countersign: broke off by an unexpected error, without an outcome (${reason(error, NO_LOG)})\n`);
+  process.stderr.write(`countersign: broke off by an unexpected error, without an outcome (${failureReason(error, NO_LOG)})\n`);
   process.exit(EXIT.NO_CONNECTION);
 }
 process.on('uncaughtException', breakOff);

@@ -1,16 +1,16 @@
 import { Command } from 'commander';
 import type { Recovered } from '../modules/lifecycle/recover-installation.js';
 import type { OpenWork } from '../modules/lifecycle/recovery.query.js';
-import type { Comparison } from '../modules/audit/anchors/comparison.js';
+import type { Comparison } from '../modules/audit/anchors/compare-anchor.js';
 import { loadConfig, type Config } from '../platform/config/config.js';
 import { StartRefused } from '../platform/config/start-refused.js';
 import { withEnvironmentFile } from '../start/environment-file.js';
 import { onDatabaseOf, withDatabase } from './database-address.js';
-import { reason } from './reason.js';
-import { DATABASE_DEFAULT, EXIT, NEVER_SET_UP, NO_DATABASE, progressLine, speaking } from './speaking.js';
-import { counted } from './verification-report.js';
+import { failureReason } from './failure-reason.js';
+import { DATABASE_DEFAULT, EXIT, NEVER_SET_UP, NO_DATABASE, progressLine, commandOutput } from './command-output.js';
+import { counted } from './verification/verification-report.js';
 
-const { refuse } = speaking('recover');
+const { refuse } = commandOutput('recover');
 
 interface RecoverOptions {
   databaseUrl?: string;
@@ -52,14 +52,14 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
     const meant = withDatabase(env, databaseUrl);
     const { onRecoveryParts } = await import('../modules/lifecycle/recovery-parts.store.js');
     const done = await onDatabaseOf(meant, (url) => onRecoveryParts(url, async (parts) => {
-      const { anchorsOf } = await import('../modules/audit/anchors/anchors-of.js');
-      const { compareAll, giveUp, lostOf, recoverySigner, signLosses } = await import('../modules/audit/anchors/recovery.js');
-      const { rewrittenTrees, signAnew } = await import('../modules/audit/trees/sign-anew.js');
+      const { configuredAnchors } = await import('../modules/audit/anchors/configured-anchors.js');
+      const { compareAll, waiveCheckpoints, lostOf, recoverySigner, signLosses } = await import('../modules/audit/anchors/accept-loss.js');
+      const { rewrittenTrees, signAnew } = await import('../modules/audit/checkpoints/superseded/sign-anew.js');
       const { openWork } = await import('../modules/lifecycle/recovery.query.js');
       if (!(await parts.rootKey.isSetUp())) throw new StartRefused('this database was never set up: there is nothing to recover');
       const config = loadConfig(meant);
       const seed = await signingKeyOf(config);
-      const compared = await compareAll(parts.run, anchorsOf(seed === undefined ? config : { ...config, auditSigningKey: seed }), seed);
+      const compared = await compareAll(parts.run, configuredAnchors(seed === undefined ? config : { ...config, auditSigningKey: seed }), seed);
       const rewritten = seed === undefined ? [] : await rewrittenTrees(parts.run, seed);
       const findings = { anchors: compared.map(shown), rewritten: rewritten.map(({ tree }) => tree), open: await openWork(parts.run) };
       if (!acceptLoss) return show(findings, json === true);
@@ -70,7 +70,7 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
         rewritten,
         signed: seed === undefined ? undefined : await recoverySigner(parts.run, seed),
         beforeRelease: async () => {
-          await giveUp(parts.run, compared);
+          await waiveCheckpoints(parts.run, compared);
           if (rewritten.length > 0) await signAnew(config.databaseListenUrl ?? url, seed!, findings.rewritten);
         },
         onProgress: (step, done) => progress.show(`${done} ${STEPS[step]}`),
@@ -79,7 +79,7 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
     }));
     return done === undefined ? refuse(NO_DATABASE, EXIT.NO_CONNECTION) : done.outcome;
   } catch (error) {
-    return refuse(reason(error, NEVER_SET_UP), error instanceof StartRefused ? EXIT.REFUSED : EXIT.NO_CONNECTION);
+    return refuse(failureReason(error, NEVER_SET_UP), error instanceof StartRefused ? EXIT.REFUSED : EXIT.NO_CONNECTION);
   }
 }
 

@@ -6,7 +6,7 @@ import { AuthModule } from './auth/auth.module.js';
 import { CONFIG, type CompleteConfig } from './config/config.js';
 import { DatabaseModule } from './database/database.module.js';
 import { Entitlements } from './commerce/entitlements.js';
-import { CallGuard } from './http/call.guard.js';
+import { CallGuard } from './http/request/call.guard.js';
 import { HealthController } from './http/health.controller.js';
 import { LOGGER } from './logging/token.js';
 import { Mailer } from './mail/mailer.js';

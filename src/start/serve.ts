@@ -90,7 +90,7 @@ async function withEmbeddedDatabase(config: Config, logger: Logger, shutdown: Sh
 async function setUp(config: CompleteConfig, made: Made): Promise<void> {
   const [{ createDataSource, migrate }, { firstRun }] = await Promise.all([
     import('../platform/database/data-source.js'),
-    import('../modules/organizations/first-run.js'),
+    import('../modules/organizations/installation/first-run.js'),
   ]);
   const keyFile = config.rootKeyFile === undefined ? undefined : RootKeyFile.open(config.rootKeyFile);
   // The framework is being loaded meanwhile and holds the event loop, so a connection may take longer than later on.

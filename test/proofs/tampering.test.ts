@@ -1,3 +1,3 @@
-import { shortForms } from '../support/short-form.js';
+import { shortForms } from '../support/proofs/short-form.js';
 
 await shortForms('tampering');

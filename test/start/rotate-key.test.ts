@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkoutRoot } from '../../src/platform/config/checkout-root.js';
-import { countersign } from '../support/command-line.js';
+import { countersign } from '../support/servers/command-line.js';
 import { cleanUp, databasePid, end, freePort, freshFolder, launch } from './launch.js';
 
 const KEY = /svc_root_[0-9a-f]{64}/;

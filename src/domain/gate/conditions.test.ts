@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { jcs } from '../audit/jcs.js';
+import { jcs } from '../audit/entry/jcs.js';
 import type { JsonObject } from '../json.js';
 import { checkCondition, evaluateCondition, type ConditionFacts } from './conditions.js';
 

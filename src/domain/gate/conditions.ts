@@ -39,7 +39,7 @@ export interface Position {
 export type ConditionCheck =
   | { readonly ok: true }
   | { readonly ok: false; readonly position: Position; readonly message: string };
-export type ConditionVerdict = 'holds' | 'does_not_hold' | { readonly cannot: string };
+export type ConditionResult = 'holds' | 'does_not_hold' | { readonly cannot: string };
 
 type Run = (facts: Record<string, CelInput>) => unknown;
 
@@ -77,7 +77,7 @@ export function checkCondition(source: string): ConditionCheck {
  * Whether a condition holds for a call. Never throws and never runs for more than some milliseconds: a condition that
  * cannot be evaluated says why, without repeating a value, and the caller takes it as holding.
  */
-export function evaluateCondition(source: string, facts: ConditionFacts): ConditionVerdict {
+export function evaluateCondition(source: string, facts: ConditionFacts): ConditionResult {
   const planned = planOf(source, 'truth');
   if (!planned.ok) return { cannot: 'it is not a valid condition' };
   const answer = answerOf(planned, facts);

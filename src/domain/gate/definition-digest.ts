@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { jcs } from '../audit/jcs.js';
+import { jcs } from '../audit/entry/jcs.js';
 import type { JsonObject } from '../json.js';
 import type { HttpConnector } from './connector.js';
 

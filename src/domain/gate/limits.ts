@@ -31,7 +31,7 @@ export function measureOf({ sum }: Limit): string {
   return sum === undefined ? '' : createHash('sha256').update(spellingOf(sum)).digest('hex');
 }
 
-export interface LimitVerdict {
+export interface LimitResult {
   /** Modes that now apply, each with its reason. */
   readonly reached: readonly { readonly mode: LimitMode; readonly detail: string }[];
   /** What the call adds if it begins or waits. */
@@ -62,7 +62,7 @@ export function checkLimit({ max, sum }: Limit): LimitCheck {
  *
  * @param used for each limit, in its order, what is used up in its window, apart from this call
  */
-export function compareLimits(limits: readonly Limit[], used: UsedUp, facts: ConditionFacts): LimitVerdict {
+export function compareLimits(limits: readonly Limit[], used: UsedUp, facts: ConditionFacts): LimitResult {
   const reached: { mode: LimitMode; detail: string }[] = [];
   const uses = new Map<string, string>();
   limits.forEach((limit, index) => {

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { jcs } from '../audit/jcs.js';
+import { jcs } from '../audit/entry/jcs.js';
 import type { JsonObject } from '../json.js';
 
 /** What an approval is bound to. */

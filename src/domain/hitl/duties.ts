@@ -80,7 +80,7 @@ export interface DutyQuestion {
   readonly command: DutyCommand;
 }
 
-export type DutyVerdict =
+export type DutyResult =
   | {
       readonly kind: 'may';
       /** Only because the glass was broken. */
@@ -101,7 +101,7 @@ export interface MayNot {
  * bars approving only: whoever is behind an action may always say no to it. Root is above both. An owner who is barred by
  * separation of duties, and by nothing else, may break the glass with a reason.
  */
-export function judgeDecider({ decider, request, agent, organization, command }: DutyQuestion): DutyVerdict {
+export function judgeDecider({ decider, request, agent, organization, command }: DutyQuestion): DutyResult {
   const highestLevel = highestLevelOf(decider, agent);
   if (highestLevel === undefined || highestLevel < request.level) return mayNot('NOT_ELIGIBLE', WHO_DECIDES[request.level]);
   const may = { kind: 'may', breakGlass: false, highestLevel } as const;
@@ -116,7 +116,7 @@ export function judgeDecider({ decider, request, agent, organization, command }:
  *
  * @returns undefined where nobody asks, or somebody who may not
  */
-export function breakGlass(decider: Decider, command: DutyCommand, highestLevel: EscalationLevel): DutyVerdict | undefined {
+export function breakGlass(decider: Decider, command: DutyCommand, highestLevel: EscalationLevel): DutyResult | undefined {
   if (command.breakGlass !== true || (decider.kind === 'person' && decider.role !== 'owner')) return undefined;
   const seen = (command.reason ?? '').replace(/\p{C}/gu, '').trim();
   if ([...seen].length >= BREAK_GLASS_REASON_MIN) return { kind: 'may', breakGlass: true, highestLevel };

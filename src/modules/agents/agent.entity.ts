@@ -1,7 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { RiskLevel } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
-import { bigintNumber } from '../../platform/database/columns.js';
+import { bigintNumber } from '../../platform/database/statements/columns.js';
 
 export type AgentStatus = 'active' | 'deactivated' | 'removed';
 

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, Not } from 'typeorm';
-import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
-import { Janitor, sweepBy } from '../../platform/database/janitor.service.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { Problem } from '../../platform/http/problem.js';
+import { type Scope, scopeCondition } from '../../platform/auth/access/scope.js';
+import { Janitor, cleanupStep } from '../../platform/database/janitor.service.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { Problem } from '../../platform/http/reply/problem.js';
 import { AgentEntity } from './agent.entity.js';
 
 /** Where an agent stands: enough to lock its chain before anything of it is read. */
-export interface AgentPlace {
+export interface AgentRef {
   organizationId: string;
   id: string;
 }
@@ -23,25 +23,25 @@ export class AgentStore {
   }
 
   /** @throws Problem NOT_FOUND, also for an agent of another organization */
-  async place(scope: Scope, id: string): Promise<AgentPlace> {
+  async place(scope: Scope, id: string): Promise<AgentRef> {
     const within = scopeCondition(scope, { organization: 'a.organization_id', agent: 'a.id' }, 2);
     const [row] = (await this.dataSource.query(
       `select a.organization_id as "organizationId", a.id from agents a where a.id = $1 and a.status <> 'removed' and ${within.sql}`,
       [id, ...within.parameters],
-    )) as AgentPlace[];
+    )) as AgentRef[];
     if (!row) throw new Problem('NOT_FOUND', 'There is no such agent.');
     return row;
   }
 
   /** The agent as it stands under its head's lock. @throws Problem NOT_FOUND once it is removed */
-  async read(tx: Tx, { organizationId, id }: AgentPlace): Promise<AgentEntity> {
+  async read(tx: Tx, { organizationId, id }: AgentRef): Promise<AgentEntity> {
     const agent = await tx.manager.getRepository(AgentEntity).findOneBy({ organizationId, id, status: Not('removed' as const) });
     if (!agent) throw new Problem('NOT_FOUND', 'There is no such agent.');
     return agent;
   }
 
   /** Also one that is removed: its credentials learn that it is out of service. */
-  async readAny(tx: Tx, { organizationId, id }: AgentPlace): Promise<AgentEntity> {
+  async readAny(tx: Tx, { organizationId, id }: AgentRef): Promise<AgentEntity> {
     return tx.manager.getRepository(AgentEntity).findOneByOrFail({ organizationId, id });
   }
 
@@ -64,7 +64,7 @@ export class AgentStore {
   }
 
   /** Writes the agent as it is in another organization; what it could show in the old one for itself stays behind with nothing. */
-  async move(tx: Tx, { organizationId, id }: AgentPlace, moved: AgentEntity): Promise<void> {
+  async move(tx: Tx, { organizationId, id }: AgentRef, moved: AgentEntity): Promise<void> {
     await tx.manager.getRepository<object>(AgentEntity).update({ organizationId, id }, moved);
     await this.forgetTokens(tx, { organizationId, id });
   }
@@ -76,7 +76,7 @@ export class AgentStore {
   }
 
   /** Marks a token as refreshed after its end. @returns false when that was done before */
-  async spendToken(tx: Tx, { organizationId, id }: AgentPlace, tokenId: string, until: Date): Promise<boolean> {
+  async spendToken(tx: Tx, { organizationId, id }: AgentRef, tokenId: string, until: Date): Promise<boolean> {
     const rows = await tx.query(
       `insert into refreshed_tokens (organization_id, agent_id, jti, spent_until) values ($1, $2, $3, $4)
        on conflict do nothing returning jti`,
@@ -85,14 +85,14 @@ export class AgentStore {
     return rows.length > 0;
   }
 
-  private async forgetTokens(tx: Tx, { organizationId, id }: AgentPlace): Promise<void> {
+  private async forgetTokens(tx: Tx, { organizationId, id }: AgentRef): Promise<void> {
     await tx.query('delete from refreshed_tokens where organization_id = $1 and agent_id = $2', [organizationId, id]);
     await tx.query('delete from setup_tokens where organization_id = $1 and agent_id = $2', [organizationId, id]);
   }
 }
 
 /** A late token that can no longer be refreshed anyway need not be remembered. */
-const forgetSpentTokens = sweepBy(
+const forgetSpentTokens = cleanupStep(
   `delete from refreshed_tokens where (organization_id, agent_id, jti) in
      (select organization_id, agent_id, jti from refreshed_tokens where spent_until < clock_timestamp() limit $1)`,
 );

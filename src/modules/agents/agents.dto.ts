@@ -1,8 +1,8 @@
 import { RISK_LEVELS, type RiskLevel } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
-import { FreeObject, NestedList, OneOf, Text, TextList } from '../../platform/http/fields.js';
-import { PageQuery } from '../../platform/http/pagination.js';
-import { NewGrantDto } from './grants.dto.js';
+import { FreeObject, NestedList, OneOf, Text, TextList } from '../../platform/http/fields/fields.js';
+import { PageQuery } from '../../platform/http/fields/pagination.js';
+import { NewGrantDto } from './grants/grants.dto.js';
 
 const name = { max: 200, min: 1, singleLine: true, doc: 'Shown to reviewers. Need not be unique.', example: 'purchasing' } as const;
 const description = { max: 2_000, optional: true, doc: 'What the agent is for.' } as const;

@@ -4,31 +4,31 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { TeamsModule } from '../teams/teams.module.js';
-import { AgentTies } from './agent-ties.js';
-import { AgentTokenSource } from './agent-token.source.js';
-import { AgentTokens } from './agent-tokens.js';
+import { AgentAffiliation } from './agent-affiliation.js';
+import { AgentTokenSource } from './tokens/agent-token.source.js';
+import { AgentTokens } from './tokens/agent-tokens.js';
 import { AgentEntity } from './agent.entity.js';
 import { AgentStore } from './agent.store.js';
 import { AgentsController } from './agents.controller.js';
 import { AgentsQuery } from './agents.query.js';
 import { ChangeAgentService } from './change-agent.service.js';
-import { GrantCapabilityService } from './grant-capability.service.js';
-import { GrantToService } from './grant-to.service.js';
-import { GrantsController } from './grants.controller.js';
-import { GrantsQuery } from './grants.query.js';
+import { GrantCapabilityService } from './grants/grant-capability.service.js';
+import { GrantToService } from './grants/grant-to.service.js';
+import { GrantsController } from './grants/grants.controller.js';
+import { GrantsQuery } from './grants/grants.query.js';
 import { HighRiskRetention } from './high-risk-retention.js';
-import { IssueTokenService } from './issue-token.service.js';
-import { NodesController } from './nodes.controller.js';
+import { IssueTokenService } from './tokens/issue-token.service.js';
+import { NodesController } from './tokens/nodes.controller.js';
 import { AgentsPersonalData } from './personal-data.store.js';
 import { RegisterAgentService } from './register-agent.service.js';
-import { SetupNodeService } from './setup-node.service.js';
-import { SetupTokenStore } from './setup-token.store.js';
+import { SetupNodeService } from './tokens/setup-node.service.js';
+import { SetupTokenStore } from './tokens/setup-token.store.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([AgentEntity]), JwtModule.register({}), CapabilitiesModule, OrganizationsModule, TeamsModule],
   controllers: [AgentsController, GrantsController, NodesController],
   providers: [
-    AgentTokens, AgentTokenSource, AgentStore, AgentTies, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService,
+    AgentTokens, AgentTokenSource, AgentStore, AgentAffiliation, AgentsQuery, GrantsQuery, RegisterAgentService, ChangeAgentService,
     GrantCapabilityService, GrantToService, HighRiskRetention, IssueTokenService, SetupNodeService, SetupTokenStore, AgentsPersonalData,
   ],
   exports: [AgentStore, AgentsQuery, GrantCapabilityService],

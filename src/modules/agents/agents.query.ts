@@ -3,9 +3,9 @@ import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { RiskLevel } from '../../domain/gate/vocabulary.js';
 import type { JsonObject } from '../../domain/json.js';
-import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
-import { pageOf } from '../../platform/database/paged.js';
-import type { Page, PageRequest } from '../../platform/http/pagination.js';
+import { type Scope, scopeCondition } from '../../platform/auth/access/scope.js';
+import { pageOf } from '../../platform/database/statements/paged.js';
+import type { Page, PageRequest } from '../../platform/http/fields/pagination.js';
 import type { AgentStatus } from './agent.entity.js';
 
 export interface AgentRow {

@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { type AuditEvent } from '../../domain/audit/catalogue.js';
-import { agentChain } from '../../domain/audit/chain.js';
+import { type AuditEvent } from '../../domain/audit/catalogue/audit-events.js';
+import { agentChain } from '../../domain/audit/entry/chain.js';
 import type { RiskLevel } from '../../domain/gate/vocabulary.js';
-import type { Caller } from '../../platform/auth/principal.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { Problem } from '../../platform/http/problem.js';
-import type { Reply } from '../../platform/http/replies.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import type { Reply } from '../../platform/http/reply/replies.js';
 import { GrantStore } from '../capabilities/grant.store.js';
-import { AgentTies } from './agent-ties.js';
+import { AgentAffiliation } from './agent-affiliation.js';
 import type { AgentEntity } from './agent.entity.js';
 import { AgentStore } from './agent.store.js';
 import type { UpdateAgentDto } from './agents.dto.js';
 import { type AgentEnvelope, presentAgent } from './agents.presenter.js';
-import { raisedEpoch } from './issue-token.service.js';
+import { raisedEpoch } from './tokens/issue-token.service.js';
 
 type Change = { next: Partial<AgentEntity>; event: AuditEvent };
 type Decide = (tx: Tx, agent: AgentEntity) => Promise<Change>;
@@ -26,7 +26,7 @@ export class ChangeAgentService {
   constructor(
     private readonly work: UnitOfWork,
     private readonly agents: AgentStore,
-    private readonly ties: AgentTies,
+    private readonly ties: AgentAffiliation,
     private readonly grants: GrantStore,
   ) {}
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { ReadinessFacts, type ReadinessFact } from '../../platform/audit/readiness-facts.js';
-import { scopeOfEverything } from '../../platform/auth/scope.js';
+import { scopeOfEverything } from '../../platform/auth/access/scope.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import { LOGGER } from '../../platform/logging/token.js';
 import { AgentsQuery } from './agents.query.js';

@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { agentChain } from '../../domain/audit/chain.js';
+import { agentChain } from '../../domain/audit/entry/chain.js';
 import { newId } from '../../domain/ids.js';
-import type { Caller } from '../../platform/auth/principal.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { Problem } from '../../platform/http/problem.js';
-import type { Reply } from '../../platform/http/replies.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import type { Reply } from '../../platform/http/reply/replies.js';
 import { OrganizationsQuery } from '../organizations/organizations.query.js';
-import { AgentTies } from './agent-ties.js';
+import { AgentAffiliation } from './agent-affiliation.js';
 import type { AgentEntity } from './agent.entity.js';
 import { AgentStore } from './agent.store.js';
 import type { RegisterAgentDto } from './agents.dto.js';
 import { type RegistrationReply, presentAgent } from './agents.presenter.js';
-import { GrantCapabilityService } from './grant-capability.service.js';
-import { IssueTokenService } from './issue-token.service.js';
+import { GrantCapabilityService } from './grants/grant-capability.service.js';
+import { IssueTokenService } from './tokens/issue-token.service.js';
 
 /** Registers an agent: its row, its chain, its first grants and its first token, or nothing of it. */
 @Injectable()
@@ -21,7 +21,7 @@ export class RegisterAgentService {
     private readonly work: UnitOfWork,
     private readonly organizations: OrganizationsQuery,
     private readonly agents: AgentStore,
-    private readonly ties: AgentTies,
+    private readonly ties: AgentAffiliation,
     private readonly grants: GrantCapabilityService,
     private readonly tokens: IssueTokenService,
   ) {}

@@ -1,18 +1,18 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller } from '../../platform/auth/access.decorator.js';
-import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
-import { pageRequest } from '../../platform/http/pagination.js';
-import { PathParam } from '../../platform/http/path-param.js';
-import { assertPeriod } from '../../platform/http/period.js';
-import { Problem } from '../../platform/http/problem.js';
-import { QueryParams } from '../../platform/http/query-params.js';
-import { Replies } from '../../platform/http/replies.js';
+import { Access, Caller } from '../../platform/auth/access/access.decorator.js';
+import type { Caller as VerifiedCaller } from '../../platform/auth/access/principal.js';
+import { pageRequest } from '../../platform/http/fields/pagination.js';
+import { PathParam } from '../../platform/http/request/path-param.js';
+import { assertPeriod } from '../../platform/http/fields/period.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import { QueryParams } from '../../platform/http/request/query-params.js';
+import { Replies } from '../../platform/http/reply/replies.js';
 import { AuditListQuery, VerifyQuery } from './audit.dto.js';
 import { AuditEntryReply, AuditListReply, VerificationReply, presentEntry, presentVerification } from './audit.presenter.js';
-import { AuditQuery } from './audit.query.js';
-import { onlyOf } from './only-of.js';
-import { VerifyLogService } from './verify-log.service.js';
+import { AuditQuery } from './query/audit.query.js';
+import { onlyOf } from './query/own-entries-only.js';
+import { VerifyLogService } from './verification/verify-log.service.js';
 
 const DEFAULT_LIMIT = 50;
 

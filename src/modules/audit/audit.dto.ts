@@ -1,5 +1,5 @@
-import { OneOf, Text, Timestamp } from '../../platform/http/fields.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { OneOf, Text, Timestamp } from '../../platform/http/fields/fields.js';
+import { PageQuery } from '../../platform/http/fields/pagination.js';
 
 const OUTCOMES = ['success', 'failure', 'blocked', 'executed'] as const;
 

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { AuditQuery } from './audit.query.js';
+import { AuditQuery } from './query/audit.query.js';
 
 @Module({ providers: [AuditQuery], exports: [AuditQuery] })
 export class AuditModule {}

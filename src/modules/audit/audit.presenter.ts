@@ -1,10 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { BREAK_KINDS } from '../../domain/audit/breaks.js';
-import { readEntry } from '../../domain/audit/read-entry.js';
-import type { StoredEntry } from '../../domain/audit/stored-entry.js';
+import { FINDING_KINDS } from '../../domain/audit/integrity/findings.js';
+import { readEntry } from '../../domain/audit/entry/read-entry.js';
+import type { StoredEntry } from '../../domain/audit/entry/stored-entry.js';
 import type { JsonObject } from '../../domain/json.js';
 import { NOT_COMPARED } from './anchors/ask-anchors.js';
-import type { Verification } from './verification.js';
+import type { Verification } from './verification/verification-result.js';
 
 const FREE = { type: Object, additionalProperties: true } as const;
 
@@ -36,7 +36,7 @@ export class BreakReply {
   @ApiProperty() chain!: string;
   @ApiProperty({ type: 'integer' }) position!: number;
   @ApiProperty({ type: String, nullable: true, description: 'Null where the entry is gone.' }) entryId!: string | null;
-  @ApiProperty({ enum: BREAK_KINDS }) kind!: string;
+  @ApiProperty({ enum: FINDING_KINDS }) kind!: string;
   @ApiProperty({ description: 'What is wrong, for people.' }) detail!: string;
 }
 

@@ -2,10 +2,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Role } from '../../domain/access/access.js';
 import { lowerOf } from '../../domain/access/rank.js';
 import { foldPerson, type Membership, type Person } from '../../domain/hitl/duties.js';
-import type { UserPrincipal } from '../../platform/auth/principal.js';
+import type { UserPrincipal } from '../../platform/auth/access/principal.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { joinSaid } from '../sign-in/seams/said-by-provider.query.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { joinProviderClaims } from '../sign-in/ports/provider-claims.query.js';
 
 /** For whose agents, and since when, somebody decides. */
 export interface DeciderWanted {
@@ -21,7 +21,7 @@ export interface DeciderWanted {
 }
 
 /** Somebody who decides, and how they stand to a request. */
-export interface Standing {
+export interface DeciderContext {
   person: Person;
   /** Nobody else could have decided since the request was made. */
   hasSingleUser: boolean;
@@ -66,7 +66,7 @@ const PERSON = `
     array(select t.team_id from team_members t where t.organization_id = $1 and t.user_id = u.id
       and ($5::timestamptz is null or t.since < $5)) as teams
   from users u left join team_members m on m.organization_id = $1 and m.team_id = $2 and m.user_id = u.id
-  ${joinSaid('u', '$6')}`;
+  ${joinProviderClaims('u', '$6')}`;
 
 const ONE = `${PERSON} where u.organization_id = $7 and u.id = $8`;
 
@@ -97,7 +97,7 @@ export class DeciderQuery {
   constructor(@Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'oidcIssuer'>) {}
 
   /** Who comes with claims of the identity provider decides as what they let them be, since they have let them. */
-  async read(tx: Tx, { userId, organizationId: home, ...shown }: UserPrincipal, wanted: DeciderWanted): Promise<Standing> {
+  async read(tx: Tx, { userId, organizationId: home, ...shown }: UserPrincipal, wanted: DeciderWanted): Promise<DeciderContext> {
     // The unit of work has just found this account alive, and rows of people are never deleted.
     const [row] = await tx.query<Row>(ONE, [...this.parametersOf(wanted), home, userId]);
     const { role, claimedSince, credential } = shown;
@@ -107,7 +107,7 @@ export class DeciderQuery {
   }
 
   /** Of several users: those whose account is open and reaches here, with the rights of now; by their ids. */
-  async readAll(tx: Tx, userIds: readonly string[], wanted: DeciderWanted): Promise<Map<string, Standing>> {
+  async readAll(tx: Tx, userIds: readonly string[], wanted: DeciderWanted): Promise<Map<string, DeciderContext>> {
     const rows = await tx.query<Row>(THOSE_WHO_STILL_DECIDE, [...this.parametersOf(wanted), userIds]);
     return new Map(rows.map((row) => [row.id, standingOf(row)]));
   }
@@ -133,7 +133,7 @@ export class DeciderQuery {
   }
 }
 
-function standingOf(row: Row, keySince?: Date): Standing {
+function standingOf(row: Row, keySince?: Date): DeciderContext {
   const person: Person = {
     kind: 'person',
     userId: row.id,

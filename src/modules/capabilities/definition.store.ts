@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
 import { CapabilityDefinitionEntity } from './capability-definition.entity.js';
 import { type Definition, allDefinitions, definitionFrom } from './definition.js';
 

@@ -1,4 +1,4 @@
-import { shownJson, shownTime } from '../../domain/audit/shown-values.js';
+import { decodeJson, decodeTime } from '../../domain/audit/integrity/row-decoding.js';
 import type { JsonValue } from '../../domain/json.js';
 import { pageOf, recordRows } from '../../platform/audit/record-rows.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
@@ -39,9 +39,9 @@ export const grantRecords: RecordKeeper = {
       status: isRevoked ? 'revoked' : 'granted',
       members: {
         ...terms,
-        expiresAt: shownTime(expiresAt),
-        conditions: shownJson(terms.conditions), limits: shownJson(terms.limits), quorum: shownJson(terms.quorum),
-        reminders: shownJson(terms.reminders),
+        expiresAt: decodeTime(expiresAt),
+        conditions: decodeJson(terms.conditions), limits: decodeJson(terms.limits), quorum: decodeJson(terms.quorum),
+        reminders: decodeJson(terms.reminders),
       },
     })),
 };

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { type Limit, type LimitPeriod, measureOf, type Use } from '../../domain/gate/limits.js';
-import { Janitor, sweepBy } from '../../platform/database/janitor.service.js';
-import type { NamedStatement } from '../../platform/database/named-statement.js';
-import { Statements } from '../../platform/database/statements.js';
-import { textArray } from '../../platform/database/text-array.js';
-import type { Tx } from '../../platform/database/tx.js';
+import { Janitor, cleanupStep } from '../../platform/database/janitor.service.js';
+import type { NamedStatement } from '../../platform/database/statements/named-statement.js';
+import { Statements } from '../../platform/database/statements/statements.js';
+import { textArray } from '../../platform/database/statements/text-array.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
 
 /** Whose limits are compared. `without` leaves an execution's own share out: it is there already. */
 export interface UsageWanted {
@@ -141,7 +141,7 @@ export class GrantUsageStore {
 
   /** Begins with the share that it has: its grant counts nothing any more, so there is nothing to count it anew by. */
   keep(tx: Tx, organizationId: string, executionId: string): void {
-    tx.send('update grant_uses set waiting = false where organization_id = $1 and execution_id = $2', [organizationId, executionId]);
+    tx.queue('update grant_uses set waiting = false where organization_id = $1 and execution_id = $2', [organizationId, executionId]);
   }
 
   /**
@@ -213,7 +213,7 @@ function usagesFrom(wanted: readonly UsageWanted[], rows: readonly Row[]): Usage
   });
 }
 
-const forgetOldUses = sweepBy(
+const forgetOldUses = cleanupStep(
   `delete from grant_uses where (organization_id, execution_id, grant_id, measure) in
      (select organization_id, execution_id, grant_id, measure from grant_uses
       where not waiting and used_at < clock_timestamp() - make_interval(days => $2) limit $1)`,

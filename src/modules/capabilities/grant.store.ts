@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource, IsNull } from 'typeorm';
-import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
-import type { Tx } from '../../platform/database/tx.js';
+import { type Scope, scopeCondition } from '../../platform/auth/access/scope.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
 import { GrantEntity } from './grant.entity.js';
 
 const ALIVE = 'g.revoked_at is null and (g.expires_at is null or g.expires_at > clock_timestamp())';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { organizationChain, platformChain } from '../../domain/audit/chain.js';
+import { organizationChain, platformChain } from '../../domain/audit/entry/chain.js';
 import { newId } from '../../domain/ids.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { Problem } from '../../platform/http/problem.js';
-import type { Reply } from '../../platform/http/replies.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import type { Reply } from '../../platform/http/reply/replies.js';
 import { MakeOrganization } from '../organizations/make-organization.js';
 import { type Tenant, TenantStore } from '../organizations/tenant.store.js';
 import type { MakeTenantDto, SubscriptionDto, UpdateTenantDto } from './tenants.dto.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { ShownCredentials } from '../../platform/auth/bearer.js';
-import { ABSENT, type CredentialSource, CredentialSources, type Presented } from '../../platform/auth/credential-source.js';
-import { InternalKey } from '../../platform/auth/internal-key.js';
-import type { Principal } from '../../platform/auth/principal.js';
-import { scopeOfEverything } from '../../platform/auth/scope.js';
+import type { PresentedCredentials } from '../../platform/auth/credentials/bearer.js';
+import { ABSENT, type CredentialSource, CredentialSources, type Presented } from '../../platform/auth/credentials/credential-source.js';
+import { InternalKey } from '../../platform/auth/credentials/internal-key.js';
+import type { Principal } from '../../platform/auth/access/principal.js';
+import { scopeOfEverything } from '../../platform/auth/access/scope.js';
 
 const VERIFIED: Presented = {
   kind: 'verified', caller: { principal: { kind: 'internal' }, scope: scopeOfEverything(), actorId: 'internal' }, fresh: true,
@@ -21,7 +21,7 @@ export class InternalKeySource implements CredentialSource {
     sources.register(this);
   }
 
-  present({ bearer }: ShownCredentials): Presented {
+  present({ bearer }: PresentedCredentials): Presented {
     return bearer !== undefined && this.key.is(bearer) ? VERIFIED : ABSENT;
   }
 

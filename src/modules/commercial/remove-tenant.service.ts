@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { organizationChain, platformChain } from '../../domain/audit/chain.js';
+import { organizationChain, platformChain } from '../../domain/audit/entry/chain.js';
 import { newId } from '../../domain/ids.js';
-import { recordsNothing } from '../../platform/auth/call-context.js';
-import type { Caller } from '../../platform/auth/principal.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { Problem } from '../../platform/http/problem.js';
-import { type Reply, reply } from '../../platform/http/replies.js';
-import { CloseAccount } from '../organizations/close-account.js';
+import { recordsNothing } from '../../platform/auth/access/call-context.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import { type Reply, reply } from '../../platform/http/reply/replies.js';
+import { CloseAccount } from '../organizations/users/close-account.js';
 import { sharedChange } from '../organizations/shared-change.js';
-import { StopStore } from '../organizations/stop.store.js';
+import { StopStore } from '../organizations/stops/stop.store.js';
 import { TenantStore } from '../organizations/tenant.store.js';
-import { UserStore } from '../organizations/user.store.js';
+import { UserStore } from '../organizations/users/user.store.js';
 
 const REASON = 'The tenant was deleted.';
 /** Accounts that one unit of work closes: decisions and people of the organization wait no longer than that takes. */

@@ -1,5 +1,5 @@
 import type { Tier } from '../../domain/access/tiers.js';
-import type { RunStatement } from '../../platform/auth/credential-source.js';
+import type { RunStatement } from '../../platform/auth/credentials/credential-source.js';
 
 /** A tenant as its limits know it. */
 export interface SubscribedTenant {
@@ -24,7 +24,7 @@ export async function tenantOf(run: RunStatement, organizationId: string): Promi
  *
  * @param counting whether something of the tenant is counted: then one at a time
  */
-export async function heldTenant(run: RunStatement, organizationId: string, counting: boolean): Promise<SubscribedTenant | undefined> {
+export async function lockedTenant(run: RunStatement, organizationId: string, counting: boolean): Promise<SubscribedTenant | undefined> {
   const held = `${OF_ORGANIZATION} for ${counting ? 'no key update' : 'share'} of t`;
   return (await run(held, [organizationId]))[0] as SubscribedTenant | undefined;
 }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { effectiveTier, type Feature, requiredFor, type Tier } from '../../domain/access/tiers.js';
-import type { RunStatement } from '../../platform/auth/credential-source.js';
-import type { Caller } from '../../platform/auth/principal.js';
+import type { RunStatement } from '../../platform/auth/credentials/credential-source.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
 import { Entitlements, type EntitlementSource } from '../../platform/commerce/entitlements.js';
-import { Problem } from '../../platform/http/problem.js';
-import { countOrganizations, countUsers, heldTenant } from './subscription.query.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import { countOrganizations, countUsers, lockedTenant } from './subscription.query.js';
 
 type Count = (run: RunStatement, tenantId: string) => Promise<number>;
 
@@ -24,7 +24,7 @@ export class TenantEntitlements implements EntitlementSource {
   /** @throws Problem FORBIDDEN where the tenant has been deleted: nothing new comes to it */
   async missing(run: RunStatement, organizationId: string, feature: Feature, caller?: Caller): Promise<Tier | undefined> {
     const count = COUNTS[feature];
-    const tenant = await heldTenant(run, organizationId, count !== undefined);
+    const tenant = await lockedTenant(run, organizationId, count !== undefined);
     if (tenant === undefined) return undefined;
     // Its log can still be taken along.
     if (tenant.isDeleted && feature !== 'bulk_export') {

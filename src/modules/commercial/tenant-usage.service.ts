@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../platform/auth/principal.js';
-import { invalid } from '../../platform/http/read-members.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
+import { invalid } from '../../platform/http/fields/read-members.js';
 import type { UsageQueryDto } from './tenants.dto.js';
 import { presentUsage, type UsageEnvelope } from './tenants.presenter.js';
 import { TenantsQuery } from './tenants.query.js';

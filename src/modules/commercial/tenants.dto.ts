@@ -1,6 +1,6 @@
 import { TIERS, type Tier } from '../../domain/access/tiers.js';
-import { Flag, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { Flag, OneOf, Text, Timestamp } from '../../platform/http/fields/fields.js';
+import { PageQuery } from '../../platform/http/fields/pagination.js';
 
 const name = { min: 1, max: 200, singleLine: true, doc: 'Shown to people; its first organization is called the same.', example: 'Acme' };
 

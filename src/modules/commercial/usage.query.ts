@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { firstIdAt } from '../../domain/ids.js';
-import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
+import { type Scope, scopeCondition } from '../../platform/auth/access/scope.js';
 
 export interface UsageCounts {
   readonly users: number;

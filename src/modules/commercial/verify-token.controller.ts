@@ -1,8 +1,8 @@
 import { Controller, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access } from '../../platform/auth/access.decorator.js';
-import { JsonBody } from '../../platform/http/json-body.js';
-import { Replies } from '../../platform/http/replies.js';
+import { Access } from '../../platform/auth/access/access.decorator.js';
+import { JsonBody } from '../../platform/http/request/json-body.js';
+import { Replies } from '../../platform/http/reply/replies.js';
 import { VerifyTokenDto } from './tenants.dto.js';
 import { VerifyTokenReply } from './verify-token.presenter.js';
 import { VerifyTokenService } from './verify-token.service.js';

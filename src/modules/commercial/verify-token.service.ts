@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { effectiveTier } from '../../domain/access/tiers.js';
-import { recordsNothing } from '../../platform/auth/call-context.js';
-import { StatementsOnPool } from '../../platform/database/statements-on-pool.js';
-import type { Problem } from '../../platform/http/problem.js';
-import { invalid } from '../../platform/http/read-members.js';
-import { type ProviderAccount, ProviderAccounts } from '../sign-in/seams/provider-accounts.js';
-import { ProviderClient } from '../sign-in/seams/provider-client.js';
+import { recordsNothing } from '../../platform/auth/access/call-context.js';
+import { StatementsOnPool } from '../../platform/database/statements/statements-on-pool.js';
+import type { Problem } from '../../platform/http/reply/problem.js';
+import { invalid } from '../../platform/http/fields/read-members.js';
+import { type ProviderAccount, ProviderAccounts } from '../sign-in/ports/provider-accounts.js';
+import { ProviderClient } from '../sign-in/ports/provider-client.js';
 import { tenantOf } from './subscription.query.js';
 import type { VerifiedClaims } from './verify-token.presenter.js';
 

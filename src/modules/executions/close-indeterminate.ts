@@ -1,5 +1,5 @@
-import { agentChain } from '../../domain/audit/chain.js';
-import type { Tx } from '../../platform/database/tx.js';
+import { agentChain } from '../../domain/audit/entry/chain.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
 import { notify } from '../../platform/outbox/effects.js';
 import type { ExecutionEntity } from './execution.entity.js';
 import type { ExecutionStore } from './execution.store.js';

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { blankOldRows } from '../../platform/audit/blank-old-rows.js';
 import { EndedRecordKeepers, type EndedRecords, type RecordKey } from '../../platform/audit/ended-records.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
 
 /** What executions were asked to do and what came of them, once they have ended and their time is over. */
 @Injectable()

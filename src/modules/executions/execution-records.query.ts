@@ -1,10 +1,10 @@
-import type { RecordGap } from '../../domain/audit/judging/record-gaps.js';
-import { canonical } from '../../domain/audit/judging/shown-text.js';
-import { outputSummary } from '../../domain/audit/output-summary.js';
-import { UNASKED } from '../../domain/audit/record-row.js';
-import { shownText } from '../../domain/audit/shown-values.js';
-import { ERASED } from '../../domain/audit/read-entry.js';
-import type { RecordRow, ShownTexts } from '../../domain/audit/record-row.js';
+import type { RecordGap } from '../../domain/audit/completeness/superseded/record-gaps.js';
+import { canonical } from '../../domain/audit/completeness/superseded/shown-text.js';
+import { outputSummary } from '../../domain/audit/entry/output-summary.js';
+import { UNASKED } from '../../domain/audit/completeness/record-row.js';
+import { decodeText } from '../../domain/audit/integrity/row-decoding.js';
+import { ERASED } from '../../domain/audit/entry/read-entry.js';
+import type { RecordRow, ShownTexts } from '../../domain/audit/completeness/record-row.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
 import { longColumns, longColumnsOf, measured, pageOf, recordRows, streamedRows } from '../../platform/audit/record-rows.js';
@@ -100,10 +100,10 @@ function recordOf(row: Row): RecordRow {
     organizationId, id, agentId, capability, status, odd: oddIn(row),
     members: {
       reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, mode, durationMs, entryId,
-      reported: report ? shownText(report['outcome']) : null,
+      reported: report ? decodeText(report['outcome']) : null,
       reportedMs: durationOf(report),
-      settled: settlement ? shownText(settlement['outcome']) : null,
-      settledBy: settlement ? shownText(settlement['by']) : null,
+      settled: settlement ? decodeText(settlement['outcome']) : null,
+      settledBy: settlement ? decodeText(settlement['by']) : null,
     },
     texts: textsOf(row),
   };
@@ -114,7 +114,7 @@ function textsOf(row: Pick<Row, keyof typeof LONG>): NonNullable<RecordRow['text
   return {
     own: ownTexts(row),
     ...(report ? { report: { output: member(report, 'output'), error: member(report, 'error') } } : {}),
-    ...(settlement ? { settlement: { note: shownText(settlement['note']) } } : {}),
+    ...(settlement ? { settlement: { note: decodeText(settlement['note']) } } : {}),
   };
 }
 
@@ -125,7 +125,7 @@ function ownTexts({ input, context, action, reasons, output, error, edit: edited
     output: output === null || output.includes(ERASED) ? output : outputSummary(output),
     error: error === null ? null : canonical(error),
     diff: edit ? canonical(edit['diff']) : null,
-    editor: edit ? shownText(edit['by']) : null,
+    editor: edit ? decodeText(edit['by']) : null,
   };
 }
 

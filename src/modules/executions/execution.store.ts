@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
-import { Statements } from '../../platform/database/statements.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { Problem } from '../../platform/http/problem.js';
+import { type Scope, scopeCondition } from '../../platform/auth/access/scope.js';
+import { Statements } from '../../platform/database/statements/statements.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { Problem } from '../../platform/http/reply/problem.js';
 import { EXECUTION_COLUMNS } from './execution-columns.js';
 import { ExecutionEntity, type ExecutionStatus } from './execution.entity.js';
 
-export interface ExecutionPlace {
+export interface ExecutionRef {
   organizationId: string;
   agentId: string;
   id: string;
@@ -33,9 +33,9 @@ export class ExecutionStore {
   ) {}
 
   /** @throws Problem NOT_FOUND */
-  async place(scope: Scope, id: string): Promise<ExecutionPlace> {
+  async place(scope: Scope, id: string): Promise<ExecutionRef> {
     const within = scopeCondition(scope, { organization: 'e.organization_id', agent: 'e.agent_id' }, 2);
-    const [row] = await this.statements.byKey<ExecutionPlace>(
+    const [row] = await this.statements.byKey<ExecutionRef>(
       `select e.organization_id as "organizationId", e.agent_id as "agentId", e.id from executions e
        where e.id = $1 and e.organization_id in (select id from organizations) and ${within.sql}`,
       [id, ...within.parameters],
@@ -45,7 +45,7 @@ export class ExecutionStore {
   }
 
   /** The row, locked until this work ends. */
-  async read(tx: Tx, { organizationId, id }: Pick<ExecutionPlace, 'organizationId' | 'id'>): Promise<ExecutionEntity> {
+  async read(tx: Tx, { organizationId, id }: Pick<ExecutionRef, 'organizationId' | 'id'>): Promise<ExecutionEntity> {
     const [execution] = await tx.query<ExecutionEntity & Record<string, unknown>>(
       `select ${EXECUTION_COLUMNS} from executions e where e.organization_id = $1 and e.id = $2 for update of e`, [organizationId, id],
     );
@@ -73,7 +73,7 @@ export class ExecutionStore {
    */
   async edit(
     tx: Tx,
-    { organizationId, id }: Pick<ExecutionPlace, 'organizationId' | 'id'>,
+    { organizationId, id }: Pick<ExecutionRef, 'organizationId' | 'id'>,
     edited: Pick<ExecutionEntity, 'input' | 'edit'> & Partial<Pick<ExecutionEntity, 'effectiveMode'>>,
   ): Promise<void> {
     const result = await tx.manager
@@ -90,7 +90,7 @@ export class ExecutionStore {
    */
   begin(tx: Tx, read: ExecutionEntity, next: ExecutionStart, leaseSeconds: number): number {
     const { organizationId, id, status, fence } = read;
-    tx.insist(
+    tx.assertRowCount(
       `update executions set status = 'running', fence = fence + 1, runtime = $5, grant_id = $6, grant_version = $7,
          started_at = coalesce(started_at, statement_timestamp()), lease_until = clock_timestamp() + make_interval(secs => $8)
        where organization_id = $1 and id = $2 and status = $3 and fence = $4 returning id`,
@@ -138,11 +138,11 @@ export class ExecutionStore {
   }
 
   /** Executions that a crash left behind: their lease is over. */
-  async abandoned(limit: number): Promise<ExecutionPlace[]> {
+  async abandoned(limit: number): Promise<ExecutionRef[]> {
     return (await this.dataSource.query(
       `select e.organization_id as "organizationId", e.agent_id as "agentId", e.id from executions e
        where e.status = 'running' and e.lease_until < statement_timestamp() order by e.lease_until limit $1`,
       [limit],
-    )) as ExecutionPlace[];
+    )) as ExecutionRef[];
   }
 }

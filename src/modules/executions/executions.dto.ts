@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../domain/json.js';
-import { FreeValue, Integer, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { FreeValue, Integer, OneOf, Text, Timestamp } from '../../platform/http/fields/fields.js';
+import { PageQuery } from '../../platform/http/fields/pagination.js';
 import { EXECUTION_STATUSES } from './execution.entity.js';
 
 export class ExecutionListQuery extends PageQuery {

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { HITL_MODES } from '../../domain/gate/vocabulary.js';
 import { type JsonObject, type JsonValue, shownJson } from '../../domain/json.js';
-import { ANY_JSON } from '../../platform/http/any-json.js';
+import { ANY_JSON } from '../../platform/http/fields/any-json.js';
 import { EXECUTION_STATUSES, type ExecutionEntity, type ExecutionError } from './execution.entity.js';
 
 export class ReasonReply {

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { EDIT, ERROR, REASONS, REPORT, SETTLEMENT } from '../../domain/audit/erase-parts.js';
+import { EDIT, ERROR, REASONS, REPORT, SETTLEMENT } from '../../domain/audit/erasure/erase-json-parts.js';
 import type { JsonObject } from '../../domain/json.js';
 import {
   type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
-} from '../../platform/audit/personal-data.js';
-import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
-import { type FoundPerson, rowsAbout, stretchesOf } from '../../platform/audit/personal-records.js';
-import { classesOf, code, digest, free, id, partly, type PersonalRow } from '../../platform/audit/personal-table.js';
-import type { Tx } from '../../platform/database/tx.js';
+} from '../../platform/audit/personal-data/personal-data-holders.js';
+import { type Erasable, PersonalRows } from '../../platform/audit/personal-data/personal-rows.store.js';
+import { type FoundPerson, rowsAbout, stretchesOf } from '../../platform/audit/personal-data/personal-records.js';
+import { classesOf, code, digest, free, id, partly, type PersonalRow } from '../../platform/audit/personal-data/personal-table.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
 
 /** None where somebody has put half of a character, or a NUL, into it: the database itself cannot take that apart. */
 const READABLE_SETTLEMENT = String.raw`case when e.settlement::text !~* '\\u(0000|d[89a-f])' then e.settlement end`;

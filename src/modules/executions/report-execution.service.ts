@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { agentChain } from '../../domain/audit/chain.js';
+import { agentChain } from '../../domain/audit/entry/chain.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
-import type { Caller } from '../../platform/auth/principal.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { Problem } from '../../platform/http/problem.js';
-import type { Reply } from '../../platform/http/replies.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import type { Reply } from '../../platform/http/reply/replies.js';
 import type { ExecutionEntity } from './execution.entity.js';
 import { ExecutionStore } from './execution.store.js';
 import type { ReportDto, SettleDto } from './executions.dto.js';

@@ -1,18 +1,18 @@
 import { Controller, Post, Req } from '@nestjs/common';
 import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request } from 'express';
-import { Access, Caller } from '../../platform/auth/access.decorator.js';
-import { CallerCheck } from '../../platform/auth/caller-check.js';
-import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
-import { parsedBody } from '../../platform/http/body-reader.js';
-import { Idempotent } from '../../platform/http/idempotent.js';
-import { QueryParams } from '../../platform/http/query-params.js';
-import { Replies } from '../../platform/http/replies.js';
+import { Access, Caller } from '../../platform/auth/access/access.decorator.js';
+import { CallerCheck } from '../../platform/auth/credentials/caller-check.js';
+import type { Caller as VerifiedCaller } from '../../platform/auth/access/principal.js';
+import { parsedBody } from '../../platform/http/request/body-reader.js';
+import { Idempotent } from '../../platform/http/request/idempotent.js';
+import { QueryParams } from '../../platform/http/request/query-params.js';
+import { Replies } from '../../platform/http/reply/replies.js';
 import { WaitQuery } from '../executions/executions.dto.js';
 import { CreateRequestDto } from '../hitl/hitl.dto.js';
 import { RequestEnvelope } from '../hitl/hitl.presenter.js';
-import { type ExecuteCall, readExecuteCall } from './execute-call.js';
-import { GateAnswers } from './gate-answers.service.js';
+import { type ExecuteCall, readExecuteCall } from './admission/execute-call.js';
+import { GateService } from './gate.service.js';
 import { ExecuteDto, GateReply } from './gate.dto.js';
 
 const GATE_CODES = [
@@ -24,7 +24,7 @@ const GATE_CODES = [
 @Controller('api/v1')
 export class GateController {
   constructor(
-    private readonly answers: GateAnswers,
+    private readonly answers: GateService,
     private readonly callers: CallerCheck,
   ) {}
 

@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { HITL_MODES } from '../../domain/gate/vocabulary.js';
 import type { JsonObject, JsonValue } from '../../domain/json.js';
-import { ANY_JSON } from '../../platform/http/any-json.js';
-import { Flag, FreeObject, Text } from '../../platform/http/fields.js';
+import { ANY_JSON } from '../../platform/http/fields/any-json.js';
+import { Flag, FreeObject, Text } from '../../platform/http/fields/fields.js';
 import { EditReply, ErrorReply, ReasonReply } from '../executions/executions.presenter.js';
 
 /** As the documentation shows it; `readExecuteCall` reads it. */

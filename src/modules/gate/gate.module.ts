@@ -6,19 +6,19 @@ import { AgentsModule } from '../agents/agents.module.js';
 import { AuthorityModule } from '../authority/authority.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
 import { HitlModule } from '../hitl/hitl.module.js';
-import { AdmissionBatch } from './admission-batch.service.js';
-import { AdmissionService } from './admission.service.js';
-import { BeginApprovedService } from './begin-approved.service.js';
-import { CloseExecutionService } from './close-execution.service.js';
-import { ExecutionWorker } from './execution-worker.service.js';
-import { GateAnswers } from './gate-answers.service.js';
+import { AdmissionBatch } from './admission/admission-batch.service.js';
+import { AdmissionService } from './admission/admission.service.js';
+import { BeginApprovedService } from './execution/begin-approved.service.js';
+import { CloseExecutionService } from './execution/close-execution.service.js';
+import { ExecutionWorker } from './execution/execution-worker.service.js';
+import { GateService } from './gate.service.js';
 import { GateController } from './gate.controller.js';
-import { RecoverExecutionsService } from './recover-executions.service.js';
-import { RunExecutionService } from './run-execution.service.js';
+import { RecoverExecutionsService } from './execution/recover-executions.service.js';
+import { RunExecutionService } from './execution/run-execution.service.js';
 import { HttpConnectorRuntime } from './runtimes/http-connector.runtime.js';
 import { RuntimeSelection } from './runtimes/runtime-selection.js';
 import { WebhookRuntime } from './runtimes/webhook.runtime.js';
-import { UnknownCommits } from './unknown-commits.query.js';
+import { UnknownCommits } from './admission/unknown-commits.query.js';
 
 const runtimeSelection = {
   provide: RuntimeSelection,
@@ -34,7 +34,7 @@ const runtimeSelection = {
   imports: [AgentsModule, AuthorityModule, ExecutionsModule, HitlModule],
   controllers: [GateController],
   providers: [
-    runtimeSelection, AdmissionBatch, AdmissionService, BeginApprovedService, CloseExecutionService, ExecutionWorker, GateAnswers,
+    runtimeSelection, AdmissionBatch, AdmissionService, BeginApprovedService, CloseExecutionService, ExecutionWorker, GateService,
     RecoverExecutionsService, RunExecutionService, UnknownCommits,
   ],
 })

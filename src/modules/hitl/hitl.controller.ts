@@ -1,20 +1,20 @@
 import { Controller, Get, Header, Post } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { TIMEOUT_ACTIONS } from '../../domain/gate/vocabulary.js';
-import { Access, Caller } from '../../platform/auth/access.decorator.js';
-import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
-import { Idempotent, IdempotentItems } from '../../platform/http/idempotent.js';
-import { JsonBody } from '../../platform/http/json-body.js';
-import { pageRequest } from '../../platform/http/pagination.js';
-import { PathParam } from '../../platform/http/path-param.js';
-import { QueryParams } from '../../platform/http/query-params.js';
-import { Replies, reply } from '../../platform/http/replies.js';
-import { BatchDto, BatchReply } from './batch.dto.js';
-import { DecideBatchService } from './decide-batch.service.js';
+import { Access, Caller } from '../../platform/auth/access/access.decorator.js';
+import type { Caller as VerifiedCaller } from '../../platform/auth/access/principal.js';
+import { Idempotent, IdempotentItems } from '../../platform/http/request/idempotent.js';
+import { JsonBody } from '../../platform/http/request/json-body.js';
+import { pageRequest } from '../../platform/http/fields/pagination.js';
+import { PathParam } from '../../platform/http/request/path-param.js';
+import { QueryParams } from '../../platform/http/request/query-params.js';
+import { Replies, reply } from '../../platform/http/reply/replies.js';
+import { BatchDto, BatchReply } from './decisions/decide-batch.dto.js';
+import { DecideBatchService } from './decisions/decide-batch.service.js';
 import { ApprovalDto, DecisionDto, EscalationDto, FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { RequestEnvelope, RequestListReply, RequestReply, RequestSnakeReply } from './hitl.presenter.js';
-import { ExpireRequestsService } from './expire-requests.service.js';
-import { HitlDesk } from './hitl-desk.service.js';
+import { ExpireRequestsService } from './expiry/expire-requests.service.js';
+import { HitlService } from './hitl.service.js';
 
 const DECISION_CODES = [
   'HITL_ALREADY_DECIDED', 'HITL_EXPIRED', 'HITL_DIGEST_MISMATCH', 'NOT_EXECUTABLE', 'IDEMPOTENCY_IN_FLIGHT', 'IDEMPOTENCY_KEY_REUSED',
@@ -41,7 +41,7 @@ class SweptReply {
 @Controller('api/v1/hitl')
 export class HitlController {
   constructor(
-    private readonly desk: HitlDesk,
+    private readonly desk: HitlService,
     private readonly expiry: ExpireRequestsService,
     private readonly batches: DecideBatchService,
   ) {}

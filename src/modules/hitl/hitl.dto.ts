@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../domain/json.js';
 import { HITL_STATUSES } from '../../domain/hitl/transition.js';
-import { Flag, FreeObject, Integer, OneOf, Text, Timestamp } from '../../platform/http/fields.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { Flag, FreeObject, Integer, OneOf, Text, Timestamp } from '../../platform/http/fields/fields.js';
+import { PageQuery } from '../../platform/http/fields/pagination.js';
 
 export const DIGEST = /^[0-9a-f]{64}$/;
 

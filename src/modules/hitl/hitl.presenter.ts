@@ -4,10 +4,10 @@ import type { Quorum } from '../../domain/hitl/quorum.js';
 import type { Reminder } from '../../domain/hitl/reminders.js';
 import { HITL_STATUSES } from '../../domain/hitl/transition.js';
 import { type JsonObject, type JsonValue, shownJson } from '../../domain/json.js';
-import { ANY_JSON } from '../../platform/http/any-json.js';
+import { ANY_JSON } from '../../platform/http/fields/any-json.js';
 import { EditReply, ErrorReply } from '../executions/executions.presenter.js';
 import type { ExecutionError } from '../executions/execution.entity.js';
-import type { RequestRow } from './hitl-requests.query.js';
+import type { RequestRow } from './requests/hitl-requests.query.js';
 
 const CLAIMED = 'For whom the agent says that it acts: a claim of its own.';
 const BROKEN = 'It was approved though separation of duties or a quorum barred it.';

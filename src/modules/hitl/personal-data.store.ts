@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { agentChain } from '../../domain/audit/chain.js';
-import { DIFF, REASONS } from '../../domain/audit/erase-parts.js';
+import { agentChain } from '../../domain/audit/entry/chain.js';
+import { DIFF, REASONS } from '../../domain/audit/erasure/erase-json-parts.js';
 import { type HitlStatus, isOpen } from '../../domain/hitl/transition.js';
 import type { JsonObject } from '../../domain/json.js';
 import {
   type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
-} from '../../platform/audit/personal-data.js';
-import { type Erasable, PersonalRows, type Touched } from '../../platform/audit/personal-rows.store.js';
-import { type FoundPerson, listAbout, rowsAbout, stretchesOf } from '../../platform/audit/personal-records.js';
-import { classesOf, code, digest, free, id, partly, type PersonalRow, secret } from '../../platform/audit/personal-table.js';
-import type { Tx } from '../../platform/database/tx.js';
+} from '../../platform/audit/personal-data/personal-data-holders.js';
+import { type Erasable, PersonalRows, type Touched } from '../../platform/audit/personal-data/personal-rows.store.js';
+import { type FoundPerson, listAbout, rowsAbout, stretchesOf } from '../../platform/audit/personal-data/personal-records.js';
+import { classesOf, code, digest, free, id, partly, type PersonalRow, secret } from '../../platform/audit/personal-data/personal-table.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
 import { ExecutionsPersonalData } from '../executions/personal-data.store.js';
-import { CancelErasedService } from './cancel-erased.service.js';
+import { CancelErasedService } from './requests/cancel-erased.service.js';
 
 /** What an approved action runs with, or was approved for. */
 const RUNS_WITH = ['input', 'context', 'action', 'edit_diff', 'requested_input', 'initiators'];

@@ -1,11 +1,11 @@
 import { Controller, Delete, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller } from '../../platform/auth/access.decorator.js';
-import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
-import { Idempotent } from '../../platform/http/idempotent.js';
-import { JsonBody } from '../../platform/http/json-body.js';
-import { PathParam } from '../../platform/http/path-param.js';
-import { Replies } from '../../platform/http/replies.js';
+import { Access, Caller } from '../../platform/auth/access/access.decorator.js';
+import type { Caller as VerifiedCaller } from '../../platform/auth/access/principal.js';
+import { Idempotent } from '../../platform/http/request/idempotent.js';
+import { JsonBody } from '../../platform/http/request/json-body.js';
+import { PathParam } from '../../platform/http/request/path-param.js';
+import { Replies } from '../../platform/http/reply/replies.js';
 import { AgentEnvelope } from '../agents/agents.presenter.js';
 import { TransferDto } from './lifecycle.dto.js';
 import { RemoveAgentService } from './remove-agent.service.js';

@@ -1,4 +1,4 @@
-import { Text } from '../../platform/http/fields.js';
+import { Text } from '../../platform/http/fields/fields.js';
 
 export class TransferDto {
   @Text({ max: 100, min: 1, doc: 'Where the agent goes.', example: 'org_…' })

@@ -11,12 +11,12 @@ import { StopAgentsService } from './stop-agents.service.js';
 import { StopsController } from './stops.controller.js';
 import { TeamLifecycleController } from './team-lifecycle.controller.js';
 import { TransferAgentService } from './transfer-agent.service.js';
-import { TransferObstaclesQuery } from './transfer-obstacles.query.js';
+import { TransferBlockersQuery } from './transfer-blockers.query.js';
 
 /** What ends or moves an agent, or ends a team, with everything that hangs on it at once. */
 @Module({
   imports: [AgentsModule, CapabilitiesModule, HitlModule, OrganizationsModule, TeamsModule],
   controllers: [LifecycleController, StopsController, TeamLifecycleController],
-  providers: [RemoveAgentService, RemoveTeamService, StopAgentsService, TransferAgentService, TransferObstaclesQuery],
+  providers: [RemoveAgentService, RemoveTeamService, StopAgentsService, TransferAgentService, TransferBlockersQuery],
 })
 export class LifecycleModule {}

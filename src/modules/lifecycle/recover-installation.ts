@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { agentChain, organizationChain, platformChain } from '../../domain/audit/chain.js';
-import type { GivenUp } from '../../domain/audit/given-up.js';
-import { asService } from '../../platform/auth/call-context.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { dropUnsent } from '../../platform/outbox/unsent-effects.store.js';
-import { raisedEpoch } from '../agents/issue-token.service.js';
+import { agentChain, organizationChain, platformChain } from '../../domain/audit/entry/chain.js';
+import type { WaivedCheckpoint } from '../../domain/audit/notes/waived-checkpoint.js';
+import { asService } from '../../platform/auth/access/call-context.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { dropUnsent } from '../../platform/outbox/drop-unsent-effects.store.js';
+import { raisedEpoch } from '../agents/tokens/issue-token.service.js';
 import { closeIndeterminate } from '../executions/close-indeterminate.js';
-import { holdInstance, releaseInstance } from '../organizations/instance-hold.store.js';
-import { hashRootKey, makeRootKey } from '../organizations/root-key.js';
+import { enterMaintenance, leaveMaintenance } from '../organizations/installation/maintenance-mode.store.js';
+import { hashRootKey, makeRootKey } from '../organizations/installation/root-key.js';
 import { voidInvitations } from '../sign-in/invitations/void-invitations.store.js';
-import type { SessionPlace } from '../sign-in/seams/sessions.js';
+import type { SessionRef } from '../sign-in/ports/sessions.js';
 import { type RecoveryParts } from './recovery-parts.store.js';
 import {
   type AgentInOrganization, agentsBefore, agentsWithWork, endedSince, openInvitations, openSessions, organizationsToRecord,
@@ -34,7 +34,7 @@ export interface RewrittenTree {
 
 export interface RecoveryOrder {
   /** Checkpoints that anchors had and this database has not. */
-  readonly lost: readonly GivenUp[];
+  readonly lost: readonly WaivedCheckpoint[];
   readonly rewritten: readonly RewrittenTree[];
   /** The word of the signing key that it was done then; absent where there is no key. */
   readonly signed?: ((at: Date) => string) | undefined;
@@ -61,7 +61,7 @@ export interface Recovered {
  */
 export async function recoverInstallation(parts: RecoveryParts, order: RecoveryOrder): Promise<Recovered> {
   const { run } = parts;
-  const since = await holdInstance(run, UNDER_WAY);
+  const since = await enterMaintenance(run, UNDER_WAY);
   const [{ servers }] = (await run(
     `select count(*)::integer as servers from pg_stat_activity
      where datname = current_database() and application_name = 'countersign leader'`, [],
@@ -125,7 +125,7 @@ async function raiseEpochs({ run, work, agents }: RecoveryParts, since: Date, { 
 
 /** Ends what is found open until nothing is, some of it in one work. */
 async function endInSets(
-  { run, work }: RecoveryParts, find: typeof openSessions, end: (tx: Tx, found: readonly SessionPlace[]) => Promise<unknown>,
+  { run, work }: RecoveryParts, find: typeof openSessions, end: (tx: Tx, found: readonly SessionRef[]) => Promise<unknown>,
   onProgress: (done: number) => void,
 ): Promise<number> {
   let done = 0;
@@ -171,7 +171,7 @@ async function release({ work, rootKey }: RecoveryParts, { lost, rewritten, sign
   const recoveredAt = await work.run({ chains: [platformChain()] }, async (tx) => {
     const now = await tx.now();
     await rootKey.replace(tx, hashRootKey(makeRootKey()), now);
-    await releaseInstance(tx, now, signed?.(now) ?? null);
+    await leaveMaintenance(tx, now, signed?.(now) ?? null);
     const losses = [
       ...lost.map((one) => ({ lost: one })),
       ...rewritten.map(({ tree, lost: was }) => ({ rewritten: was ? { tree, size: was.size, root: was.root } : { tree } })),

@@ -1,27 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { Hold } from '../../platform/audit/hold.js';
-import { CredentialSources, type RunStatement } from '../../platform/auth/credential-source.js';
+import { MaintenanceMode } from '../../platform/audit/maintenance-mode.js';
+import { CredentialSources, type RunStatement } from '../../platform/auth/credentials/credential-source.js';
 import { dataSourceOptions } from '../../platform/database/data-source.js';
-import { IdempotencyKeys } from '../../platform/database/idempotency.js';
+import { IdempotencyKeys } from '../../platform/database/transaction/idempotency.js';
 import { Janitor } from '../../platform/database/janitor.service.js';
-import { Statements } from '../../platform/database/statements.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
+import { Statements } from '../../platform/database/statements/statements.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
 import { createLogger } from '../../platform/logging/logger.js';
-import { OutboxBell } from '../../platform/outbox/outbox-bell.js';
+import { OutboxSignal } from '../../platform/outbox/outbox-signal.js';
 import { AgentEntity } from '../agents/agent.entity.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { GrantUsageStore } from '../capabilities/grant-usage.store.js';
 import { ExecutionEntity } from '../executions/execution.entity.js';
 import { ExecutionStore } from '../executions/execution.store.js';
-import { CancelWorkService } from '../hitl/cancel-work.service.js';
-import { EligibleDecidersQuery } from '../hitl/eligible-deciders.query.js';
-import { HitlRequestEntity } from '../hitl/hitl-request.entity.js';
-import { HitlRequestStore } from '../hitl/hitl-request.store.js';
-import { LicenceService } from '../hitl/licence.service.js';
-import { MoveRequestService } from '../hitl/move-request.service.js';
-import { RootKeyStore } from '../organizations/root-key.store.js';
-import { EndSessions } from '../sign-in/sessions/end-sessions.js';
+import { CancelWorkService } from '../hitl/requests/cancel-work.service.js';
+import { EligibleDecidersQuery } from '../hitl/queue/eligible-deciders.query.js';
+import { HitlRequestEntity } from '../hitl/requests/hitl-request.entity.js';
+import { HitlRequestStore } from '../hitl/requests/hitl-request.store.js';
+import { ReceiptExecutionService } from '../hitl/requests/receipt-execution.service.js';
+import { ApplyTransitionService } from '../hitl/requests/apply-transition.service.js';
+import { RootKeyStore } from '../organizations/installation/root-key.store.js';
+import { EndSessions } from '../sign-in/sessions/ending/end-sessions.js';
 import { SessionStore } from '../sign-in/sessions/session.store.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -51,19 +51,19 @@ export async function onRecoveryParts<Result>(databaseUrl: string, work: (parts:
 function partsOn(dataSource: DataSource): RecoveryParts {
   const statements = new Statements(dataSource);
   // Registered with and never run: what is spent can wait for a server.
-  const janitor = new Janitor(dataSource, createLogger({ logLevel: 'silent' }), new Hold());
+  const janitor = new Janitor(dataSource, createLogger({ logLevel: 'silent' }), new MaintenanceMode());
   const executions = new ExecutionStore(dataSource, statements);
   const requests = new HitlRequestStore(statements);
   const usage = new GrantUsageStore(statements, janitor);
   // Requests end here and go to nobody, so that it does not matter whom a provider has lowered.
-  const moving = new MoveRequestService(requests, executions, usage, new EligibleDecidersQuery({}));
+  const moving = new ApplyTransitionService(requests, executions, usage, new EligibleDecidersQuery({}));
   // Nothing is approved here, so that it does not matter who runs it.
-  const licences = new LicenceService(executions, usage, { runtimePrimary: 'connector' });
+  const licences = new ReceiptExecutionService(executions, usage, { runtimePrimary: 'connector' });
   // No call comes through here that could bring an idempotency key, so any secret does.
   const keys = new IdempotencyKeys({ encryptionKey: randomBytes(32).toString('base64') });
   return {
     run: (sql, parameters) => dataSource.query(sql, parameters),
-    work: new UnitOfWork(dataSource, new CredentialSources(), keys, new OutboxBell()),
+    work: new UnitOfWork(dataSource, new CredentialSources(), keys, new OutboxSignal()),
     agents: new AgentStore(dataSource, janitor),
     executions,
     cancelling: new CancelWorkService(requests, moving, executions, usage, licences, { wake: () => undefined }),

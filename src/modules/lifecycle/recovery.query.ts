@@ -1,5 +1,5 @@
-import type { RunStatement } from '../../platform/auth/credential-source.js';
-import type { SessionPlace } from '../sign-in/seams/sessions.js';
+import type { RunStatement } from '../../platform/auth/credentials/credential-source.js';
+import type { SessionRef } from '../sign-in/ports/sessions.js';
 
 /** What a recovery would end. */
 export interface OpenWork {
@@ -37,19 +37,19 @@ export async function openWork(run: RunStatement): Promise<OpenWork> {
 }
 
 /** The next sessions that nobody has ended: whose they are may have changed since. */
-export async function openSessions(run: RunStatement, limit: number): Promise<SessionPlace[]> {
+export async function openSessions(run: RunStatement, limit: number): Promise<SessionRef[]> {
   return (await run(
     `select organization_id as "organizationId", id from sessions where ended_at is null order by organization_id, id limit $1`, [limit],
-  )) as unknown as SessionPlace[];
+  )) as unknown as SessionRef[];
 }
 
 /** The next invitations by which somebody could come in: whoever invited may have lost the right to since. */
-export async function openInvitations(run: RunStatement, limit: number): Promise<SessionPlace[]> {
+export async function openInvitations(run: RunStatement, limit: number): Promise<SessionRef[]> {
   return (await run(
     `select organization_id as "organizationId", id from invitations where accepted_at is null and voided_at is null
      order by organization_id, id limit $1`,
     [limit],
-  )) as unknown as SessionPlace[];
+  )) as unknown as SessionRef[];
 }
 
 /** The next agents that have something open, by organization and id. */

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { agentChain } from '../../domain/audit/chain.js';
-import type { Caller } from '../../platform/auth/principal.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import type { Reply } from '../../platform/http/replies.js';
+import { agentChain } from '../../domain/audit/entry/chain.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import type { Reply } from '../../platform/http/reply/replies.js';
 import { AgentStore } from '../agents/agent.store.js';
-import { GrantCapabilityService } from '../agents/grant-capability.service.js';
-import { raisedEpoch } from '../agents/issue-token.service.js';
-import { CancelWorkService } from '../hitl/cancel-work.service.js';
+import { GrantCapabilityService } from '../agents/grants/grant-capability.service.js';
+import { raisedEpoch } from '../agents/tokens/issue-token.service.js';
+import { CancelWorkService } from '../hitl/requests/cancel-work.service.js';
 
 /**
  * Takes an agent out of service for good: its tokens are dead, nobody is asked for it any more, and what was approved and has

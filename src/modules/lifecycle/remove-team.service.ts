@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { organizationChain } from '../../domain/audit/chain.js';
-import type { Caller } from '../../platform/auth/principal.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { Problem } from '../../platform/http/problem.js';
-import type { Reply } from '../../platform/http/replies.js';
+import { organizationChain } from '../../domain/audit/entry/chain.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import type { Reply } from '../../platform/http/reply/replies.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { GrantStore } from '../capabilities/grant.store.js';
 import { sharedChange } from '../organizations/shared-change.js';

@@ -1,22 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { mayLift, type StopRole } from '../../domain/access/stops.js';
-import { agentChain, type ChainRef, organizationChain, PLATFORM_ORGANIZATION, platformChain } from '../../domain/audit/chain.js';
+import { agentChain, type ChainRef, organizationChain, PLATFORM_ORGANIZATION, platformChain } from '../../domain/audit/entry/chain.js';
 import { newId } from '../../domain/ids.js';
-import type { Caller } from '../../platform/auth/principal.js';
-import type { Plan } from '../../platform/database/plan.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { Problem } from '../../platform/http/problem.js';
-import { invalid } from '../../platform/http/read-members.js';
-import type { Reply } from '../../platform/http/replies.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
+import type { Plan } from '../../platform/database/transaction/plan.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import { invalid } from '../../platform/http/fields/read-members.js';
+import type { Reply } from '../../platform/http/reply/replies.js';
 import { AgentStore } from '../agents/agent.store.js';
-import { FrozenClockStore } from '../hitl/frozen-clock.store.js';
+import { PausedDeadlineStore } from '../hitl/expiry/paused-deadline.store.js';
 import { OrganizationsQuery } from '../organizations/organizations.query.js';
 import { sharedChange } from '../organizations/shared-change.js';
-import { type Stop, type StopPlace, StopStore } from '../organizations/stop.store.js';
+import { type Stop, type StopRef, StopStore } from '../organizations/stops/stop.store.js';
 import type { MakeStopDto } from './stops.dto.js';
 import { presentStop, type StopEnvelope, targetOf } from './stops.presenter.js';
 
-type Target = Omit<StopPlace, 'id'>;
+type Target = Omit<StopRef, 'id'>;
 
 /**
  * Stops agents and lets them go on. A stop is a fact like a grant: it commits first, in the chain of what it holds, and is
@@ -29,7 +29,7 @@ export class StopAgentsService {
     private readonly stops: StopStore,
     private readonly agents: AgentStore,
     private readonly organizations: OrganizationsQuery,
-    private readonly clocks: FrozenClockStore,
+    private readonly clocks: PausedDeadlineStore,
   ) {}
 
   /** @throws Problem FORBIDDEN (`all` is root's), NOT_FOUND for what the caller does not reach */

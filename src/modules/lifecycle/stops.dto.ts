@@ -1,6 +1,6 @@
 import { STOP_SCOPES, type StopScope } from '../../domain/access/stops.js';
-import { OneOf, Text } from '../../platform/http/fields.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { OneOf, Text } from '../../platform/http/fields/fields.js';
+import { PageQuery } from '../../platform/http/fields/pagination.js';
 
 export class MakeStopDto {
   @OneOf(STOP_SCOPES, { doc: 'What is stopped. `all` is root\'s.' })

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { STOP_SCOPES } from '../../domain/access/stops.js';
-import type { Stop } from '../organizations/stop.store.js';
+import type { Stop } from '../organizations/stops/stop.store.js';
 
 export class StopReply {
   @ApiProperty({ example: 'stp_…' }) id!: string;

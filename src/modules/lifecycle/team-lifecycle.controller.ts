@@ -1,9 +1,9 @@
 import { Controller, Delete } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller } from '../../platform/auth/access.decorator.js';
-import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
-import { PathParam } from '../../platform/http/path-param.js';
-import { Replies } from '../../platform/http/replies.js';
+import { Access, Caller } from '../../platform/auth/access/access.decorator.js';
+import type { Caller as VerifiedCaller } from '../../platform/auth/access/principal.js';
+import { PathParam } from '../../platform/http/request/path-param.js';
+import { Replies } from '../../platform/http/reply/replies.js';
 import { RemoveTeamService } from './remove-team.service.js';
 
 @ApiTags('Teams')

@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { agentChain } from '../../domain/audit/chain.js';
-import type { Caller } from '../../platform/auth/principal.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { Problem } from '../../platform/http/problem.js';
-import type { Reply } from '../../platform/http/replies.js';
-import { type AgentPlace, AgentStore } from '../agents/agent.store.js';
+import { agentChain } from '../../domain/audit/entry/chain.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import type { Reply } from '../../platform/http/reply/replies.js';
+import { type AgentRef, AgentStore } from '../agents/agent.store.js';
 import { type AgentEnvelope, presentAgent } from '../agents/agents.presenter.js';
-import { GrantCapabilityService } from '../agents/grant-capability.service.js';
-import { raisedEpoch } from '../agents/issue-token.service.js';
-import { CancelWorkService } from '../hitl/cancel-work.service.js';
+import { GrantCapabilityService } from '../agents/grants/grant-capability.service.js';
+import { raisedEpoch } from '../agents/tokens/issue-token.service.js';
+import { CancelWorkService } from '../hitl/requests/cancel-work.service.js';
 import { OrganizationsQuery } from '../organizations/organizations.query.js';
 import type { TransferDto } from './lifecycle.dto.js';
-import { TransferObstaclesQuery } from './transfer-obstacles.query.js';
+import { TransferBlockersQuery } from './transfer-blockers.query.js';
 
 /**
  * Moves an agent to another organization. It takes along what it is and its chain, and leaves what it might do and what was
@@ -24,7 +24,7 @@ export class TransferAgentService {
     private readonly work: UnitOfWork,
     private readonly organizations: OrganizationsQuery,
     private readonly agents: AgentStore,
-    private readonly obstacles: TransferObstaclesQuery,
+    private readonly obstacles: TransferBlockersQuery,
     private readonly granting: GrantCapabilityService,
     private readonly cancelling: CancelWorkService,
   ) {}
@@ -62,7 +62,7 @@ export class TransferAgentService {
   }
 
   /** @throws Problem CONFLICT */
-  private async assertFree(tx: Tx, { organizationId, id }: AgentPlace, target: string): Promise<void> {
+  private async assertFree(tx: Tx, { organizationId, id }: AgentRef, target: string): Promise<void> {
     if (organizationId === target) throw new Problem('CONFLICT', 'The agent belongs to this organization already.');
     if (await this.obstacles.isStopped(tx, id, [organizationId, target])) {
       throw new Problem('CONFLICT', 'A stop is in force for the agent, here or there: it stays until that is lifted.');

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { organizationChain } from '../../domain/audit/chain.js';
+import { organizationChain } from '../../domain/audit/entry/chain.js';
 import { newId } from '../../domain/ids.js';
-import type { Caller } from '../../platform/auth/principal.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
 import { Entitlements } from '../../platform/commerce/entitlements.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { Problem } from '../../platform/http/problem.js';
-import type { Reply } from '../../platform/http/replies.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import type { Reply } from '../../platform/http/reply/replies.js';
 import { MakeOrganization } from './make-organization.js';
 import type { OrganizationEntity } from './organization.entity.js';
 import { OrganizationStore } from './organization.store.js';

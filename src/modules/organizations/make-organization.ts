@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { organizationChain } from '../../domain/audit/chain.js';
+import { organizationChain } from '../../domain/audit/entry/chain.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
 import type { OrganizationEntity } from './organization.entity.js';
 import { OrganizationStore } from './organization.store.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { type Scope, covers } from '../../platform/auth/scope.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { Problem } from '../../platform/http/problem.js';
+import { type Scope, covers } from '../../platform/auth/access/scope.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { Problem } from '../../platform/http/reply/problem.js';
 import { OrganizationEntity } from './organization.entity.js';
 
 @Injectable()

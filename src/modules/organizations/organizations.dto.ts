@@ -1,6 +1,6 @@
 import { SEPARATIONS, type SeparationOfDuties } from '../../domain/hitl/duties.js';
-import { Nested, NotYet, OneOf, Text } from '../../platform/http/fields.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { Nested, NotYet, OneOf, Text } from '../../platform/http/fields/fields.js';
+import { PageQuery } from '../../platform/http/fields/pagination.js';
 
 const name = { max: 200, min: 1, singleLine: true, doc: 'Shown to people.', example: 'Acme' } as const;
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
-import { pageOf } from '../../platform/database/paged.js';
-import type { Page, PageRequest } from '../../platform/http/pagination.js';
-import { Problem } from '../../platform/http/problem.js';
+import { type Scope, scopeCondition } from '../../platform/auth/access/scope.js';
+import { pageOf } from '../../platform/database/statements/paged.js';
+import type { Page, PageRequest } from '../../platform/http/fields/pagination.js';
+import { Problem } from '../../platform/http/reply/problem.js';
 import type { OrganizationEntity } from './organization.entity.js';
 
 const COLUMNS = `o.id, o.name, o.tenant_id as "tenantId", o.separation_of_duties as "separationOfDuties", o.created_at as "createdAt",

@@ -1,5 +1,5 @@
-import { organizationChain } from '../../domain/audit/chain.js';
-import type { Plan } from '../../platform/database/plan.js';
+import { organizationChain } from '../../domain/audit/entry/chain.js';
+import type { Plan } from '../../platform/database/transaction/plan.js';
 
 /**
  * A change of what all of an organization shares: settings, accounts, roles, keys, teams, definitions. Such changes stand in line at the

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Tier } from '../../domain/access/tiers.js';
-import type { Tx } from '../../platform/database/tx.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
 
 export interface Tenant {
   readonly id: string;

@@ -1,17 +1,17 @@
 import { Controller, Get, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller } from '../../platform/auth/access.decorator.js';
-import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
-import { Idempotent } from '../../platform/http/idempotent.js';
-import { JsonBody } from '../../platform/http/json-body.js';
-import { pageRequest } from '../../platform/http/pagination.js';
-import { PathParam } from '../../platform/http/path-param.js';
-import { QueryParams } from '../../platform/http/query-params.js';
-import { Replies } from '../../platform/http/replies.js';
-import { AskErasureService } from './ask-erasure.service.js';
+import { Access, Caller } from '../../platform/auth/access/access.decorator.js';
+import type { Caller as VerifiedCaller } from '../../platform/auth/access/principal.js';
+import { Idempotent } from '../../platform/http/request/idempotent.js';
+import { JsonBody } from '../../platform/http/request/json-body.js';
+import { pageRequest } from '../../platform/http/fields/pagination.js';
+import { PathParam } from '../../platform/http/request/path-param.js';
+import { QueryParams } from '../../platform/http/request/query-params.js';
+import { Replies } from '../../platform/http/reply/replies.js';
+import { RequestErasureService } from './requests/request-erasure.service.js';
 import { AskErasureDto, ErasureListQuery } from './erasures.dto.js';
 import { ErasureEnvelope, ErasureListReply, FoundReply, presentErasure } from './erasures.presenter.js';
-import { ErasuresQuery } from './erasures.query.js';
+import { ErasuresQuery } from './requests/erasures.query.js';
 
 const DEFAULT_LIMIT = 50;
 
@@ -19,7 +19,7 @@ const DEFAULT_LIMIT = 50;
 @Controller('api/v1/audit/erasures')
 export class ErasuresController {
   constructor(
-    private readonly asking: AskErasureService,
+    private readonly asking: RequestErasureService,
     private readonly erasures: ErasuresQuery,
   ) {}
 

@@ -1,5 +1,5 @@
-import { Flag, OneOf, Text, TextList } from '../../platform/http/fields.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { Flag, OneOf, Text, TextList } from '../../platform/http/fields/fields.js';
+import { PageQuery } from '../../platform/http/fields/pagination.js';
 
 /** Six characters, white space around them not counted, one letter or digit among them: shorter ones are in half of all texts. */
 const SIX_CHARACTERS = /^(?=[\s\S]*[\p{L}\p{N}])\s*\S[\s\S]{4,}\S\s*$/u;

@@ -1,8 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { ErasedAccount } from '../organizations/erase-account.js';
-import type { ErasureCounts } from './erasure.js';
-import type { ErasureRow } from './erasures.query.js';
-import type { Foreseen } from './foresee.service.js';
+import type { ErasedAccount } from '../organizations/users/erase-account.js';
+import type { ErasureCounts } from './execution/erasure.js';
+import type { ErasureRow } from './requests/erasures.query.js';
+import type { ErasurePreview } from './search/preview-erasure.service.js';
 
 const KINDS = ['user', 'values'];
 const STATES = ['unconfirmed', 'running', 'done', 'declined'];
@@ -105,7 +105,7 @@ export function presentErasure(row: ErasureRow): ErasureReply {
   };
 }
 
-export function presentFound(organizationId: string, { values, entries, decisions, complete }: Foreseen): FoundReply {
+export function presentFound(organizationId: string, { values, entries, decisions, complete }: ErasurePreview): FoundReply {
   return { organizationId, found: { values, entries, decisions, complete } };
 }
 

@@ -1,35 +1,35 @@
 import { Module } from '@nestjs/common';
 import { RecordKeepers } from '../../platform/audit/record-keepers.js';
 import { SignedErasuresModule } from '../audit/erasures/erasures.module.js';
-import { SweepsModule } from '../audit/sweeps/sweeps.module.js';
+import { RetentionModule } from '../audit/retention/retention.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
-import { AskErasureService } from './ask-erasure.service.js';
-import { AskedErasures } from './asked-erasures.service.js';
-import { EraseArchive } from './erase-archive.service.js';
-import { EraseRows } from './erase-rows.service.js';
-import { EraseUserSearches } from './erase-user-searches.service.js';
-import { EraseUserService } from './erase-user.service.js';
-import { ErasureJob } from './erasure-job.service.js';
-import { erasureRecords } from './erasure-records.query.js';
-import { ErasureLedger } from './erasure-ledger.service.js';
-import { ErasureStore } from './erasure.store.js';
-import { ErasureSteps } from './erasure-steps.service.js';
-import { ErasureTexts } from './erasure-texts.js';
+import { RequestErasureService } from './requests/request-erasure.service.js';
+import { ErasureRequests } from './requests/erasure-requests.service.js';
+import { EraseArchive } from './execution/erase-archive.service.js';
+import { EraseRows } from './execution/erase-rows.service.js';
+import { EraseUserSearches } from './execution/erase-user-searches.service.js';
+import { EraseUserService } from './execution/erase-user.service.js';
+import { ErasureJob } from './execution/erasure-job.service.js';
+import { erasureRecords } from './requests/erasure-records.query.js';
+import { ErasureProgress } from './execution/erasure-progress.service.js';
+import { ErasureStore } from './execution/erasure.store.js';
+import { ErasureSteps } from './execution/erasure-steps.service.js';
+import { SealedSearchTexts } from './requests/sealed-search-texts.js';
 import { ErasuresController } from './erasures.controller.js';
-import { ErasuresPersonalData } from './erasures.personal-data.js';
-import { ErasuresQuery } from './erasures.query.js';
-import { Foresee } from './foresee.service.js';
-import { LogSearchQuery } from './log-search.query.js';
-import { LookFor } from './look-for.service.js';
+import { ErasuresPersonalData } from './requests/erasures.personal-data.js';
+import { ErasuresQuery } from './requests/erasures.query.js';
+import { PreviewErasure } from './search/preview-erasure.service.js';
+import { LogSearchQuery } from './search/log-search.query.js';
+import { ErasureSearch } from './search/erasure-search.service.js';
 import { UserDataController } from './user-data.controller.js';
 
 /** What a person may ask of their data: a copy of it, and its end. */
 @Module({
-  imports: [OrganizationsModule, SignedErasuresModule, SweepsModule],
+  imports: [OrganizationsModule, SignedErasuresModule, RetentionModule],
   controllers: [ErasuresController, UserDataController],
   providers: [
-    AskErasureService, AskedErasures, EraseArchive, EraseRows, EraseUserSearches, EraseUserService, ErasureJob, ErasureLedger,
-    ErasureStore, ErasureSteps, ErasureTexts, ErasuresPersonalData, ErasuresQuery, Foresee, LogSearchQuery, LookFor,
+    RequestErasureService, ErasureRequests, EraseArchive, EraseRows, EraseUserSearches, EraseUserService, ErasureJob, ErasureProgress,
+    ErasureStore, ErasureSteps, SealedSearchTexts, ErasuresPersonalData, ErasuresQuery, PreviewErasure, LogSearchQuery, ErasureSearch,
   ],
 })
 export class PrivacyModule {

@@ -1,10 +1,10 @@
 import { Controller, Delete } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller } from '../../platform/auth/access.decorator.js';
-import type { Caller as VerifiedCaller } from '../../platform/auth/principal.js';
-import { PathParam } from '../../platform/http/path-param.js';
-import { Replies } from '../../platform/http/replies.js';
-import { EraseUserService } from './erase-user.service.js';
+import { Access, Caller } from '../../platform/auth/access/access.decorator.js';
+import type { Caller as VerifiedCaller } from '../../platform/auth/access/principal.js';
+import { PathParam } from '../../platform/http/request/path-param.js';
+import { Replies } from '../../platform/http/reply/replies.js';
+import { EraseUserService } from './execution/erase-user.service.js';
 import { ErasedUserReply } from './erasures.presenter.js';
 
 @ApiTags('Organizations and people')

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { organizationChain } from '../../domain/audit/chain.js';
+import { organizationChain } from '../../domain/audit/entry/chain.js';
 import type { JsonObject } from '../../domain/json.js';
 import {
   type ErasedSoFar, type ErasureTarget, type PersonalData, PersonalDataHolders,
-} from '../../platform/audit/personal-data.js';
-import { type Erasable, PersonalRows } from '../../platform/audit/personal-rows.store.js';
-import { type FoundPerson, listAbout } from '../../platform/audit/personal-records.js';
-import { classesOf, code, type Columns, digest, free, id, personal, secret } from '../../platform/audit/personal-table.js';
-import type { Tx } from '../../platform/database/tx.js';
+} from '../../platform/audit/personal-data/personal-data-holders.js';
+import { type Erasable, PersonalRows } from '../../platform/audit/personal-data/personal-rows.store.js';
+import { type FoundPerson, listAbout } from '../../platform/audit/personal-data/personal-records.js';
+import { classesOf, code, type Columns, digest, free, id, personal, secret } from '../../platform/audit/personal-data/personal-table.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
 import { voidInvitations } from './invitations/void-invitations.store.js';
 
 /** Where erasing goes on: at what is somebody's own, or behind it, at the rows that others wrote. */

@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../platform/auth/principal.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
 import { Entitlements } from '../../platform/commerce/entitlements.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import { Problem } from '../../platform/http/problem.js';
-import type { Reply } from '../../platform/http/replies.js';
-import { ActiveUsersQuery } from '../organizations/active-users.query.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import type { Reply } from '../../platform/http/reply/replies.js';
+import { ActiveUsersQuery } from '../organizations/users/active-users.query.js';
 import { sharedChange } from '../organizations/shared-change.js';
 import { MemberStore, type TeamRole } from './member.store.js';
 import { recordTeam } from './record-team.js';
-import { type TeamPlace, TeamStore } from './team.store.js';
+import { type TeamRef, TeamStore } from './team.store.js';
 import type { NewMemberDto } from './teams.dto.js';
 import type { MemberEnvelope } from './teams.presenter.js';
 
@@ -53,11 +53,11 @@ export class ChangeMembersService {
   }
 
   /** @throws Problem TIER_REQUIRED */
-  private assertTeams(tx: Tx, { organizationId }: TeamPlace, caller: Caller): Promise<void> {
+  private assertTeams(tx: Tx, { organizationId }: TeamRef, caller: Caller): Promise<void> {
     return this.entitlements.assert((sql, parameters) => tx.query(sql, parameters), organizationId, 'teams', caller);
   }
 
-  private async change<Body>(teamId: string, caller: Caller, story: (tx: Tx, place: TeamPlace) => Promise<Body>): Promise<Body> {
+  private async change<Body>(teamId: string, caller: Caller, story: (tx: Tx, place: TeamRef) => Promise<Body>): Promise<Body> {
     const place = await this.stored.place(caller.scope, teamId);
     return this.work.run(sharedChange(place.organizationId), (tx) => story(tx, place));
   }

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { newId } from '../../domain/ids.js';
-import type { Caller } from '../../platform/auth/principal.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
 import { Entitlements } from '../../platform/commerce/entitlements.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { UnitOfWork } from '../../platform/database/unit-of-work.js';
-import type { Reply } from '../../platform/http/replies.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../platform/database/transaction/unit-of-work.js';
+import type { Reply } from '../../platform/http/reply/replies.js';
 import { OrganizationsQuery } from '../organizations/organizations.query.js';
 import { sharedChange } from '../organizations/shared-change.js';
 import { recordTeam } from './record-team.js';
-import { type Team, type TeamPlace, TeamStore } from './team.store.js';
+import { type Team, type TeamRef, TeamStore } from './team.store.js';
 import type { NewTeamDto, UpdateTeamDto } from './teams.dto.js';
 import { type TeamEnvelope, presentTeamWithMembers } from './teams.presenter.js';
 import { TeamsQuery } from './teams.query.js';
@@ -54,7 +54,7 @@ export class ChangeTeamService {
     });
   }
 
-  private async change<Body>(teamId: string, caller: Caller, story: (tx: Tx, place: TeamPlace) => Promise<Body>): Promise<Body> {
+  private async change<Body>(teamId: string, caller: Caller, story: (tx: Tx, place: TeamRef) => Promise<Body>): Promise<Body> {
     const place = await this.stored.place(caller.scope, teamId);
     return this.work.run(sharedChange(place.organizationId), (tx) => story(tx, place));
   }

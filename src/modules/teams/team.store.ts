@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
-import type { Tx } from '../../platform/database/tx.js';
-import { Problem } from '../../platform/http/problem.js';
+import { type Scope, scopeCondition } from '../../platform/auth/access/scope.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { Problem } from '../../platform/http/reply/problem.js';
 
 /** Where a team stands: enough to lock its organization's chain before anything of it is read. */
-export interface TeamPlace {
+export interface TeamRef {
   organizationId: string;
   id: string;
 }
 
-export interface Team extends TeamPlace {
+export interface Team extends TeamRef {
   name: string;
   description: string | null;
   createdAt: Date;
@@ -30,18 +30,18 @@ export class TeamStore {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   /** @throws Problem NOT_FOUND, also for a team of another organization */
-  async place(scope: Scope, id: string): Promise<TeamPlace> {
+  async place(scope: Scope, id: string): Promise<TeamRef> {
     const within = scopeCondition(scope, { organization: 't.organization_id' }, 2);
     const [row] = (await this.dataSource.query(
       `select t.organization_id as "organizationId", t.id from teams t where t.id = $1 and ${within.sql}`,
       [id, ...within.parameters],
-    )) as TeamPlace[];
+    )) as TeamRef[];
     if (!row) throw absent();
     return row;
   }
 
   /** The team as it stands under its organization's head. @throws Problem NOT_FOUND once it is gone */
-  async read(tx: Tx, { organizationId, id }: TeamPlace): Promise<Team> {
+  async read(tx: Tx, { organizationId, id }: TeamRef): Promise<Team> {
     const [team] = await tx.query<Team>(`select ${COLUMNS} from teams where organization_id = $1 and id = $2`, [
       organizationId, id,
     ]);
@@ -50,7 +50,7 @@ export class TeamStore {
   }
 
   /** Keeps the team from being removed until this work ends; others may join it meanwhile. @throws Problem NOT_FOUND */
-  async hold(tx: Tx, { organizationId, id }: TeamPlace): Promise<void> {
+  async hold(tx: Tx, { organizationId, id }: TeamRef): Promise<void> {
     const rows = await tx.query('select id from teams where organization_id = $1 and id = $2 for key share', [
       organizationId, id,
     ]);
@@ -66,7 +66,7 @@ export class TeamStore {
   }
 
   /** Waits for everyone who holds the team, and keeps others from it: whoever belongs to it now can be counted. */
-  async lockToRemove(tx: Tx, { organizationId, id }: TeamPlace): Promise<void> {
+  async lockToRemove(tx: Tx, { organizationId, id }: TeamRef): Promise<void> {
     const rows = await tx.query('select id from teams where organization_id = $1 and id = $2 for update', [organizationId, id]);
     if (rows.length === 0) throw absent();
   }
@@ -85,7 +85,7 @@ export class TeamStore {
   }
 
   /** With its memberships. */
-  async remove(tx: Tx, { organizationId, id }: TeamPlace): Promise<void> {
+  async remove(tx: Tx, { organizationId, id }: TeamRef): Promise<void> {
     await tx.query('delete from team_members where organization_id = $1 and team_id = $2', [organizationId, id]);
     await tx.query('delete from teams where organization_id = $1 and id = $2', [organizationId, id]);
   }

@@ -1,5 +1,5 @@
-import { OneOf, Text } from '../../platform/http/fields.js';
-import { PageQuery } from '../../platform/http/pagination.js';
+import { OneOf, Text } from '../../platform/http/fields/fields.js';
+import { PageQuery } from '../../platform/http/fields/pagination.js';
 import { TEAM_ROLES, type TeamRole } from './member.store.js';
 
 const name = { max: 200, min: 1, singleLine: true, doc: 'Need not be unique.', example: 'Purchasing' } as const;

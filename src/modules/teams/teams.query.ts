@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { type Scope, scopeCondition } from '../../platform/auth/scope.js';
-import { pageOf } from '../../platform/database/paged.js';
-import type { Tx } from '../../platform/database/tx.js';
-import type { Page, PageRequest } from '../../platform/http/pagination.js';
+import { type Scope, scopeCondition } from '../../platform/auth/access/scope.js';
+import { pageOf } from '../../platform/database/statements/paged.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import type { Page, PageRequest } from '../../platform/http/fields/pagination.js';
 import type { TeamRole } from './member.store.js';
-import type { Team, TeamPlace } from './team.store.js';
+import type { Team, TeamRef } from './team.store.js';
 
 export interface TeamRow extends Team {
   memberCount: number;
@@ -52,7 +52,7 @@ export class TeamsQuery {
   }
 
   /** The same within a unit of work that has changed it. */
-  async readWithin(tx: Tx, { organizationId, id }: TeamPlace): Promise<TeamWithMembers> {
+  async readWithin(tx: Tx, { organizationId, id }: TeamRef): Promise<TeamWithMembers> {
     const [row] = await tx.query<TeamWithMembers>(
       `select ${WITH_MEMBERS} from teams t where t.organization_id = $1 and t.id = $2`,
       [organizationId, id],

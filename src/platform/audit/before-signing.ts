@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { StoredCheckpoint } from '../../domain/audit/checkpoint.js';
+import type { StoredCheckpoint } from '../../domain/audit/notes/checkpoint.js';
 
 /** Somebody who is asked before this process signs: what stands outside of the database must agree with what stands in it. */
 export interface SigningCheck {

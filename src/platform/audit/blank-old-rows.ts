@@ -1,5 +1,5 @@
 import { firstIdAt, type IdPrefix } from '../../domain/ids.js';
-import type { Tx } from '../database/tx.js';
+import type { Tx } from '../database/transaction/tx.js';
 import type { RecordKey } from './ended-records.js';
 
 export interface BlankedTable {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Tx } from '../database/tx.js';
+import type { Tx } from '../database/transaction/tx.js';
 
 /** Rows beside the log whose payloads are kept for a time only: what was asked for and what came of it, of what has ended. */
 export interface EndedRecords {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { RecordGap } from '../../domain/audit/judging/record-gaps.js';
-import type { RecordKind, RecordRow } from '../../domain/audit/record-row.js';
-import type { Selection } from '../../domain/audit/verify.js';
+import type { RecordGap } from '../../domain/audit/completeness/superseded/record-gaps.js';
+import type { RecordKind, RecordRow } from '../../domain/audit/completeness/record-row.js';
+import type { Selection } from '../../domain/audit/integrity/verify-log.js';
 
 /** Runs one statement of the reading transaction: all rows are of the same moment as the entries beside them. */
 export type ReadStatement = (sql: string, parameters: readonly unknown[]) => Promise<unknown[]>;

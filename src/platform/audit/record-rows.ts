@@ -1,5 +1,5 @@
-import type { RecordRow } from '../../domain/audit/record-row.js';
-import type { Selection } from '../../domain/audit/verify.js';
+import type { RecordRow } from '../../domain/audit/completeness/record-row.js';
+import type { Selection } from '../../domain/audit/integrity/verify-log.js';
 import type { ReadStatement } from './record-keepers.js';
 
 const BATCH = 2_000;

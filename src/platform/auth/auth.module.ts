@@ -1,12 +1,12 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { HeldGuard } from '../http/held.guard.js';
-import { AccessGuard } from './access.guard.js';
-import { AuthJournal } from './auth-journal.js';
-import { BrowserCalls } from './browser-calls.js';
-import { CallerCheck } from './caller-check.js';
-import { Identification } from './identification.js';
-import { InternalKey } from './internal-key.js';
+import { MaintenanceGuard } from '../http/maintenance.guard.js';
+import { AccessGuard } from './access/access.guard.js';
+import { AuthJournal } from './failures/auth-journal.js';
+import { BrowserCalls } from './access/browser-calls.js';
+import { CallerCheck } from './credentials/caller-check.js';
+import { Identification } from './credentials/identification.js';
+import { InternalKey } from './credentials/internal-key.js';
 
 /**
  * The guards, for every route of every module, in the order in which they are asked.
@@ -16,7 +16,7 @@ import { InternalKey } from './internal-key.js';
 @Module({
   providers: [
     AuthJournal, BrowserCalls, CallerCheck, Identification, InternalKey,
-    { provide: APP_GUARD, useClass: HeldGuard }, { provide: APP_GUARD, useClass: AccessGuard },
+    { provide: APP_GUARD, useClass: MaintenanceGuard }, { provide: APP_GUARD, useClass: AccessGuard },
   ],
   exports: [AuthJournal, BrowserCalls, CallerCheck, Identification, InternalKey],
 })

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Feature, Tier } from '../../domain/access/tiers.js';
-import type { RunStatement } from '../auth/credential-source.js';
-import type { Caller } from '../auth/principal.js';
-import { Problem } from '../http/problem.js';
+import type { RunStatement } from '../auth/credentials/credential-source.js';
+import type { Caller } from '../auth/access/principal.js';
+import { Problem } from '../http/reply/problem.js';
 
 /** Tells what an organization's subscription lacks. Registered by whoever knows tenants. */
 export interface EntitlementSource {

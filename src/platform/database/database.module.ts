@@ -1,19 +1,19 @@
 import { Global, Module } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
 import type { DataSource } from 'typeorm';
-import { Hold } from '../audit/hold.js';
-import { CredentialSources } from '../auth/credential-source.js';
+import { MaintenanceMode } from '../audit/maintenance-mode.js';
+import { CredentialSources } from '../auth/credentials/credential-source.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
-import { OutboxBell } from '../outbox/outbox-bell.js';
+import { OutboxSignal } from '../outbox/outbox-signal.js';
 import { dataSourceOptions } from './data-source.js';
-import { IdempotencyKeys } from './idempotency.js';
+import { IdempotencyKeys } from './transaction/idempotency.js';
 import { Janitor } from './janitor.service.js';
 import { NewConnections } from './new-connections.js';
-import { Leadership, LeadershipByLock } from './leadership.js';
-import { Reserve } from './reserve.js';
-import { StatementsOnPool } from './statements-on-pool.js';
-import { Statements } from './statements.js';
-import { UnitOfWork } from './unit-of-work.js';
+import { Leadership, LeadershipByLock } from './leadership/leadership.js';
+import { ReservedPool } from './reserved-pool.js';
+import { StatementsOnPool } from './statements/statements-on-pool.js';
+import { Statements } from './statements/statements.js';
+import { UnitOfWork } from './transaction/unit-of-work.js';
 
 /** Above every limit that the server side keeps for itself: past it nobody is there. */
 const ANSWER_TIMEOUT_MS = 8_000;
@@ -21,14 +21,14 @@ const ANSWER_TIMEOUT_MS = 8_000;
 const shared = [
   { provide: CredentialSources, useFactory: () => new CredentialSources() },
   {
-    provide: Reserve,
-    inject: [getDataSourceToken(), CredentialSources, IdempotencyKeys, OutboxBell, Hold],
-    useFactory: (pool: DataSource, ...parts: [CredentialSources, IdempotencyKeys, OutboxBell, Hold]) =>
-      Reserve.beside(pool, (reserved) => new UnitOfWork(reserved, ...parts)),
+    provide: ReservedPool,
+    inject: [getDataSourceToken(), CredentialSources, IdempotencyKeys, OutboxSignal, MaintenanceMode],
+    useFactory: (pool: DataSource, ...parts: [CredentialSources, IdempotencyKeys, OutboxSignal, MaintenanceMode]) =>
+      ReservedPool.beside(pool, (reserved) => new UnitOfWork(reserved, ...parts)),
   },
   { provide: Leadership, useClass: LeadershipByLock },
   NewConnections,
-  IdempotencyKeys, Janitor, OutboxBell, Statements, StatementsOnPool, UnitOfWork,
+  IdempotencyKeys, Janitor, OutboxSignal, Statements, StatementsOnPool, UnitOfWork,
 ];
 
 /** The database, and the units of work on it. Credential sources stand here because every unit of work asks them again. */

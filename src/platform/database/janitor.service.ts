@@ -3,7 +3,7 @@ import { Interval } from '@nestjs/schedule';
 import { InjectDataSource } from '@nestjs/typeorm';
 import type { Logger } from 'pino';
 import { DataSource, type EntityManager } from 'typeorm';
-import { Hold } from '../audit/hold.js';
+import { MaintenanceMode } from '../audit/maintenance-mode.js';
 import { LOGGER } from '../logging/token.js';
 
 const SWEEP_EVERY_MS = 60_000;
@@ -21,10 +21,10 @@ const SPENT = [
 ];
 
 /** Deletes at most so many spent rows of a module's own, and says how many. */
-export type Sweep = (tx: EntityManager, limit: number) => Promise<number>;
+export type CleanupStep = (tx: EntityManager, limit: number) => Promise<number>;
 
 /** The sweep by one statement, whose `$1` is the most rows that it deletes; `parameters` follow. */
-export const sweepBy = (statement: string, ...parameters: readonly unknown[]): Sweep => async (manager, limit) => {
+export const cleanupStep = (statement: string, ...parameters: readonly unknown[]): CleanupStep => async (manager, limit) => {
   const [, count] = await manager.query<[unknown[], number]>(statement, [limit, ...parameters]);
   return count;
 };
@@ -37,15 +37,15 @@ export const sweepBy = (statement: string, ...parameters: readonly unknown[]): S
 export class Janitor implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private sweeping: Promise<void> | undefined;
   private isStopping = false;
-  private readonly sweeps: Sweep[] = SPENT.map((statement) => sweepBy(statement));
+  private readonly sweeps: CleanupStep[] = SPENT.map((statement) => cleanupStep(statement));
 
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     @Inject(LOGGER) private readonly logger: Logger,
-    private readonly hold: Hold,
+    private readonly hold: MaintenanceMode,
   ) {}
 
-  register(sweep: Sweep): void {
+  register(sweep: CleanupStep): void {
     this.sweeps.push(sweep);
   }
 
@@ -75,7 +75,7 @@ export class Janitor implements OnApplicationBootstrap, BeforeApplicationShutdow
     }
   }
 
-  private async batch(sweep: Sweep): Promise<number> {
+  private async batch(sweep: CleanupStep): Promise<number> {
     return this.dataSource.transaction(async (manager) => {
       const [lock] = await manager.query<[{ mine: boolean }]>('select pg_try_advisory_xact_lock($1) as mine', [JANITOR_LOCK]);
       return lock.mine ? sweep(manager, AT_ONCE) : 0;

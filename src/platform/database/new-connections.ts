@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
-import type { RunStatement } from '../auth/credential-source.js';
+import type { RunStatement } from '../auth/credentials/credential-source.js';
 
 /** Asks of each new connection of the calls' pool whether the database behind it is still the right one, before it is used. */
 @Injectable()

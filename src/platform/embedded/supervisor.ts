@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { StartRefused } from '../config/start-refused.js';
-import { newClient } from '../database/new-client.js';
 import { findBinaries, type Binaries } from './binaries.js';
 import { checkVersion, initialiseCluster, locateCluster, makeHome, prepareDataDirectory, type Cluster } from './cluster.js';
 import { lockDataDirectory } from './data-lock.js';
@@ -127,7 +126,7 @@ async function answers(postmaster: Postmaster, passwords: Passwords): Promise<bo
 }
 
 async function connects(url: string): Promise<string> {
-  const client = newClient({ url, name: 'countersign start' });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -141,7 +140,7 @@ async function connects(url: string): Promise<string> {
 
 /** Makes the role and its database, or what of them is missing: each step can follow an interrupted first start. */
 async function makeDatabase(port: number, passwords: Passwords): Promise<void> {
-  const client = newClient({ url: superuserUrl(port, passwords), name: 'countersign start' });
+  const client = new pg.Client({ connectionString: superuserUrl(port, passwords) });
   await client.connect().catch((error: Error) => {
     throw new StartRefused(`DATA_DIR: the database does not accept its stored password (${error.message})`);
   });

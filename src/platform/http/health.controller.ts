@@ -1,12 +1,12 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { ReadinessFacts } from '../audit/readiness-facts.js';
-import { Access } from '../auth/access.decorator.js';
-import { Reserve } from '../database/reserve.js';
+import { Access } from '../auth/access/access.decorator.js';
+import { ReservedPool } from '../database/reserved-pool.js';
 import { OutboxWorker } from '../outbox/outbox.worker.js';
-import { ServedWhileHeld } from './held.guard.js';
-import { Problem } from './problem.js';
-import { Replies } from './replies.js';
+import { ServedInMaintenance } from './maintenance.guard.js';
+import { Problem } from './reply/problem.js';
+import { Replies } from './reply/replies.js';
 
 class HealthReply {
   @ApiProperty({ example: 'ok' }) status!: string;
@@ -30,13 +30,13 @@ class ReadyReply {
 const LARGEST_SKEW_MS = 2_000;
 
 @ApiTags('Operations')
-@ServedWhileHeld()
+@ServedInMaintenance()
 @Controller('health')
 export class HealthController {
   private looking: Promise<ReadyReply> | undefined;
 
   constructor(
-    private readonly reserve: Reserve,
+    private readonly reserve: ReservedPool,
     private readonly outbox: OutboxWorker,
     private readonly facts: ReadinessFacts,
   ) {}

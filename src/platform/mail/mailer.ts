@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { PLATFORM_ORGANIZATION } from '../../domain/audit/chain.js';
+import { PLATFORM_ORGANIZATION } from '../../domain/audit/entry/chain.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
-import type { Tx } from '../database/tx.js';
+import type { Tx } from '../database/transaction/tx.js';
 import { SealedBox } from '../secrets/sealed-box.js';
 
 /** A mail of plain text to one person. */

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { Problem } from '../http/problem.js';
+import { Problem } from '../http/reply/problem.js';
 import { LOGGER } from '../logging/token.js';
 import type { OutboxRow } from '../outbox/outbox-row.js';
 import { type EffectHandler, OutboxWorker } from '../outbox/outbox.worker.js';

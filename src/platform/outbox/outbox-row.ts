@@ -12,4 +12,4 @@ export interface OutboxRow {
 }
 
 /** How long a claim holds that is made with the effect itself, for a worker that begins at once: a server that dies keeps nobody long. */
-export const HAND_OVER_SECONDS = 5;
+export const DIRECT_DISPATCH_SECONDS = 5;

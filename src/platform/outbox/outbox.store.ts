@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { Reserve } from '../database/reserve.js';
-import { Statements } from '../database/statements.js';
+import { ReservedPool } from '../database/reserved-pool.js';
+import { Statements } from '../database/statements/statements.js';
 import type { EffectKind } from './effects.js';
 import type { OutboxRow } from './outbox-row.js';
 
@@ -27,7 +27,7 @@ export class OutboxStore {
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     private readonly statements: Statements,
-    private readonly reserve: Reserve,
+    private readonly reserve: ReservedPool,
   ) {}
 
   /**

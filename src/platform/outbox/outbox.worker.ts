@@ -1,11 +1,11 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { Hold } from '../audit/hold.js';
-import { asService } from '../auth/call-context.js';
-import { Problem } from '../http/problem.js';
+import { MaintenanceMode } from '../audit/maintenance-mode.js';
+import { asService } from '../auth/access/call-context.js';
+import { Problem } from '../http/reply/problem.js';
 import { LOGGER } from '../logging/token.js';
 import type { EffectKind } from './effects.js';
-import { type KeptPlace, OutboxBell } from './outbox-bell.js';
+import { type ReservedSlot, OutboxSignal } from './outbox-signal.js';
 import type { OutboxRow } from './outbox-row.js';
 import { OutboxStore } from './outbox.store.js';
 
@@ -47,9 +47,9 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
 
   constructor(
     private readonly store: OutboxStore,
-    private readonly bell: OutboxBell,
+    private readonly bell: OutboxSignal,
     @Inject(LOGGER) private readonly logger: Logger,
-    private readonly hold: Hold,
+    private readonly hold: MaintenanceMode,
   ) {}
 
   register(handler: EffectHandler): void {
@@ -85,7 +85,7 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   /** Nothing overtakes what is known to wait; and a claim that is under way may bring as many as were free. */
-  private keepPlace(kind: EffectKind): KeptPlace | undefined {
+  private keepPlace(kind: EffectKind): ReservedSlot | undefined {
     if (!this.isWorking || this.mayBeMore || this.claiming !== undefined || this.free <= 0) return undefined;
     if (this.handlers.get(kind)?.isBrief !== true) return undefined;
     this.kept++;

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
-import { SESSION_COOKIE } from '../auth/bearer.js';
-import { cookieValue } from '../auth/cookies.js';
+import { SESSION_COOKIE } from '../auth/credentials/bearer.js';
+import { cookieValue } from '../auth/credentials/cookies.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
-import { contextOf } from '../http/request-context.js';
+import { contextOf } from '../http/request/request-context.js';
 import { LOGGER } from '../logging/token.js';
 import { LeasedQuotas } from './leased-quotas.js';
 import { QuotaStore } from './quota.store.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type Grant, LeasedQuotas, type QuotaSource, type QuotaTerms, type Verdict } from './leased-quotas.js';
+import { type QuotaLease, LeasedQuotas, type QuotaSource, type QuotaTerms, type QuotaAnswer } from './leased-quotas.js';
 
 const WINDOW_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -44,7 +44,7 @@ class SharedCount implements QuotaSource {
     private readonly delays: readonly number[] = [0],
   ) {}
 
-  lease(subject: string, limit: number, wanted: number, windowSeconds: number): Promise<Grant> {
+  lease(subject: string, limit: number, wanted: number, windowSeconds: number): Promise<QuotaLease> {
     this.leases++;
     return new Promise((answer) => {
       this.time.after(this.delay(), () => {
@@ -58,7 +58,7 @@ class SharedCount implements QuotaSource {
     return this.delays[this.nth++ % this.delays.length]!;
   }
 
-  private grant(subject: string, limit: number, wanted: number, windowMs: number): Grant {
+  private grant(subject: string, limit: number, wanted: number, windowMs: number): QuotaLease {
     let row = this.rows.get(subject);
     if (row === undefined || row.until <= this.time.now) {
       row = { until: this.time.now + windowMs, taken: 0 };
@@ -86,11 +86,11 @@ function installation(limit: number, { replicas = 1, delays = [0], ...terms }: C
   const time = new Timeline();
   const count = new SharedCount(time, delays);
   const passed: Passed[] = [];
-  const answers: (Verdict | undefined)[] = [];
+  const answers: (QuotaAnswer | undefined)[] = [];
   const quotas = Array.from({ length: replicas }, () =>
     new LeasedQuotas(count, { limit, windowSeconds: WINDOW_MS / 1_000, remembered: 1_000, now: () => time.now, ...terms }));
   const call = (replica = 0, subject = 'agent:a') => {
-    const answered = (verdict: Verdict | undefined) => {
+    const answered = (verdict: QuotaAnswer | undefined) => {
       answers.push(verdict);
       if (verdict?.allowed) passed.push({ subject, at: time.now });
       return verdict;
@@ -188,7 +188,7 @@ describe('leased quotas', () => {
       await time.advance(10);
     }
     const leases = count.leases;
-    const refused = call() as Verdict;
+    const refused = call() as QuotaAnswer;
     expect(refused).toMatchObject({ allowed: false, remaining: 0 });
     expect(refused.endsInMs).toBeGreaterThan(WINDOW_MS - 1_000);
     for (let i = 0; i < 1_000; i++) expect(call()).toMatchObject({ allowed: false });
@@ -202,7 +202,7 @@ describe('leased quotas', () => {
 
   test('says how many calls are left, and for how long', async () => {
     const { time, call } = installation(100, { delays: [0] });
-    const seen: (Verdict | undefined)[] = [];
+    const seen: (QuotaAnswer | undefined)[] = [];
     for (let i = 0; i < 4; i++) {
       void Promise.resolve(call()).then((verdict) => seen.push(verdict));
       await time.advance(1_000);
@@ -249,7 +249,7 @@ describe('when no lease can be had', () => {
   });
 
   test('a source that never answers holds nobody up for ever', async () => {
-    const silent = { lease: () => new Promise<Grant>(() => undefined) };
+    const silent = { lease: () => new Promise<QuotaLease>(() => undefined) };
     const quotas = new LeasedQuotas(silent, { limit: 20, windowSeconds: 60, remembered: 10 });
     // The limiter's own timer keeps no process alive, so the test holds one open.
     const open = setInterval(() => undefined, 1_000);
@@ -264,7 +264,7 @@ describe('when no lease can be had', () => {
       lease: (subject: string) => {
         asked.push(subject);
         const grant = { granted: 9, taken: 20, endsInMs: HOUR_MS };
-        return slow.has(subject) ? new Promise<Grant>(() => undefined) : Promise.resolve(grant);
+        return slow.has(subject) ? new Promise<QuotaLease>(() => undefined) : Promise.resolve(grant);
       },
     };
     let now = 0;
@@ -287,7 +287,7 @@ describe('when no lease can be had', () => {
   });
 
   test('what was leased is used up first, and whoever is known to have nothing left stays refused', async () => {
-    const grants: Grant[] = [{ granted: 2, taken: 40, endsInMs: HOUR_MS }];
+    const grants: QuotaLease[] = [{ granted: 2, taken: 40, endsInMs: HOUR_MS }];
     const source = { lease: () => (grants.length > 0 ? Promise.resolve(grants.shift()!) : Promise.reject(away)) };
     const quotas = new LeasedQuotas(source, { limit: 40, windowSeconds: 3_600, remembered: 10 });
     const seen: (boolean | undefined)[] = [];

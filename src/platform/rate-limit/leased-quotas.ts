@@ -1,5 +1,5 @@
 /** What a source grants of a subject's quota in the present window. */
-export interface Grant {
+export interface QuotaLease {
   /** 0: nothing is left in this window. */
   readonly granted: number;
   /** What all replicas together have leased in it, this grant included. */
@@ -11,10 +11,10 @@ export interface Grant {
 /** Where replicas lease from: one count for each subject, shared by all of them. */
 export interface QuotaSource {
   /** Grants up to `wanted` of what is left of `limit`. A window begins with the first lease after the last one ended. */
-  lease(subject: string, limit: number, wanted: number, windowSeconds: number): Promise<Grant>;
+  lease(subject: string, limit: number, wanted: number, windowSeconds: number): Promise<QuotaLease>;
 }
 
-export interface Verdict {
+export interface QuotaAnswer {
   readonly allowed: boolean;
   /** Calls that are left in the window, as far as this replica knows. */
   readonly remaining: number;
@@ -84,7 +84,7 @@ export class LeasedQuotas {
   }
 
   /** Takes one call of the subject's quota, at once where a lease is at hand; undefined when nobody can say if one is left. */
-  take(subject: string): Verdict | Promise<Verdict | undefined> {
+  take(subject: string): QuotaAnswer | Promise<QuotaAnswer | undefined> {
     const lease = this.leases.get(subject) ?? this.begin(subject);
     return this.spend(subject, lease) ?? this.wait(subject, lease);
   }
@@ -101,7 +101,7 @@ export class LeasedQuotas {
     this.leases.set(subject, lease);
   }
 
-  private spend(subject: string, lease: Lease): Verdict | undefined {
+  private spend(subject: string, lease: Lease): QuotaAnswer | undefined {
     const endsInMs = lease.endsAt - this.now();
     if (endsInMs <= 0) return undefined;
     const { limit } = this.terms;
@@ -113,7 +113,7 @@ export class LeasedQuotas {
     return lease.taken >= limit ? { allowed: false, remaining: 0, endsInMs } : undefined;
   }
 
-  private async wait(subject: string, lease: Lease): Promise<Verdict | undefined> {
+  private async wait(subject: string, lease: Lease): Promise<QuotaAnswer | undefined> {
     const until = this.now() + PATIENCE_MS;
     do {
       if (!(await this.refill(subject, lease))) return undefined;
@@ -165,7 +165,7 @@ export class LeasedQuotas {
     this.awayUntil = until;
   }
 
-  private add(subject: string, lease: Lease, asked: number, { granted, taken, endsInMs }: Grant): void {
+  private add(subject: string, lease: Lease, asked: number, { granted, taken, endsInMs }: QuotaLease): void {
     const now = this.now();
     // Less taken than before: the source's window is another one, whatever our clock says.
     if (lease.endsAt <= now || taken < lease.taken) {

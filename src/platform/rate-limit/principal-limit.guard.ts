@@ -1,7 +1,7 @@
 import { type ExecutionContext, Injectable } from '@nestjs/common';
 import { ThrottlerGuard, type ThrottlerRequest } from '@nestjs/throttler';
 import type { Response } from 'express';
-import { type AuthenticatedRequest, callerOf } from '../auth/access.decorator.js';
+import { type AuthenticatedRequest, callerOf } from '../auth/access/access.decorator.js';
 import type { PrincipalLimit } from './principal-limit.js';
 import { limited, showRate } from './rate-headers.js';
 import { principalSubject } from './subjects.js';

@@ -1,6 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
-import { Problem } from '../http/problem.js';
+import { Problem } from '../http/reply/problem.js';
 import type { LeasedQuotas } from './leased-quotas.js';
 
 /** How often a principal may call, whatever it calls. Asked by the guard as soon as it knows who calls. */

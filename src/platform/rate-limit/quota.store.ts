@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Janitor, sweepBy } from '../database/janitor.service.js';
-import type { NamedStatement } from '../database/named-statement.js';
-import { Statements } from '../database/statements.js';
-import type { Grant, QuotaSource } from './leased-quotas.js';
+import { Janitor, cleanupStep } from '../database/janitor.service.js';
+import type { NamedStatement } from '../database/statements/named-statement.js';
+import { Statements } from '../database/statements/statements.js';
+import type { QuotaLease, QuotaSource } from './leased-quotas.js';
 
 const LEASE: NamedStatement = {
   name: 'lease-quota-1',
@@ -17,15 +17,15 @@ export class QuotaStore implements QuotaSource {
     janitor: Janitor,
   ) {
     // A minute later, so that the rows of those who keep calling stay where they are.
-    janitor.register(sweepBy(
+    janitor.register(cleanupStep(
       `delete from rate_quotas where subject in
          (select subject from rate_quotas where until < clock_timestamp() - interval '1 minute'
           order by until limit $1 for update skip locked)`,
     ));
   }
 
-  async lease(subject: string, limit: number, wanted: number, windowSeconds: number): Promise<Grant> {
-    const [grant] = await this.statements.run<Grant>(LEASE, [subject, limit, wanted, windowSeconds]);
+  async lease(subject: string, limit: number, wanted: number, windowSeconds: number): Promise<QuotaLease> {
+    const [grant] = await this.statements.run<QuotaLease>(LEASE, [subject, limit, wanted, windowSeconds]);
     return grant!;
   }
 }

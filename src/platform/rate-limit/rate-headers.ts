@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { Problem } from '../http/problem.js';
-import type { Verdict } from './leased-quotas.js';
+import { Problem } from '../http/reply/problem.js';
+import type { QuotaAnswer } from './leased-quotas.js';
 
 /** Windows are minutes: each begins with the first call after the last one ended. */
 export const WINDOW_SECONDS = 60;
@@ -9,14 +9,14 @@ export const WINDOW_SECONDS = 60;
 export type Policy = 'address' | 'principal';
 
 /** Calls in a window, calls left and seconds until it ends, as draft-ietf-httpapi-ratelimit-headers has them. */
-export function rateHeaders(policy: Policy, limit: number, { remaining, endsInMs }: Verdict): Record<string, string> {
+export function rateHeaders(policy: Policy, limit: number, { remaining, endsInMs }: QuotaAnswer): Record<string, string> {
   return {
     'RateLimit-Policy': `"${policy}";q=${limit};w=${WINDOW_SECONDS}`,
     RateLimit: `"${policy}";r=${remaining};t=${seconds(endsInMs)}`,
   };
 }
 
-export function showRate(response: ServerResponse, policy: Policy, limit: number, verdict: Verdict): void {
+export function showRate(response: ServerResponse, policy: Policy, limit: number, verdict: QuotaAnswer): void {
   const headers = rateHeaders(policy, limit, verdict);
   for (const name in headers) response.setHeader(name, headers[name]!);
 }
@@ -28,7 +28,7 @@ const DETAILS: Readonly<Record<Policy, (limit: number, wait: number) => string>>
 };
 
 /** Names its own limit: a call that its principal's limit let through may be refused by its address's later. */
-export function limited(policy: Policy, limit: number, verdict: Verdict): Problem {
+export function limited(policy: Policy, limit: number, verdict: QuotaAnswer): Problem {
   const wait = seconds(verdict.endsInMs);
   const headers = { ...rateHeaders(policy, limit, verdict), 'Retry-After': String(wait) };
   return new Problem('RATE_LIMITED', DETAILS[policy](limit, wait), { headers });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { Principal } from '../auth/principal.js';
+import type { Principal } from '../auth/access/principal.js';
 import { addressSubject, principalSubject } from './subjects.js';
 
 test.each([

@@ -1,4 +1,4 @@
-import type { Principal } from '../auth/principal.js';
+import type { Principal } from '../auth/access/principal.js';
 
 /**
  * Under which name a principal's calls are counted: its kind and id, whichever credential it shows. An agent's epoch

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Caller } from '../auth/principal.js';
+import type { Caller } from '../auth/access/principal.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
-import { Bell } from './bell.js';
-import { HeldCallers } from './held-callers.js';
-import { Places } from './places.js';
-import { Turns } from './turns.js';
+import { Signal } from './signal.js';
+import { WaitingCallers } from './waiting-callers.js';
+import { WaiterSlots } from './waiter-slots.js';
+import { Semaphore } from './semaphore.js';
 import { WakeChannel } from './wake-channel.js';
 
 /** While news of other replicas come in, looking is only for what they might have missed. */
@@ -26,17 +26,17 @@ export type FirstOf = 'a look' | 'news';
 @Injectable()
 export class Waiters {
   private readonly bells = new EventEmitter().setMaxListeners(0);
-  private readonly looks: Turns;
+  private readonly looks: Semaphore;
   private closing = false;
   private readonly onRelease: (() => void)[] = [];
 
   constructor(
-    private readonly callers: HeldCallers,
-    private readonly places: Places,
+    private readonly callers: WaitingCallers,
+    private readonly places: WaiterSlots,
     private readonly channel: WakeChannel,
     @Inject(CONFIG) { databasePoolSize }: CompleteConfig,
   ) {
-    this.looks = new Turns(Math.max(1, databasePoolSize >> 1));
+    this.looks = new Semaphore(Math.max(1, databasePoolSize >> 1));
     channel.listen(
       (topic) => this.ring(topic),
       () => this.lookSoon(),
@@ -50,8 +50,8 @@ export class Waiters {
   }
 
   /** Rings at every commit that is news of the topic; of a kind of ids (`hitl`) at those of each such id too. */
-  bell(topic: string): Bell {
-    return new Bell(this.bells, topic);
+  bell(topic: string): Signal {
+    return new Signal(this.bells, topic);
   }
 
   /** Whether other replicas' news come in at this moment. */
@@ -88,7 +88,7 @@ export class Waiters {
     if (!giveBack) return read();
     // Before the first look: what is committed between it and the wait rings, and is not missed.
     const bell = this.bell(topic);
-    const held = this.callers.hold(caller, bell.ring);
+    const held = this.callers.hold(caller, bell.notify);
     try {
       let seen = first === 'news' ? undefined : await read();
       if (seen !== undefined && isFinal(seen)) return seen;
@@ -98,7 +98,7 @@ export class Waiters {
         await bell.next(Math.min(left, this.pause()));
         if (this.closing) return seen ?? (await read());
         if (held.lost) throw held.lost;
-        seen = await this.looks.take(read);
+        seen = await this.looks.run(read);
       }
       // Whoever lost their credential while they waited is told that, and not the news.
       await held.assertHolds();

@@ -1,9 +1,9 @@
 import { Global, Module } from '@nestjs/common';
-import { HeldCallers } from './held-callers.js';
-import { Places } from './places.js';
+import { WaitingCallers } from './waiting-callers.js';
+import { WaiterSlots } from './waiter-slots.js';
 import { WakeChannel } from './wake-channel.js';
 import { Waiters } from './waiters.js';
 
 @Global()
-@Module({ providers: [HeldCallers, Places, WakeChannel, Waiters], exports: [HeldCallers, Places, Waiters] })
+@Module({ providers: [WaitingCallers, WaiterSlots, WakeChannel, Waiters], exports: [WaitingCallers, WaiterSlots, Waiters] })
 export class WakeModule {}

@@ -1,23 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import type { PreparedEntry } from '../../../src/domain/audit/entry.js';
-import { organizationChain, type ChainRef } from '../../../src/domain/audit/chain.js';
+import type { PreparedEntry } from '../../../src/domain/audit/entry/prepare-entry.js';
+import { organizationChain, type ChainRef } from '../../../src/domain/audit/entry/chain.js';
 import { newId } from '../../../src/domain/ids.js';
-import { makeCheckpoints } from '../../../src/modules/audit/trees/checkpoint-round.js';
-import { Integrator } from '../../../src/modules/audit/trees/integrator.js';
-import { KnownTrees } from '../../../src/modules/audit/trees/known-trees.js';
-import { signerOf } from '../../../src/modules/audit/trees/signer.js';
-import { asRoot } from '../actors.js';
-import { appendLocked } from '../append-past.js';
-import { anAgent } from '../builders.js';
-import type { TestDatabase } from '../database.js';
-import { erasedByHand } from '../erased-by-hand.js';
-import { erased } from '../erasures.js';
-import { aStory, toldInFull, type Story } from '../judged-story.js';
-import { startReceiver } from '../receiver.js';
-import { startServer, type TestServer } from '../server.js';
-import { TEST_ENVIRONMENT } from '../test-run.js';
-import { looseLead } from '../tree-world.js';
+import { makeCheckpoints } from '../../../src/modules/audit/checkpoints/sign-checkpoints.js';
+import { LeafIntegrator } from '../../../src/modules/audit/checkpoints/leaf-integrator.js';
+import { SignedState } from '../../../src/modules/audit/checkpoints/signed-state.js';
+import { signerOf } from '../../../src/modules/audit/keys/signer.js';
+import { asRoot } from '../http/actors.js';
+import { appendLocked } from '../log/append-past.js';
+import { anAgent } from '../builders/agents.js';
+import type { TestDatabase } from '../servers/database.js';
+import { erasedByHand } from '../erasure/erased-by-hand.js';
+import { erased } from '../erasure/erasures.js';
+import { aDecidedLog, recordedInFull, type DecidedLog } from '../memory/decided-log.js';
+import { startReceiver } from '../http/receiver.js';
+import { startServer, type TestServer } from '../servers/server.js';
+import { TEST_ENVIRONMENT } from '../servers/test-run.js';
+import { looseLead } from '../log/tree-database.js';
 import { anyEntry, stamped } from './every-event.js';
 import { Random } from './random.js';
 
@@ -32,7 +32,7 @@ const CHECKPOINTS = 6;
 /** A log in which everything has happened, and nobody writes any more. */
 export interface BigLog {
   readonly database: TestDatabase;
-  readonly story: Story;
+  readonly story: DecidedLog;
   readonly bulk: readonly string[];
   /** Appends some entries to any chains of these organizations, and signs. */
   grow(entries: number, organizations?: readonly string[], seed?: string): Promise<void>;
@@ -57,8 +57,8 @@ export async function bigLog(seed: number, share: number, whileWriting: (databas
     await receiver.close();
   };
   try {
-    const story = await aStory(server, receiver);
-    const told = toldInFull(server, story);
+    const story = await aDecidedLog(server, receiver);
+    const told = recordedInFull(server, story);
     await Promise.all([told, whileWriting(database)]);
     await someoneErased(server, story);
     await oneValueErased(server, story);
@@ -94,14 +94,14 @@ export async function bigLog(seed: number, share: number, whileWriting: (databas
 }
 
 /** A person of the story is erased through the API, as the log's own administrator would. */
-async function someoneErased(server: TestServer, { member }: Story): Promise<void> {
+async function someoneErased(server: TestServer, { member }: DecidedLog): Promise<void> {
   const reply = await asRoot(server).delete(`/api/v1/users/${member.id}/data`);
   if (reply.status >= 300) throw new Error(`the erasure was answered ${reply.status}: ${JSON.stringify(reply.body)}`);
   await erased(server);
 }
 
 /** Of a call's input one value goes, and another stays beside it. */
-async function oneValueErased(server: TestServer, { organizationId }: Story): Promise<void> {
+async function oneValueErased(server: TestServer, { organizationId }: DecidedLog): Promise<void> {
   const customer = `Grace Brewster ${randomBytes(4).toString('hex')}`;
   const { client } = await anAgent(server).inOrganization(organizationId).granted('web.search').create();
   (await client.post('/api/v1/execute', { capability: 'web.search', input: { customer, amount: 5, query: 'boats' } })).expect(200);
@@ -122,11 +122,11 @@ async function eraseSome(database: TestDatabase, organizationId: string, count: 
 async function sign(database: TestDatabase, seed = SEED): Promise<void> {
   const lead = await looseLead(database);
   try {
-    const integrator = new Integrator(lead, KnownTrees.unproven());
+    const integrator = new LeafIntegrator(lead, SignedState.unproven());
     for (let more = true; more; ) ({ more } = await integrator.round());
     await lead.transact(async (run) => {
       const { instance, key } = await signerOf(run, seed);
-      await makeCheckpoints(run, { instance, keys: [key], trees: KnownTrees.unproven(), organizations: null });
+      await makeCheckpoints(run, { instance, keys: [key], trees: SignedState.unproven(), organizations: null });
     });
   } finally {
     await lead.end();

@@ -1,8 +1,8 @@
-import { EVENTS } from '../../../src/domain/audit/catalogue.js';
-import { SHARED_EVENTS } from '../../../src/domain/audit/judging/shared-facts.js';
-import { isAgentChain, organizationChain, PLATFORM_ORGANIZATION, type ChainRef } from '../../../src/domain/audit/chain.js';
-import { prepareEntry, type PreparedEntry, type RecordedEvent, type Via } from '../../../src/domain/audit/entry.js';
-import type { EventDefinition, Member } from '../../../src/domain/audit/event-definition.js';
+import { EVENTS } from '../../../src/domain/audit/catalogue/audit-events.js';
+import { SHARED_EVENTS } from '../../../src/domain/audit/replay/state/shared-facts.js';
+import { isAgentChain, organizationChain, PLATFORM_ORGANIZATION, type ChainRef } from '../../../src/domain/audit/entry/chain.js';
+import { prepareEntry, type PreparedEntry, type RecordedEvent, type Via } from '../../../src/domain/audit/entry/prepare-entry.js';
+import type { EventDefinition, Member } from '../../../src/domain/audit/catalogue/event-definition.js';
 import { newId } from '../../../src/domain/ids.js';
 import type { JsonValue } from '../../../src/domain/json.js';
 import type { Random } from './random.js';

@@ -3,19 +3,19 @@ import { pathToFileURL } from 'node:url';
 import type pg from 'pg';
 import type { verify as Verify } from '../../../verifier/verify.mjs';
 import { logLines, type ExportSelection } from '../../../src/domain/audit/export/log-lines.js';
-import { sealed } from '../../../src/domain/audit/export/seal.js';
-import { signingKey } from '../../../src/domain/audit/note.js';
-import { verifyLog, type LogFound } from '../../../src/domain/audit/verify.js';
-import type { ShownAnchor } from '../../../src/domain/audit/entry-source.js';
-import { organizationsWithLog } from '../../../src/modules/audit/exports/exported-organizations.query.js';
+import { sealed } from '../../../src/domain/audit/export/sealed-export.js';
+import { signingKey } from '../../../src/domain/audit/notes/note.js';
+import { verifyLog, type LogFound } from '../../../src/domain/audit/integrity/verify-log.js';
+import type { ShownAnchor } from '../../../src/domain/audit/integrity/log-source.js';
+import { organizationsWithLog } from '../../../src/modules/audit/query/exported-organizations.query.js';
 import { sqlExportSource } from '../../../src/modules/audit/exports/export-source.query.js';
-import { KEEPERS } from '../../../src/cli/verify-from.js';
-import { judgesOf } from '../../../src/modules/audit/judging/judges.js';
-import { sqlLogSource } from '../../../src/modules/audit/log-source.query.js';
-import type { RunsSql } from '../../../src/modules/audit/streamed.query.js';
-import { CHECKOUT } from '../test-run.js';
+import { RECORD_KEEPERS } from '../../../src/cli/verification/verify-log.js';
+import { logChecksOf } from '../../../src/modules/audit/verification/log-checks.js';
+import { sqlLogSource } from '../../../src/modules/audit/verification/source/log-source.query.js';
+import type { RunsSql } from '../../../src/modules/audit/query/row-stream.query.js';
+import { CHECKOUT } from '../servers/test-run.js';
 import type { LoggedLog } from './logged-log.js';
-import { Place, type Mark, type Tampering } from './place.js';
+import { TamperTarget, type Mark, type Tampering } from './tampering.js';
 import { Random } from './random.js';
 
 const { verify } = (await import(pathToFileURL(join(CHECKOUT, 'verifier', 'verify.mjs')).href)) as { verify: typeof Verify };
@@ -26,7 +26,7 @@ const LARGE = 5_000;
 const FILE_OF_ALL_EACH = 64;
 
 /** One instance, in full: with these it is the same again, on a log that was built from the same seed. */
-export interface Deed {
+export interface TamperResult {
   readonly seed: number;
   readonly index: number;
   readonly tampering: Tampering;
@@ -46,7 +46,7 @@ export interface Outcome {
 }
 
 /** Tampers, looks, and undoes it. Undefined where there was nothing of the kind to be done. */
-export async function instance(client: pg.Client, log: LoggedLog, deed: Deed): Promise<Outcome | undefined> {
+export async function instance(client: pg.Client, log: LoggedLog, deed: TamperResult): Promise<Outcome | undefined> {
   const { seed, index, tampering, scale } = deed;
   const start = new Random(`${seed} ${index} ${tampering.name}`, scale).below(log.organizations.length);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -54,7 +54,7 @@ export async function instance(client: pg.Client, log: LoggedLog, deed: Deed): P
     // One after the other from any on: so each has its turns.
     const open = log.organizations.filter((id) => log.entriesOf(id).length < LARGE || random.chance(0.2));
     const organizationId = tampering.judged ? log.storied : open[(start + attempt) % open.length]!;
-    const place = new Place(client, log, random, organizationId);
+    const place = new TamperTarget(client, log, random, organizationId);
     await client.query('begin');
     try {
       await client.query('set local session_replication_role = replica');
@@ -68,7 +68,7 @@ export async function instance(client: pg.Client, log: LoggedLog, deed: Deed): P
   return undefined;
 }
 
-async function done({ deed, name }: Tampering, place: Place): Promise<Mark | undefined> {
+async function done({ deed, name }: Tampering, place: TamperTarget): Promise<Mark | undefined> {
   try {
     return await deed(place);
   } catch (error) {
@@ -78,7 +78,7 @@ async function done({ deed, name }: Tampering, place: Place): Promise<Mark | und
   }
 }
 
-async function looked(place: Place, mark: Mark, { index, tampering, standAlone, keep }: Deed): Promise<Outcome> {
+async function looked(place: TamperTarget, mark: Mark, { index, tampering, standAlone, keep }: TamperResult): Promise<Outcome> {
   const { log, organizationId, run } = place;
   const [chain = ''] = mark.at;
   const view = tampering.whole !== undefined || index % 16 === 0 ? 'whole'
@@ -119,18 +119,18 @@ export async function verified(
   { judged, agentId }: { readonly judged: boolean; readonly agentId?: string },
 ): Promise<LogFound> {
   const source = sqlLogSource(run, organizations);
-  const judges = judged ? await judgesOf(run, source, KEEPERS, { organizations, agentId }) : [];
+  const judges = judged ? await logChecksOf(run, source, RECORD_KEEPERS, { organizations, agentId }) : [];
   return verifyLog(source, { anchors, judges, ...(agentId === undefined ? {} : { agentId }) });
 }
 
 /** What the stand-alone verifier says of an export, with the key that signs now pinned. */
 export async function fileOf(
-  run: Place['run'], log: LoggedLog, organizations: readonly string[],
+  run: TamperTarget['run'], log: LoggedLog, organizations: readonly string[],
 ): Promise<{ verdict: string; breaks: readonly { kind: string; detail: string }[] }> {
   return verify(await textsOf(run, log, organizations), { keys: [log.verifierKeys.at(-1)!] });
 }
 
-async function textsOf(run: Place['run'], log: LoggedLog, organizations: readonly string[]): Promise<string[]> {
+async function textsOf(run: TamperTarget['run'], log: LoggedLog, organizations: readonly string[]): Promise<string[]> {
   const source = await sqlExportSource(run, log.seed);
   const texts: string[] = [];
   // A file of everything is of whatever there is, as the service makes it.

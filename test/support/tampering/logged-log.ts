@@ -1,10 +1,10 @@
 import type pg from 'pg';
-import type { ShownAnchor } from '../../../src/domain/audit/entry-source.js';
-import { PLATFORM_TREE, type StoredCheckpoint } from '../../../src/domain/audit/checkpoint.js';
-import type { StoredEntry } from '../../../src/domain/audit/stored-entry.js';
-import { sqlLogSource } from '../../../src/modules/audit/log-source.query.js';
-import { checkpointsOf, instanceName, verifierKeys } from '../../../src/modules/audit/trees/checkpoint.query.js';
-import { leavesOf } from '../../../src/modules/audit/trees/tree-reader.query.js';
+import type { ShownAnchor } from '../../../src/domain/audit/integrity/log-source.js';
+import { PLATFORM_TREE, type StoredCheckpoint } from '../../../src/domain/audit/notes/checkpoint.js';
+import type { StoredEntry } from '../../../src/domain/audit/entry/stored-entry.js';
+import { sqlLogSource } from '../../../src/modules/audit/verification/source/log-source.query.js';
+import { checkpointsOf, instanceName, verifierKeys } from '../../../src/modules/audit/checkpoints/checkpoint.query.js';
+import { leavesOf } from '../../../src/modules/audit/checkpoints/tree-reader.query.js';
 
 export interface LoggedLeaf {
   readonly index: number;

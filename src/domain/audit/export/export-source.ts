@@ -1,17 +1,17 @@
-import type { StoredCheckpoint } from '../checkpoint.js';
-import type { LineMembers } from '../export-lines.js';
-import type { NextKey } from '../next-key.js';
-import type { StoredEntry, StoredHead } from '../stored-entry.js';
+import type { StoredCheckpoint } from '../notes/checkpoint.js';
+import type { LineMembers } from './export-lines.js';
+import type { NextKey } from '../notes/key-succession.js';
+import type { StoredEntry, StoredHead } from '../entry/stored-entry.js';
 import type { HashReader } from '../tree/hash-reader.js';
 
 /** Names an entry within an organization. */
-export interface EntryPlace {
+export interface EntryPosition {
   readonly chain: string;
   readonly seq: number;
 }
 
 /** A leaf of an organization's tree, with its place there. */
-export interface PlacedLeaf extends EntryPlace {
+export interface PlacedLeaf extends EntryPosition {
   readonly index: number;
   readonly hash: string;
 }
@@ -22,7 +22,7 @@ export interface ExportedHead extends StoredHead {
 }
 
 /** An entry that concerns a person, and the places in it that hold what is theirs (RFC 6901). */
-export interface PersonsEntry extends EntryPlace {
+export interface PersonsEntry extends EntryPosition {
   readonly pointers: readonly string[];
 }
 
@@ -41,9 +41,9 @@ export interface ExportSource {
   /** Leaves [from, to), in the order of the tree. */
   leaves(organizationId: string, from: number, to: number): AsyncIterable<readonly PlacedLeaf[]>;
   /** What follows behind the first `size` leaves: integrated since, then queued; each chain in its order. */
-  pending(organizationId: string, size: number): AsyncIterable<readonly EntryPlace[]>;
+  pending(organizationId: string, size: number): AsyncIterable<readonly EntryPosition[]>;
   /** In the order asked for; undefined for one that is not there. */
-  entries(organizationId: string, places: readonly EntryPlace[]): Promise<readonly (StoredEntry | undefined)[]>;
+  entries(organizationId: string, places: readonly EntryPosition[]): Promise<readonly (StoredEntry | undefined)[]>;
   heads(organizationId: string, chain?: string): AsyncIterable<readonly ExportedHead[]>;
   countHeads(organizationId: string, chain?: string): Promise<number>;
   /** Entries behind the ends of their chains, which nobody appended. */

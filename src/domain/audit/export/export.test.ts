@@ -1,21 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { verify, type Result } from '../../../../verifier/verify.mjs';
-import { exportSourceOf, type MemoryFacts } from '../../../../test/support/memory-export.js';
-import { checkpoint } from '../../../../test/support/memory-log.js';
-import { INSTANCE, MADE_AT, noteOf, SIGNER } from '../../../../test/support/export-maker.js';
-import { ORGANIZATIONS, World, world } from '../../../../test/support/verifier-world.js';
-import { agentChain } from '../chain.js';
-import { readLine, type ExportLine, type LineOf } from '../export-lines.js';
-import { signingKey } from '../note.js';
-import { inclusionProof } from '../tree/proofs.js';
+import { exportSourceOf, type MemoryFacts } from '../../../../test/support/memory/memory-export.js';
+import { checkpoint } from '../../../../test/support/memory/memory-log.js';
+import { INSTANCE, MADE_AT, noteOf, SIGNER } from '../../../../test/support/verifier/export-maker.js';
+import { ORGANIZATIONS, VerifierWorld, world } from '../../../../test/support/verifier/verifier-world.js';
+import { agentChain } from '../entry/chain.js';
+import { readLine, type ExportLine, type LineOf } from './export-lines.js';
+import { signingKey } from '../notes/note.js';
+import { inclusionProof } from '../tree/tree-proofs.js';
 import { hashText, leafHash } from '../tree/rfc6962.js';
-import type { LogFound } from '../verify.js';
-import { verifyLines } from '../verify-lines.js';
+import type { LogFound } from '../integrity/verify-log.js';
+import { verifyLines } from './superseded/verify-lines.js';
 import type { ExportSource } from './export-source.js';
 import { logLines, type ExportSelection } from './log-lines.js';
 import { personLines, type Tally } from './person-lines.js';
-import type { HeldPart } from './record-lines.js';
-import { sealed, type ExportFormat } from './seal.js';
+import type { PersonalDataPart } from './record-lines.js';
+import { sealed, type ExportFormat } from './sealed-export.js';
 
 const KEY = signingKey(INSTANCE, Buffer.alloc(32, 7).toString('base64'));
 const FACTS: MemoryFacts = { keys: [{ key: SIGNER.vkey }] };
@@ -28,7 +28,7 @@ async function textOf(lines: AsyncIterable<ExportLine>, format: ExportFormat = '
 }
 
 /** What modules hold of a person. */
-async function* held(...parts: readonly HeldPart[]): AsyncGenerator<HeldPart> {
+async function* held(...parts: readonly PersonalDataPart[]): AsyncGenerator<PersonalDataPart> {
   for (const part of parts) yield await Promise.resolve(part);
 }
 
@@ -42,7 +42,7 @@ async function exported(source: ExportSource, selection: ExportSelection = ALL):
   return { text, result: await judged(text) };
 }
 
-async function signed(made: World): Promise<ExportSource> {
+async function signed(made: VerifierWorld): Promise<ExportSource> {
   await checkpoint(made.log, KEY);
   return exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes });
 }
@@ -125,8 +125,8 @@ describe('an export of the log', () => {
   it('needs no checkpoint, and no entry', async () => {
     const made = world();
     sound((await exported(exportSourceOf(made.log, KEY, { ...FACTS, notes: made.notes }))).result, 'valid_unanchored');
-    sound((await exported(exportSourceOf(new World().log, KEY, FACTS), { organizations: [] })).result, 'valid_unanchored');
-    sound((await exported(exportSourceOf(new World().log, KEY, FACTS))).result, 'valid_unanchored');
+    sound((await exported(exportSourceOf(new VerifierWorld().log, KEY, FACTS), { organizations: [] })).result, 'valid_unanchored');
+    sound((await exported(exportSourceOf(new VerifierWorld().log, KEY, FACTS))).result, 'valid_unanchored');
   });
 
   it('says what was erased, and by which entry', async () => {
@@ -246,7 +246,7 @@ describe('which organizations there are', () => {
   });
 
   it('shows so also under a map that is still empty', async () => {
-    const made = new World();
+    const made = new VerifierWorld();
     await checkpoint(made.log, KEY);
     made.call('org_a', 'agt_1', 1);
     const { text, result } = await exported(exportSourceOf(made.log, KEY, FACTS), { organizations: ['org_platform', 'org_a'], all: true });
@@ -282,7 +282,7 @@ describe('which organizations there are', () => {
 });
 
 describe('a part of the log', () => {
-  const times = (made: World) => made.log.entries.filter((one) => one.organizationId === 'org_a').map(({ timestamp }) => timestamp);
+  const times = (made: VerifierWorld) => made.log.entries.filter((one) => one.organizationId === 'org_a').map(({ timestamp }) => timestamp);
 
   it('is any window of time', async () => {
     const made = erased();
@@ -368,9 +368,9 @@ describe('a part of the log', () => {
 });
 
 describe('what was tampered with', () => {
-  const at = (made: World) => made.log.entries.findIndex((one) => one.chain === 'agt_2' && one.seq === 3);
+  const at = (made: VerifierWorld) => made.log.entries.findIndex((one) => one.chain === 'agt_2' && one.seq === 3);
 
-  it.each<[string, string, (made: World) => void]>([
+  it.each<[string, string, (made: VerifierWorld) => void]>([
     ['an edited entry', 'edited', (made) => {
       const entry = made.log.entries[at(made)]!;
       made.log.entries[at(made)] = { ...entry, payload: entry.payload.replace('rest', 'page') };
@@ -394,7 +394,7 @@ describe('what was tampered with', () => {
 describe("a person's export", () => {
   const SELECTION = { userId: 'usr_ada', organizations: ['org_a', 'org_b'], profile: { name: 'Ada' } };
 
-  function facts(made: World): MemoryFacts {
+  function facts(made: VerifierWorld): MemoryFacts {
     const own = made.log.entries.filter((one) => one.actorId === 'usr_ada');
     return { ...FACTS, subjects: own.map(({ id }) => ({ userId: 'usr_ada', entryId: id, pointer: '/origin/address' })) };
   }
@@ -461,14 +461,14 @@ describe('the form for people', () => {
   });
 });
 
-function erased(): World {
+function erased(): VerifierWorld {
   const made = world();
   const comment = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
   made.erase('org_a', made.blank(comment, '/metadata/comment'));
   return made;
 }
 
-async function swept(): Promise<{ made: World; source: ExportSource; size: number }> {
+async function swept(): Promise<{ made: VerifierWorld; source: ExportSource; size: number }> {
   const made = world();
   const size = 14;
   const cuts = made.sweep('org_a', size, { agt_1: 4, agt_2: 2, sys_org_a: 2 });

@@ -1,14 +1,14 @@
-import { PLATFORM_TREE, type StoredCheckpoint } from '../checkpoint.js';
-import { blanksIn } from '../erase-disclosures.js';
-import { entryLine, keyMembers, line, type ExportLine, type LineOf } from '../export-lines.js';
-import { readPayload } from '../payload.js';
-import type { StoredEntry } from '../stored-entry.js';
-import { consistencyProof, inclusionProof } from '../tree/proofs.js';
+import { PLATFORM_TREE, type StoredCheckpoint } from '../notes/checkpoint.js';
+import { blanksIn } from '../erasure/erase-disclosures.js';
+import { entryLine, keyMembers, line, type ExportLine, type LineOf } from './export-lines.js';
+import { readPayload } from '../entry/payload.js';
+import type { StoredEntry } from '../entry/stored-entry.js';
+import { consistencyProof, inclusionProof } from '../tree/tree-proofs.js';
 import { hashText } from '../tree/rfc6962.js';
-import type { EntryPlace, ExportSource, PlacedLeaf } from './export-source.js';
-import { blanksListed } from '../verify-erasures.js';
-import { GapBuilder, rangeGap } from './gaps.js';
-import { seamsOf, type Seams } from './seams.js';
+import type { EntryPosition, ExportSource, PlacedLeaf } from './export-source.js';
+import { blanksListed } from '../integrity/verify-erasures.js';
+import { GapBuilder, rangeGap } from './gap-lines.js';
+import { cutPointLinesOf, type CutPointLines } from './cut-point-lines.js';
 
 /** Which part of the log an export holds. */
 export interface ExportSelection {
@@ -121,7 +121,7 @@ async function* sectionLines(
   const size = checkpoint?.size ?? 0;
   yield* mapLine(source, id);
   yield line('section', { organizationId: id, size, chains: await source.countHeads(id, agentId) });
-  const seams = await seamsOf(source, id, size, agentId);
+  const seams = await cutPointLinesOf(source, id, size, agentId);
   const pasts = new Set([...(since === undefined ? [] : [since]), ...[...seams.lines.values()].map((seam) => seam.checkpoint.size)]);
   for (const past of pasts) yield* consistencyLine(source, id, past, size);
   for (const [entryId, note] of await source.sweepNotes(id, [...seams.sweeps.keys()])) {
@@ -155,7 +155,7 @@ class Section {
     private readonly id: string,
     private readonly size: number,
     private readonly agentId: string | undefined,
-    private readonly seams: Seams,
+    private readonly seams: CutPointLines,
     private readonly isPart: boolean,
   ) {}
 
@@ -238,7 +238,7 @@ class Section {
     }
   }
 
-  private reasonFor({ chain, seq }: EntryPlace): 'swept' | 'hidden' | undefined {
+  private reasonFor({ chain, seq }: EntryPosition): 'swept' | 'hidden' | undefined {
     const seam = this.seams.lines.get(chain);
     if (seam && seq <= seam.seq) return 'swept';
     return this.agentId !== undefined && chain !== this.agentId ? 'hidden' : undefined;

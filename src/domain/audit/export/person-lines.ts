@@ -1,13 +1,13 @@
 import { isJsonObject, type JsonObject, parseJson } from '../../json.js';
-import type { StoredCheckpoint } from '../checkpoint.js';
-import { disclosuresText, type Disclosure } from '../commitments.js';
-import { keyMembers, line, skeletonLine, type ExportLine } from '../export-lines.js';
-import { commitmentsOf, readPayload } from '../payload.js';
-import { isText } from '../shown-values.js';
-import type { StoredEntry } from '../stored-entry.js';
+import type { StoredCheckpoint } from '../notes/checkpoint.js';
+import { disclosuresText, type Disclosure } from '../entry/commitments.js';
+import { keyMembers, line, skeletonLine, type ExportLine } from './export-lines.js';
+import { commitmentsOf, readPayload } from '../entry/payload.js';
+import { isText } from '../integrity/row-decoding.js';
+import type { StoredEntry } from '../entry/stored-entry.js';
 import type { ExportSource, PersonsEntry } from './export-source.js';
 import { checkpointLines, erasureLines, inclusionLine, mapLine } from './log-lines.js';
-import { type HeldPart, recordLines } from './record-lines.js';
+import { type PersonalDataPart, recordLines } from './record-lines.js';
 
 /** Whose copy it is. */
 export interface PersonSelection {
@@ -16,7 +16,7 @@ export interface PersonSelection {
   readonly organizations: readonly string[];
   readonly profile: JsonObject;
   /** What modules hold of them besides; read while the file is made. */
-  readonly held: AsyncIterable<HeldPart>;
+  readonly held: AsyncIterable<PersonalDataPart>;
 }
 
 /** Counts what an export leaves out, for its manifest. */

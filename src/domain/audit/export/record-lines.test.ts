@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../json.js';
-import { type HeldPart, recordLines } from './record-lines.js';
+import { type PersonalDataPart, recordLines } from './record-lines.js';
 
-async function linesOf(...parts: readonly HeldPart[]): Promise<JsonObject[]> {
+async function linesOf(...parts: readonly PersonalDataPart[]): Promise<JsonObject[]> {
   const held = async function* () { for (const part of parts) yield await Promise.resolve(part); };
   const lines: JsonObject[] = [];
   for await (const { records } of recordLines(held())) lines.push(records);
@@ -10,7 +10,7 @@ async function linesOf(...parts: readonly HeldPart[]): Promise<JsonObject[]> {
 }
 
 const rows = (count: number, text = '') => Array.from({ length: count }, (_, n) => ({ n, text }));
-const keys = (list: JsonObject[]): HeldPart => ({ holder: 'organizations', part: { keys: list } });
+const keys = (list: JsonObject[]): PersonalDataPart => ({ holder: 'organizations', part: { keys: list } });
 
 describe('the lines of what modules hold of a person', () => {
   it('are one where there is little, with what is empty', async () => {

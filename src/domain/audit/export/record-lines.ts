@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from '../../json.js';
-import { line, type LineOf } from '../export-lines.js';
-import { writableObject } from '../shown-values.js';
+import { line, type LineOf } from './export-lines.js';
+import { writableObject } from '../integrity/row-decoding.js';
 
 /** A part of what one module holds of a person. A list of it may go on in the next part. */
-export interface HeldPart {
+export interface PersonalDataPart {
   readonly holder: string;
   readonly part: JsonObject;
 }
@@ -16,7 +16,7 @@ const ROWS = 500;
  * What modules hold of a person, in as many lines as it takes: a list goes on under the same names in the next one. Each list is
  * named once at least, so that an empty one is told.
  */
-export async function* recordLines(held: AsyncIterable<HeldPart>): AsyncGenerator<LineOf<'records'>> {
+export async function* recordLines(held: AsyncIterable<PersonalDataPart>): AsyncGenerator<LineOf<'records'>> {
   const named = new Set<string>();
   let open = new OpenLine();
   for await (const { holder, part } of held) {

@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { verify } from '../../../../verifier/verify.mjs';
-import { exportSourceOf } from '../../../../test/support/memory-export.js';
-import { checkpoint } from '../../../../test/support/memory-log.js';
-import { INSTANCE, MADE_AT, nextKeyNote, noteOf, SIGNER, signerOf } from '../../../../test/support/export-maker.js';
-import { ORGANIZATIONS, type World, world } from '../../../../test/support/verifier-world.js';
-import { organizationChain } from '../chain.js';
-import { signingKey } from '../note.js';
-import { verifyLines } from '../verify-lines.js';
+import { exportSourceOf } from '../../../../test/support/memory/memory-export.js';
+import { checkpoint } from '../../../../test/support/memory/memory-log.js';
+import { INSTANCE, MADE_AT, nextKeyNote, noteOf, SIGNER, signerOf } from '../../../../test/support/verifier/export-maker.js';
+import { ORGANIZATIONS, type VerifierWorld, world } from '../../../../test/support/verifier/verifier-world.js';
+import { organizationChain } from '../entry/chain.js';
+import { signingKey } from '../notes/note.js';
+import { verifyLines } from './superseded/verify-lines.js';
 import type { ExportSource } from './export-source.js';
 import { logLines, type ExportSelection } from './log-lines.js';
-import { sealed } from './seal.js';
+import { sealed } from './sealed-export.js';
 
 const NEWER = signerOf(8);
 const [KEY, NEWER_KEY] = [7, 8].map((byte) => signingKey(INSTANCE, Buffer.alloc(32, byte).toString('base64'))) as [
@@ -53,10 +53,10 @@ async function busy(): Promise<Told> {
   return { source, times: [...new Set(made.log.entries.map(({ timestamp }) => timestamp))].sort() };
 }
 
-const login = (made: World) =>
+const login = (made: VerifierWorld) =>
   made.add({ chain: organizationChain('org_a'), type: 'auth.login', metadata: { method: 'password' } });
 
-function erase(made: World, entry: Parameters<World['blank']>[0], pointer: string): void {
+function erase(made: VerifierWorld, entry: Parameters<VerifierWorld['blank']>[0], pointer: string): void {
   const blanked = made.blank(entry, pointer);
   expect(blanked).toHaveLength(1);
   const { id, ...erasure } = made.erase('org_a', blanked);

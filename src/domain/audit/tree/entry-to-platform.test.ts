@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { append, checkpoint, integrate, type MemoryLog } from '../../../../test/support/memory-log.js';
-import { leafHashes, readerAt } from '../../../../test/support/memory-trees.js';
-import { agentChain } from '../chain.js';
-import { openCheckpoint, originOf, PLATFORM_TREE, type Checkpoint } from '../checkpoint.js';
-import { readVerifierKey, signingKey, verifierKey } from '../note.js';
-import { entryLeaf, platformLeaf } from './leaf.js';
-import { mapPlace, mapRootOver, placedLeaf } from './map.js';
-import { checkConsistency, checkInclusion, consistencyProof, inclusionProof } from './proofs.js';
+import { append, checkpoint, integrate, type MemoryLog } from '../../../../test/support/memory/memory-log.js';
+import { leafHashes, readerAt } from '../../../../test/support/memory/memory-trees.js';
+import { agentChain } from '../entry/chain.js';
+import { openCheckpoint, originOf, PLATFORM_TREE, type Checkpoint } from '../notes/checkpoint.js';
+import { readVerifierKey, signingKey, verifierKey } from '../notes/note.js';
+import { entryLeaf, platformLeaf } from './tree-leaf.js';
+import { mapKeyOf, mapRootOver, keyedLeaf } from './organization-map.js';
+import { checkConsistency, checkInclusion, consistencyProof, inclusionProof } from './tree-proofs.js';
 import { hashText, leafHash, readHash } from './rfc6962.js';
-import { mapSiblings } from './stored-map.js';
+import { mapSiblings } from './stored-map-nodes.js';
 
 const NAME = 'countersign-1a2b3c4d5e6f';
 const seed = Buffer.alloc(32, 5).toString('base64');
@@ -51,8 +51,8 @@ describe('a log and its trees, from an entry to the signed head of the platform'
     const platformProof = await inclusionProof(readerAt(trees, PLATFORM_TREE, 2), 1, 2);
     expect(checkInclusion(leafHash(platformLeaf({ map, timestamp })), 1, 2, platformProof, root(ofPlatform.root))).toBe(true);
 
-    const siblings = (await mapSiblings(trees.map, mapPlace('org_b')))!;
-    const head = placedLeaf({ organization: 'org_b', root: ofB.root, size: ofB.size });
+    const siblings = (await mapSiblings(trees.map, mapKeyOf('org_b')))!;
+    const head = keyedLeaf({ organization: 'org_b', root: ofB.root, size: ofB.size });
     expect(hashText(mapRootOver(head, siblings)!)).toBe(map);
 
     for (const [index, leaf] of trees.organizations.get('org_b')!.entries()) {

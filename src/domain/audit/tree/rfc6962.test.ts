@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { leavesReader } from '../../../../test/support/memory-tree.js';
+import { leavesReader } from '../../../../test/support/memory/memory-tree.js';
 import { CompactRange, rootOf } from './compact-range.js';
-import { entryLeaf, platformLeaf } from './leaf.js';
-import { checkConsistency, checkInclusion, consistencyProof, inclusionProof } from './proofs.js';
+import { entryLeaf, platformLeaf } from './tree-leaf.js';
+import { checkConsistency, checkInclusion, consistencyProof, inclusionProof } from './tree-proofs.js';
 import { hashText, leafHash, nodeHash, readHash } from './rfc6962.js';
 
 const file = readFileSync(new URL('../../../../test/vectors/audit-tree.json', import.meta.url), 'utf8');

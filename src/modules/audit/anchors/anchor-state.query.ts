@@ -1,11 +1,11 @@
-import { platformChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/chain.js';
-import { givenUp } from '../../../domain/audit/given-up.js';
-import { readVerifierKey } from '../../../domain/audit/note.js';
-import { readEntry } from '../../../domain/audit/read-entry.js';
+import { platformChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
+import { waivedCheckpointIn } from '../../../domain/audit/notes/waived-checkpoint.js';
+import { readVerifierKey } from '../../../domain/audit/notes/note.js';
+import { readEntry } from '../../../domain/audit/entry/read-entry.js';
 import type { Anchored } from '../../../platform/audit/anchor.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { bounded, ENTRY } from '../bounded-text.js';
-import { rootAt } from './platform-tree.query.js';
+import { bounded, ENTRY } from '../query/bounded-text.js';
+import { rootAt } from '../checkpoints/platform-tree.query.js';
 
 /** How far anchoring has come, and whether something speaks against serving. */
 export interface AnchorState {
@@ -107,7 +107,7 @@ export async function acceptedLosses(run: ReadStatement, instance: string, verif
   const key = readVerifierKey(verifierKey)!;
   return rows.flatMap(({ payload }) => {
     const { metadata } = readEntry({ payload, disclosures: '[]' });
-    const lost = givenUp(metadata['lost'], instance, [key]);
+    const lost = waivedCheckpointIn(metadata['lost'], instance, [key]);
     if (!lost) return [];
     return [lost.root === '' ? { size: lost.size } : lost];
   });

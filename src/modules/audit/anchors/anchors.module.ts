@@ -3,13 +3,13 @@ import type { Anchor } from '../../../platform/audit/anchor.js';
 import { BeforeSigning } from '../../../platform/audit/before-signing.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { OutboundGuard } from '../../../platform/outbound/outbound-guard.js';
-import { AgreeService, ANCHORS } from './agree.service.js';
+import { AnchorComparison, ANCHORS } from './anchor-comparison.service.js';
 import { Anchors } from './anchors.js';
-import { anchorsOf } from './anchors-of.js';
+import { configuredAnchors } from './configured-anchors.js';
 import { AnchorsReadiness } from './anchors.readiness.js';
-import { PublishService } from './publish.service.js';
+import { CheckpointPublisher } from './publish-checkpoints.service.js';
 import { UnanchoredAge } from './unanchored-age.js';
-import { WatchService } from './watch.service.js';
+import { DatabaseIdentityMonitor } from './database-identity.service.js';
 
 /** Where checkpoints are kept outside of the database, and what follows when they disagree with it. */
 @Module({
@@ -17,10 +17,10 @@ import { WatchService } from './watch.service.js';
     {
       provide: ANCHORS,
       inject: [CONFIG, OutboundGuard],
-      useFactory: (config: CompleteConfig, outbound: OutboundGuard): Anchor[] => anchorsOf(config, outbound),
+      useFactory: (config: CompleteConfig, outbound: OutboundGuard): Anchor[] => configuredAnchors(config, outbound),
     },
-    AgreeService, AnchorsReadiness, PublishService, UnanchoredAge, WatchService,
-    { provide: Anchors, useExisting: AgreeService },
+    AnchorComparison, AnchorsReadiness, CheckpointPublisher, UnanchoredAge, DatabaseIdentityMonitor,
+    { provide: Anchors, useExisting: AnchorComparison },
   ],
   exports: [Anchors],
 })

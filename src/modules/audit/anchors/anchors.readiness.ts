@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { Hold } from '../../../platform/audit/hold.js';
+import { MaintenanceMode } from '../../../platform/audit/maintenance-mode.js';
 import { type ReadinessFact, ReadinessFacts } from '../../../platform/audit/readiness-facts.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
-import { Problem } from '../../../platform/http/problem.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
 import { UnanchoredAge } from './unanchored-age.js';
-import { WatchService } from './watch.service.js';
+import { DatabaseIdentityMonitor } from './database-identity.service.js';
 
 /** Without a limit of the operator's: longer than an anchor is away in passing. */
 const TOO_OLD_SECONDS = 300;
@@ -16,9 +16,9 @@ export class AnchorsReadiness implements ReadinessFact {
 
   constructor(
     facts: ReadinessFacts,
-    private readonly hold: Hold,
+    private readonly hold: MaintenanceMode,
     private readonly age: UnanchoredAge,
-    private readonly watch: WatchService,
+    private readonly watch: DatabaseIdentityMonitor,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {
     facts.register(this);

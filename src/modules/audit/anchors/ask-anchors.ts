@@ -1,4 +1,4 @@
-import type { ShownAnchor } from '../../../domain/audit/entry-source.js';
+import type { ShownAnchor } from '../../../domain/audit/integrity/log-source.js';
 import type { Anchor, Anchored, AnchoredNote, OurTree } from '../../../platform/audit/anchor.js';
 
 /**

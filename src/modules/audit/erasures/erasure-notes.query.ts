@@ -1,5 +1,5 @@
-import { bounded, NOTE } from '../bounded-text.js';
-import type { RunsSql } from '../streamed.query.js';
+import { bounded, NOTE } from '../query/bounded-text.js';
+import type { RunsSql } from '../query/row-stream.query.js';
 
 /** By which those who erased have signed what their entries say, by the entries' ids. */
 export async function erasureNotes(run: RunsSql, organizationId: string, ids: readonly string[]): Promise<Map<string, string>> {

@@ -1,4 +1,4 @@
-import type { RunStatement } from '../../../platform/auth/credential-source.js';
+import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 
 export interface ErasureNote {
   readonly organizationId: string;

@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { organizationChain } from '../../../domain/audit/chain.js';
-import { signNote } from '../../../domain/audit/note.js';
-import { orderText, toldIn } from '../../../domain/audit/order-note.js';
-import type { ListedBlank } from '../../../domain/audit/search-entry.js';
-import type { RunStatement } from '../../../platform/auth/credential-source.js';
+import { organizationChain } from '../../../domain/audit/entry/chain.js';
+import { signNote } from '../../../domain/audit/notes/note.js';
+import { authorizationText, statementIn } from '../../../domain/audit/notes/authorization-note.js';
+import type { ListedBlank } from '../../../domain/audit/erasure/search-entry.js';
+import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
-import type { Tx } from '../../../platform/database/tx.js';
-import { assertSigns, heldSigningKeys, OtherKey, signerOf } from '../trees/signer.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { assertSigns, knownSigningKeys, OtherKey, signerOf } from '../keys/signer.js';
 import { insertNote } from './erasure-notes.store.js';
 
 /** What an entry of an erasure says. */
@@ -45,10 +45,10 @@ export class SignedErasures {
   async record(tx: Tx, organizationId: string, metadata: SaidOfErasure): Promise<void> {
     const run = runOf(tx);
     const { instance, key, verifierKey } = await signerOf(run, this.config.auditSigningKey);
-    const keys = await heldSigningKeys(run);
+    const keys = await knownSigningKeys(run);
     if (keys.join() !== verifierKey) throw new OtherKey(key.id, keys.join());
     const entry = tx.recordWhole(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata });
-    const text = orderText('erasure', instance, organizationId, toldIn(entry));
+    const text = authorizationText('erasure', instance, organizationId, statementIn(entry));
     await insertNote(run, { organizationId, entryId: entry.id, note: signNote(text, [key]) });
   }
 }

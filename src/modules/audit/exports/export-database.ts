@@ -1,21 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { organizationChain } from '../../../domain/audit/chain.js';
+import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { logLines, type ExportSelection } from '../../../domain/audit/export/log-lines.js';
-import { sealed, type ExportFormat } from '../../../domain/audit/export/seal.js';
-import { signingKey, verifierKey } from '../../../domain/audit/note.js';
-import { asService } from '../../../platform/auth/call-context.js';
-import { CredentialSources } from '../../../platform/auth/credential-source.js';
+import { sealed, type ExportFormat } from '../../../domain/audit/export/sealed-export.js';
+import { signingKey, verifierKey } from '../../../domain/audit/notes/note.js';
+import { asService } from '../../../platform/auth/access/call-context.js';
+import { CredentialSources } from '../../../platform/auth/credentials/credential-source.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
 import { createDataSource } from '../../../platform/database/data-source.js';
-import { IdempotencyKeys } from '../../../platform/database/idempotency.js';
-import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
-import { OutboxBell } from '../../../platform/outbox/outbox-bell.js';
-import { verifierKeys } from '../trees/checkpoint.query.js';
-import { organizationsWithLog } from './exported-organizations.query.js';
+import { IdempotencyKeys } from '../../../platform/database/transaction/idempotency.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { OutboxSignal } from '../../../platform/outbox/outbox-signal.js';
+import { verifierKeys } from '../checkpoints/checkpoint.query.js';
+import { organizationsWithLog } from '../query/exported-organizations.query.js';
 import { sqlExportSource } from './export-source.query.js';
-import { refusedSize, type PastSizes } from './past-sizes.js';
+import { refusedSize, type EarlierTreeSizes } from './earlier-tree-sizes.js';
 import { recordExport } from './record-export.js';
-import { openSnapshot } from './snapshot.query.js';
+import { openSnapshot } from '../query/log-snapshot.query.js';
 
 export interface DatabaseExport extends Omit<ExportSelection, 'organizations' | 'all'> {
   readonly databaseUrl: string;
@@ -26,7 +26,7 @@ export interface DatabaseExport extends Omit<ExportSelection, 'organizations' | 
 }
 
 /** How the command calls them. */
-const OPTIONS: Record<keyof PastSizes, string> = { since: '--since', platformSince: '--platform-since' };
+const OPTIONS: Record<keyof EarlierTreeSizes, string> = { since: '--since', platformSince: '--platform-since' };
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
@@ -68,7 +68,7 @@ async function onDatabase(url: string, record: (work: UnitOfWork) => Promise<voi
   try {
     // No call comes through here that could bring an idempotency key, so any secret does.
     const keys = new IdempotencyKeys({ encryptionKey: randomBytes(32).toString('base64') });
-    await asService('cli', () => record(new UnitOfWork(dataSource, new CredentialSources(), keys, new OutboxBell())));
+    await asService('cli', () => record(new UnitOfWork(dataSource, new CredentialSources(), keys, new OutboxSignal())));
   } finally {
     await dataSource.destroy().catch(() => undefined);
   }

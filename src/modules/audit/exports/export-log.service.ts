@@ -1,26 +1,26 @@
 import { Injectable } from '@nestjs/common';
-import { organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/chain.js';
+import { organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
 import { logLines, type ExportSelection } from '../../../domain/audit/export/log-lines.js';
 import { isId } from '../../../domain/ids.js';
-import type { Caller } from '../../../platform/auth/principal.js';
-import { type Scope, scopeOfOrganization } from '../../../platform/auth/scope.js';
+import type { Caller } from '../../../platform/auth/access/principal.js';
+import { type Scope, scopeOfOrganization } from '../../../platform/auth/access/scope.js';
 import { Entitlements } from '../../../platform/commerce/entitlements.js';
-import { StatementsOnPool } from '../../../platform/database/statements-on-pool.js';
-import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
-import { assertPeriod } from '../../../platform/http/period.js';
-import { Problem } from '../../../platform/http/problem.js';
+import { StatementsOnPool } from '../../../platform/database/statements/statements-on-pool.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { assertPeriod } from '../../../platform/http/fields/period.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
 import { OrganizationsQuery } from '../../organizations/organizations.query.js';
 import type { LogExportQuery } from './export.dto.js';
-import { ExportDesk, type ExportCall } from './export-desk.js';
-import { organizationsWithLog } from './exported-organizations.query.js';
-import { refusedSize, type RefusedSize } from './past-sizes.js';
+import { ExportsService, type ExportCall } from './exports.service.js';
+import { organizationsWithLog } from '../query/exported-organizations.query.js';
+import { refusedSize, type RefusedSize } from './earlier-tree-sizes.js';
 import { recordExport } from './record-export.js';
 
 /** Exports the log in bulk. */
 @Injectable()
 export class ExportLogService {
   constructor(
-    private readonly desk: ExportDesk,
+    private readonly desk: ExportsService,
     private readonly organizations: OrganizationsQuery,
     private readonly work: UnitOfWork,
     private readonly pool: StatementsOnPool,

@@ -1,24 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { reachOf } from '../../../domain/access/access.js';
-import { organizationChain } from '../../../domain/audit/chain.js';
+import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { personLines } from '../../../domain/audit/export/person-lines.js';
-import type { HeldPart } from '../../../domain/audit/export/record-lines.js';
+import type { PersonalDataPart } from '../../../domain/audit/export/record-lines.js';
 import type { JsonObject } from '../../../domain/json.js';
-import { PersonalDataHolders } from '../../../platform/audit/personal-data.js';
-import type { FoundPerson } from '../../../platform/audit/personal-records.js';
-import { type Caller, kindOf } from '../../../platform/auth/principal.js';
-import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
-import { Problem } from '../../../platform/http/problem.js';
-import { presentUser } from '../../organizations/users.presenter.js';
-import { type UserRow, UsersQuery } from '../../organizations/users.query.js';
-import { ExportDesk, type ExportCall } from './export-desk.js';
-import { organizationsAbout } from './exported-organizations.query.js';
+import { PersonalDataHolders } from '../../../platform/audit/personal-data/personal-data-holders.js';
+import type { FoundPerson } from '../../../platform/audit/personal-data/personal-records.js';
+import { type Caller, kindOf } from '../../../platform/auth/access/principal.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import { presentUser } from '../../organizations/users/users.presenter.js';
+import { type UserRow, UsersQuery } from '../../organizations/users/users.query.js';
+import { ExportsService, type ExportCall } from './exports.service.js';
+import { organizationsAbout } from '../query/exported-organizations.query.js';
 
 /** Gives people a copy of what is kept of them. */
 @Injectable()
 export class ExportPersonService {
   constructor(
-    private readonly desk: ExportDesk,
+    private readonly desk: ExportsService,
     private readonly users: UsersQuery,
     private readonly holders: PersonalDataHolders,
     private readonly work: UnitOfWork,
@@ -51,7 +51,7 @@ export class ExportPersonService {
   }
 
   /** What modules hold of them, of the moment of which the file is. */
-  private async *held(person: FoundPerson): AsyncGenerator<HeldPart> {
+  private async *held(person: FoundPerson): AsyncGenerator<PersonalDataPart> {
     for (const holder of this.holders.all()) {
       for await (const part of holder.about(person)) yield { holder: holder.name, part };
     }

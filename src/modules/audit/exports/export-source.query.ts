@@ -1,16 +1,16 @@
-import type { EntryPlace, ExportedHead, ExportSource, PersonsEntry } from '../../../domain/audit/export/export-source.js';
-import type { NextKey } from '../../../domain/audit/next-key.js';
-import { verifierKey } from '../../../domain/audit/note.js';
-import type { StoredEntry } from '../../../domain/audit/stored-entry.js';
+import type { EntryPosition, ExportedHead, ExportSource, PersonsEntry } from '../../../domain/audit/export/export-source.js';
+import type { NextKey } from '../../../domain/audit/notes/key-succession.js';
+import { verifierKey } from '../../../domain/audit/notes/note.js';
+import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { fetched } from '../../../platform/database/fetched.js';
-import { bounded } from '../bounded-text.js';
-import { askable, ENTRY_COLUMNS, type EntryRow, numbered, type Row } from '../entry-rows.js';
+import { readByCursor } from '../../../platform/database/statements/read-by-cursor.js';
+import { bounded } from '../query/bounded-text.js';
+import { askable, ENTRY_COLUMNS, type EntryRow, numbered, type Row } from '../query/entry-rows.js';
 import { erasureNotes } from '../erasures/erasure-notes.query.js';
-import { sweepNotes } from '../sweep-entries.query.js';
-import { asNamed, checkpointOfSize, instanceName, newestCheckpoint, verifierKeys } from '../trees/checkpoint.query.js';
-import { mapLine } from '../trees/proof.query.js';
-import { leavesOf, placeOf, readerOf } from '../trees/tree-reader.query.js';
+import { retentionRunNotes } from '../verification/source/retention-run-entries.query.js';
+import { asNamed, checkpointOfSize, instanceName, newestCheckpoint, verifierKeys } from '../checkpoints/checkpoint.query.js';
+import { mapLine } from '../proofs/proof.query.js';
+import { leavesOf, leafPositionOf, readerOf } from '../checkpoints/tree-reader.query.js';
 import { windowOf } from './export-window.query.js';
 
 /** Rows that are in memory at once; entries come in smaller numbers, since each may be as long as a request. */
@@ -24,7 +24,7 @@ const ENTRIES = 100;
 export async function sqlExportSource(run: ReadStatement, seed: string): Promise<ExportSource> {
   let cursors = 0;
   const rows = <T>(sql: string, parameters: readonly unknown[], atOnce = ROWS): AsyncGenerator<T[]> =>
-    fetched<T>(run, `export_${++cursors}`, sql, parameters, atOnce);
+    readByCursor<T>(run, `export_${++cursors}`, sql, parameters, atOnce);
   const entries = async function* (sql: string, parameters: readonly unknown[]): AsyncGenerator<StoredEntry[]> {
     for await (const batch of rows<EntryRow>(sql, parameters, ENTRIES)) yield batch.map(numbered);
   };
@@ -43,7 +43,7 @@ export async function sqlExportSource(run: ReadStatement, seed: string): Promise
     leaves: (organizationId, from, to) => leavesOf(run, organizationId, from, to),
     pending: async function* (organizationId, size) {
       yield* leavesOf(run, organizationId, size);
-      for await (const queued of rows<Row<EntryPlace & { seq: number }>>(QUEUED, [organizationId])) yield queued.map(numbered);
+      for await (const queued of rows<Row<EntryPosition & { seq: number }>>(QUEUED, [organizationId])) yield queued.map(numbered);
     },
     entries: (organizationId, places) => entriesAt(run, organizationId, places),
     heads: async function* (organizationId, chain) {
@@ -55,9 +55,9 @@ export async function sqlExportSource(run: ReadStatement, seed: string): Promise
     },
     strays: (organizationId, chain) => entries(STRAYS, [organizationId, chain ?? null]),
     ofEvent: (organizationId, event) => entries(OF_EVENT, [organizationId, event]),
-    sweepNotes: (organizationId, ids) => sweepNotes(run, organizationId, ids),
+    sweepNotes: (organizationId, ids) => retentionRunNotes(run, organizationId, ids),
     erasureNotes: (organizationId, ids) => erasureNotes(run, organizationId, ids),
-    place: (entry) => placeOf(run, entry.organizationId, entry),
+    place: (entry) => leafPositionOf(run, entry.organizationId, entry),
     window: (organizationId, size, from, to) => windowOf(run, organizationId, size, from, to),
     about: async function* (organizationId, userId) {
       for await (const found of rows<Row<PersonsEntry>>(ABOUT, [organizationId, userId], ENTRIES)) yield found.map(numbered);
@@ -66,7 +66,7 @@ export async function sqlExportSource(run: ReadStatement, seed: string): Promise
 }
 
 async function entriesAt(
-  run: ReadStatement, organizationId: string, places: readonly EntryPlace[],
+  run: ReadStatement, organizationId: string, places: readonly EntryPosition[],
 ): Promise<(StoredEntry | undefined)[]> {
   if (places.length === 0) return [];
   const found = (await run(AT, [organizationId, places.map(({ chain }) => chain), places.map(({ seq }) => askable(seq))])) as

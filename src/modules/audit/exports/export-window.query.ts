@@ -1,8 +1,8 @@
 import { firstIdAt } from '../../../domain/ids.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { askable } from '../entry-rows.js';
-import { NEAR_MS } from '../entry-walk.js';
-import { leavesOf, placeOf } from '../trees/tree-reader.query.js';
+import { askable } from '../query/entry-rows.js';
+import { NEAR_MS } from '../query/index-scan.js';
+import { leavesOf, leafPositionOf } from '../checkpoints/tree-reader.query.js';
 
 /** Leaves that are looked at together when the edge of a window is searched. */
 const STEP = 1_024;
@@ -58,7 +58,7 @@ interface Edge {
 /** The place of the first or the last entry by id; infinite while it is queued; undefined where there is none. */
 async function edge(run: ReadStatement, organizationId: string, sql: string, bounds: readonly string[]): Promise<number | undefined> {
   const [row] = (await run(sql, [organizationId, ...bounds])) as Edge[];
-  return row && ((await placeOf(run, organizationId, { ...row, seq: Number(row.seq) })) ?? Infinity);
+  return row && ((await leafPositionOf(run, organizationId, { ...row, seq: Number(row.seq) })) ?? Infinity);
 }
 
 const EARLIEST = `select e.chain, e.seq, e."timestamp" from audit_entries e

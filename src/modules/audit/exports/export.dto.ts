@@ -1,5 +1,5 @@
-import type { ExportFormat } from '../../../domain/audit/export/seal.js';
-import { Integer, OneOf, Text, Timestamp } from '../../../platform/http/fields.js';
+import type { ExportFormat } from '../../../domain/audit/export/sealed-export.js';
+import { Integer, OneOf, Text, Timestamp } from '../../../platform/http/fields/fields.js';
 
 const FORMATS = ['jsonl', 'json', 'csv', 'jsonl.gz', 'json.gz', 'csv.gz'] as const;
 export type FileFormat = (typeof FORMATS)[number];

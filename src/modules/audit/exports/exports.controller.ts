@@ -1,11 +1,11 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { Access, Caller } from '../../../platform/auth/access.decorator.js';
-import type { Caller as VerifiedCaller } from '../../../platform/auth/principal.js';
-import { PathParam } from '../../../platform/http/path-param.js';
-import { QueryParams } from '../../../platform/http/query-params.js';
-import { Replies } from '../../../platform/http/replies.js';
+import { Access, Caller } from '../../../platform/auth/access/access.decorator.js';
+import type { Caller as VerifiedCaller } from '../../../platform/auth/access/principal.js';
+import { PathParam } from '../../../platform/http/request/path-param.js';
+import { QueryParams } from '../../../platform/http/request/query-params.js';
+import { Replies } from '../../../platform/http/reply/replies.js';
 import { LogExportQuery, PersonExportQuery } from './export.dto.js';
 import { ExportLogService } from './export-log.service.js';
 import { ExportPersonService } from './export-person.service.js';

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { OrganizationsModule } from '../../organizations/organizations.module.js';
-import { ExportDesk } from './export-desk.js';
+import { ExportsService } from './exports.service.js';
 import { ExportLogService } from './export-log.service.js';
 import { ExportPersonService } from './export-person.service.js';
 import { ExportsController } from './exports.controller.js';
@@ -10,6 +10,6 @@ import { VerifierPage } from './verifier-page.js';
 @Module({
   imports: [OrganizationsModule],
   controllers: [ExportsController],
-  providers: [ExportDesk, ExportLogService, ExportPersonService, VerifierPage],
+  providers: [ExportsService, ExportLogService, ExportPersonService, VerifierPage],
 })
 export class ExportsModule {}

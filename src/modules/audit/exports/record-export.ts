@@ -1,6 +1,6 @@
-import type { AuditMetadata } from '../../../domain/audit/catalogue.js';
-import type { ChainRef } from '../../../domain/audit/chain.js';
-import type { UnitOfWork } from '../../../platform/database/unit-of-work.js';
+import type { AuditMetadata } from '../../../domain/audit/catalogue/audit-events.js';
+import type { ChainRef } from '../../../domain/audit/entry/chain.js';
+import type { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 
 /** Chains that one unit of work locks: an export of everything concerns as many organizations as there are. */
 const CHAINS_AT_ONCE = 100;

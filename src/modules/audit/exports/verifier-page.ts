@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { checkoutRoot } from '../../../platform/config/checkout-root.js';
-import { Problem } from '../../../platform/http/problem.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
 
 export interface Page {
   readonly html: string;

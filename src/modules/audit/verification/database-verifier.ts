@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RecordKeepers } from '../../../platform/audit/record-keepers.js';
-import type { Scope } from '../../../platform/auth/scope.js';
+import type { Scope } from '../../../platform/auth/access/scope.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
-import type { Verification } from '../verification.js';
+import type { Verification } from './verification-result.js';
 import { Anchors } from '../anchors/anchors.js';
-import { judgesOf } from '../judging/judges.js';
-import { LogVerifier } from '../verify-log.service.js';
+import { logChecksOf } from './log-checks.js';
+import { LogVerifier } from './verify-log.service.js';
 import { verifyDatabase } from './verify-database.js';
 
 /** Both cores of a small machine; more would only wait for the database. */
@@ -32,7 +32,7 @@ export class DatabaseVerifier extends LogVerifier {
       seed: this.config.auditSigningKey,
       ...(agentId === undefined ? {} : { agentId }),
       anchors: () => this.anchors.newest(),
-      judges: (run, source) => judgesOf(run, source, this.keepers.all(), { organizations, agentId }),
+      judges: (run, source) => logChecksOf(run, source, this.keepers.all(), { organizations, agentId }),
       threads: THREADS,
       niceness: NICENESS,
       onProgress,

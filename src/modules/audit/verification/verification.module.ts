@@ -1,10 +1,10 @@
 import { Module } from '@nestjs/common';
 import { AnchorsModule } from '../anchors/anchors.module.js';
-import { VerificationTurns, VerificationTurnsStore } from '../verification-turns.store.js';
-import { LogVerifier, VerifyLogService } from '../verify-log.service.js';
+import { VerificationRateLimit, VerificationRateLimitStore } from './verification-rate-limit.store.js';
+import { LogVerifier, VerifyLogService } from './verify-log.service.js';
 import { DatabaseVerifier } from './database-verifier.js';
-import { SharedVerifications, SharedVerificationsStore } from './shared-verifications.store.js';
-import { VerifiedParts, VerifiedPartsStore } from './verified-parts.store.js';
+import { SharedVerifications, SharedVerificationsStore } from './superseded/shared-verifications.store.js';
+import { VerifiedParts, VerifiedPartsStore } from './superseded/verified-parts.store.js';
 
 /** Verification of the whole log on request: chains, trees, checkpoints, anchors. */
 @Module({
@@ -12,7 +12,7 @@ import { VerifiedParts, VerifiedPartsStore } from './verified-parts.store.js';
   providers: [
     VerifyLogService,
     { provide: LogVerifier, useClass: DatabaseVerifier },
-    { provide: VerificationTurns, useClass: VerificationTurnsStore },
+    { provide: VerificationRateLimit, useClass: VerificationRateLimitStore },
     { provide: SharedVerifications, useClass: SharedVerificationsStore },
     { provide: VerifiedParts, useClass: VerifiedPartsStore },
   ],

@@ -1,14 +1,14 @@
-import { verifierKey } from '../../../domain/audit/note.js';
-import type { LogJudge } from '../../../domain/audit/log-judge.js';
+import { verifierKey } from '../../../domain/audit/notes/note.js';
+import type { LogCheck } from '../../../domain/audit/integrity/log-check.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import type { LogSource } from '../../../domain/audit/entry-source.js';
+import type { LogSource } from '../../../domain/audit/integrity/log-source.js';
 import type { AskedAnchors } from '../anchors/ask-anchors.js';
-import { sqlLogSource } from '../log-source.query.js';
-import type { ReadUpTo } from '../../../domain/audit/verify-parts.js';
-import { newerVerification, verification, wholeInstead, type Verification } from '../verification.js';
-import { instanceName } from '../trees/checkpoint.query.js';
-import { snapshotConnection } from './snapshot-connection.js';
-import { startThreads } from './threads.js';
+import { sqlLogSource } from './source/log-source.query.js';
+import type { ReadUpTo } from '../../../domain/audit/integrity/superseded/verify-parts.js';
+import { newerVerification, verification, wholeInstead, type Verification } from './verification-result.js';
+import { instanceName } from '../checkpoints/checkpoint.query.js';
+import { snapshotConnection } from './source/snapshot-connection.js';
+import { startThreads } from './worker-threads.js';
 
 export interface DatabaseToVerify {
   readonly databaseUrl: string;
@@ -27,7 +27,7 @@ export interface DatabaseToVerify {
   /** Asks the anchors; done before the moment at which the log is read, since what they have the database must have had. */
   readonly anchors?: () => Promise<AskedAnchors>;
   /** Judges over the same moment. */
-  readonly judges?: (run: ReadStatement, source: LogSource) => Promise<readonly LogJudge[]>;
+  readonly judges?: (run: ReadStatement, source: LogSource) => Promise<readonly LogCheck[]>;
   /** Threads beside the caller's, each with a connection; 0: the caller's alone. */
   readonly threads: number;
   readonly niceness?: number;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonValue } from '../../../domain/json.js';
-import { parseStrictJson } from '../../../platform/http/strict-json.js';
+import { parseStrictJson } from '../../../platform/http/request/strict-json.js';
 
 /** The most bytes of JSON an output has: it stands in the execution and in its answer. */
 export const OUTPUT_BYTES_MAX = 256 * 1024;

@@ -1,16 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Role } from '../../../domain/access/access.js';
-import type { ShownCredentials } from '../../../platform/auth/bearer.js';
+import type { PresentedCredentials } from '../../../platform/auth/credentials/bearer.js';
 import {
   ABSENT, type CredentialSource, CredentialSources, type Presented, type RunStatement,
-} from '../../../platform/auth/credential-source.js';
-import type { Principal, UserPrincipal } from '../../../platform/auth/principal.js';
-import { scopeOfOrganization, scopeOfOrganizations } from '../../../platform/auth/scope.js';
+} from '../../../platform/auth/credentials/credential-source.js';
+import type { Principal, UserPrincipal } from '../../../platform/auth/access/principal.js';
+import { scopeOfOrganization, scopeOfOrganizations } from '../../../platform/auth/access/scope.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
-import { StatementsOnPool } from '../../../platform/database/statements-on-pool.js';
-import { hashPersonalKey, PERSONAL_KEY_FORM } from '../../organizations/personal-key.js';
-import { claimedIn } from '../seams/claimed.js';
-import { joinSaid } from '../seams/said-by-provider.query.js';
+import { StatementsOnPool } from '../../../platform/database/statements/statements-on-pool.js';
+import { hashPersonalKey, PERSONAL_KEY_FORM } from '../../organizations/personal-keys/personal-key.js';
+import { claimedIn } from '../ports/claimed-rights.js';
+import { joinProviderClaims } from '../ports/provider-claims.query.js';
 
 const UNKNOWN = 'unknown, revoked or expired personal key';
 
@@ -19,12 +19,12 @@ const FIND = `
   select k.id, k.user_id, k.organization_id, k.created_at, may.role, said.claimed_role, said.claimed_role_since, said.has_subscription,
     array(select o.id from organizations o join organizations home on home.tenant_id = o.tenant_id
           where home.id = k.organization_id and may.role = 'owner') as reached
-  from personal_keys k join users u on u.organization_id = k.organization_id and u.id = k.user_id ${joinSaid('u', '$2')}
+  from personal_keys k join users u on u.organization_id = k.organization_id and u.id = k.user_id ${joinProviderClaims('u', '$2')}
   where k.key_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > clock_timestamp()) and u.status = 'active'`;
 
 const COMPARE = `
   select may.role, u.status, k.revoked_at is not null or k.expires_at <= clock_timestamp() as dead, said.has_subscription
-  from users u join personal_keys k on k.organization_id = u.organization_id and k.id = $3 and k.user_id = u.id ${joinSaid('u', '$4')}
+  from users u join personal_keys k on k.organization_id = u.organization_id and k.id = $3 and k.user_id = u.id ${joinProviderClaims('u', '$4')}
   where u.organization_id = $1 and u.id = $2`;
 
 /** Personal keys: a person's rights of this moment, read at each call; no more than the provider says, as in its sessions. */
@@ -41,7 +41,7 @@ export class PersonalKeySource implements CredentialSource {
     sources.register(this);
   }
 
-  present({ bearer }: ShownCredentials): Promise<Presented> | Presented {
+  present({ bearer }: PresentedCredentials): Promise<Presented> | Presented {
     if (bearer === undefined || !bearer.startsWith('svc_user_')) return ABSENT;
     return PERSONAL_KEY_FORM.test(bearer) ? this.find(bearer) : { kind: 'invalid', reason: UNKNOWN };
   }

@@ -1,18 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Role } from '../../../domain/access/access.js';
 import { lowerOf } from '../../../domain/access/rank.js';
-import type { ShownCredentials } from '../../../platform/auth/bearer.js';
+import type { PresentedCredentials } from '../../../platform/auth/credentials/bearer.js';
 import {
   ABSENT, type CredentialSource, CredentialSources, type Presented, type PresentOptions, type RunStatement,
-} from '../../../platform/auth/credential-source.js';
-import { isByPublicKey } from '../../../platform/auth/jwt-parts.js';
-import type { Principal } from '../../../platform/auth/principal.js';
-import { scopeOfOrganization, scopeOfOrganizations } from '../../../platform/auth/scope.js';
-import { requestContext } from '../../../platform/http/request-context.js';
+} from '../../../platform/auth/credentials/credential-source.js';
+import { isByPublicKey } from '../../../platform/auth/credentials/jwt-parts.js';
+import type { Principal } from '../../../platform/auth/access/principal.js';
+import { scopeOfOrganization, scopeOfOrganizations } from '../../../platform/auth/access/scope.js';
+import { requestContext } from '../../../platform/http/request/request-context.js';
 import { AddressLimit } from '../../../platform/rate-limit/address-limit.js';
-import { accountProblem, isNoCredential, reasonOf } from '../provider/account-refusals.js';
-import { type ProviderAccount, ProviderAccounts, type RefusedAccount } from '../seams/provider-accounts.js';
-import { ProviderClient } from '../seams/provider-client.js';
+import { accountProblem, isNoCredential, reasonOf } from '../provider/accounts/account-refusals.js';
+import { type ProviderAccount, ProviderAccounts, type RefusedAccount } from '../ports/provider-accounts.js';
+import { ProviderClient } from '../ports/provider-client.js';
 
 const UNKNOWN = 'the account is closed, or not linked to the identity provider any more';
 
@@ -39,7 +39,7 @@ export class ProviderTokenSource implements CredentialSource {
     if (provider.issuer !== undefined) sources.register(this);
   }
 
-  present({ bearer }: ShownCredentials, { held }: PresentOptions = {}): Promise<Presented> | Presented {
+  present({ bearer }: PresentedCredentials, { held }: PresentOptions = {}): Promise<Presented> | Presented {
     if (bearer === undefined || !isByPublicKey(bearer)) return ABSENT;
     return this.judge(bearer, held === true);
   }

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import type { Tx } from '../../../platform/database/tx.js';
-import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
-import { Problem } from '../../../platform/http/problem.js';
-import type { UserEntity } from '../../organizations/user.entity.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import type { UserEntity } from '../../organizations/users/user.entity.js';
 import { KeepPassword } from '../passwords/keep-password.js';
 import { LocalSignIn } from '../passwords/local-sign-in.js';
-import { replacedBy, type SignedIn, type Visit } from '../passwords/visit.js';
-import { Sessions } from '../seams/sessions.js';
+import { replacedBy, type SignedIn, type SignInContext } from '../ports/sign-in-context.js';
+import { Sessions } from '../ports/sessions.js';
 import { invitationTokenHash } from './invitation.js';
 import { type FoundInvitation, InvitationStore } from './invitation.store.js';
 import { GONE, RedeemInvitation } from './redeem-invitation.js';
@@ -46,7 +46,7 @@ export class AcceptInvitation {
    * @throws Problem NOT_FOUND; VALIDATION_FAILED for a password that is too easy to guess; TIER_REQUIRED; CONFLICT where the address
    *   has got an account meanwhile; UNAVAILABLE
    */
-  async byPassword(token: string, password: string, visit: Visit): Promise<SignedIn> {
+  async byPassword(token: string, password: string, visit: SignInContext): Promise<SignedIn> {
     this.local.assertOffered();
     const { email, name } = await this.look(token);
     const hash = await this.passwords.accept(password, { email, name });
@@ -57,7 +57,7 @@ export class AcceptInvitation {
   }
 
   /** The same by any way. @throws Problem NOT_FOUND, TIER_REQUIRED, CONFLICT */
-  async by(token: string, way: WayIn, visit: Visit): Promise<SignedIn> {
+  async by(token: string, way: WayIn, visit: SignInContext): Promise<SignedIn> {
     this.local.assertOffered();
     const invitation = await this.look(token);
     const replaced = replacedBy(visit);

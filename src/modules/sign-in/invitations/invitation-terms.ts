@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Role } from '../../../domain/access/access.js';
 import { type Delivery, type InvitationFlaw, invitationFlaw, type Inviter } from '../../../domain/access/invitation.js';
-import type { Caller } from '../../../platform/auth/principal.js';
+import type { Caller } from '../../../platform/auth/access/principal.js';
 import { Entitlements } from '../../../platform/commerce/entitlements.js';
-import type { Tx } from '../../../platform/database/tx.js';
-import { Problem } from '../../../platform/http/problem.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
 import { InvitationStore } from './invitation.store.js';
 import { InvitedStore } from './invited.store.js';
 

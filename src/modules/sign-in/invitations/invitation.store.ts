@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { type Scope, scopeCondition } from '../../../platform/auth/scope.js';
-import type { Tx } from '../../../platform/database/tx.js';
-import { Problem } from '../../../platform/http/problem.js';
+import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
 import type { Invitation } from './invitation.js';
 
 /** Where an invitation stands: enough to lock its organization's chain before anything of it is read. */
-export interface InvitationPlace {
+export interface InvitationRef {
   readonly organizationId: string;
   readonly id: string;
 }
@@ -37,16 +37,16 @@ export class InvitationStore {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   /** @throws Problem NOT_FOUND, also for one of another organization */
-  async place(scope: Scope, id: string): Promise<InvitationPlace> {
+  async place(scope: Scope, id: string): Promise<InvitationRef> {
     const within = scopeCondition(scope, { organization: 'i.organization_id' }, 2);
     const [row] = (await this.dataSource.query(
       `select i.organization_id as "organizationId", i.id from invitations i where i.id = $1 and ${within.sql}`, [id, ...within.parameters],
-    )) as InvitationPlace[];
+    )) as InvitationRef[];
     if (!row) throw new Problem('NOT_FOUND', 'There is no such invitation.');
     return row;
   }
 
-  async read(tx: Tx, { organizationId, id }: InvitationPlace): Promise<Invitation | undefined> {
+  async read(tx: Tx, { organizationId, id }: InvitationRef): Promise<Invitation | undefined> {
     const [row] = await tx.query<Invitation>(
       `select ${INVITATION_COLUMNS} from invitations i where i.organization_id = $1 and i.id = $2`, [organizationId, id],
     );
@@ -96,7 +96,7 @@ export class InvitationStore {
   }
 
   /** @returns whether it could still be accepted: of many at once one does */
-  async accept(tx: Tx, { organizationId, id }: InvitationPlace, userId: string): Promise<boolean> {
+  async accept(tx: Tx, { organizationId, id }: InvitationRef, userId: string): Promise<boolean> {
     const rows = await tx.query(
       `update invitations i set accepted_at = clock_timestamp(), accepted_by = $3, user_id = $3
        where i.organization_id = $1 and i.id = $2 and ${OPEN} returning i.id`,

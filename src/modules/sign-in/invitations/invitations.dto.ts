@@ -1,7 +1,7 @@
 import { ROLES, type Role } from '../../../domain/access/access.js';
 import { EMAIL_ADDRESS, EMAIL_ADDRESS_MAX } from '../../../domain/access/person.js';
-import { OneOf, Text } from '../../../platform/http/fields.js';
-import { PageQuery } from '../../../platform/http/pagination.js';
+import { OneOf, Text } from '../../../platform/http/fields/fields.js';
+import { PageQuery } from '../../../platform/http/fields/pagination.js';
 
 export class InviteDto {
   @Text({

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { OrganizationsModule } from '../../organizations/organizations.module.js';
 import { UserRoutesModule } from '../../organizations/user-routes.module.js';
 import { PasswordsModule } from '../passwords/passwords.module.js';
-import { SignInSeamsModule } from '../seams/seams.module.js';
+import { SignInPortsModule } from '../ports/ports.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AcceptInvitation } from './accept-invitation.js';
 import { InvitationTerms } from './invitation-terms.js';
@@ -14,7 +14,7 @@ import { RedeemingModule } from './redeeming.module.js';
 /** Invitations: how somebody comes to an account without a provider. */
 @Module({
   // Routes stand in the order in which their modules are found, and a module is found before what it imports.
-  imports: [OrganizationsModule, SignInSeamsModule, SessionsModule, PasswordsModule, RedeemingModule, UserRoutesModule],
+  imports: [OrganizationsModule, SignInPortsModule, SessionsModule, PasswordsModule, RedeemingModule, UserRoutesModule],
   controllers: [InvitationsController],
   providers: [InvitationsQuery, InvitationTerms, InvitePersonService, AcceptInvitation],
   exports: [AcceptInvitation],

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { type Scope, scopeCondition } from '../../../platform/auth/scope.js';
-import { pageOf } from '../../../platform/database/paged.js';
-import type { Page, PageRequest } from '../../../platform/http/pagination.js';
+import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
+import { pageOf } from '../../../platform/database/statements/paged.js';
+import type { Page, PageRequest } from '../../../platform/http/fields/pagination.js';
 import type { Invitation } from './invitation.js';
 import { INVITATION_COLUMNS } from './invitation.store.js';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Role } from '../../../domain/access/access.js';
 import type { InvitedAccount, Inviter } from '../../../domain/access/invitation.js';
 import { lowerOf } from '../../../domain/access/rank.js';
-import type { Tx } from '../../../platform/database/tx.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
 
 /** An account as an invitation finds it. */
 export interface AccountFound extends InvitedAccount {

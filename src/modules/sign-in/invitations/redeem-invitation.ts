@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { Role } from '../../../domain/access/access.js';
 import { invitationFlaw } from '../../../domain/access/invitation.js';
 import { lowerOf } from '../../../domain/access/rank.js';
-import { organizationChain } from '../../../domain/audit/chain.js';
-import type { Plan } from '../../../platform/database/plan.js';
-import type { Tx } from '../../../platform/database/tx.js';
-import { Problem } from '../../../platform/http/problem.js';
-import { MakeAccount } from '../../organizations/make-account.js';
+import { organizationChain } from '../../../domain/audit/entry/chain.js';
+import type { Plan } from '../../../platform/database/transaction/plan.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import { MakeAccount } from '../../organizations/users/make-account.js';
 import { sharedChange } from '../../organizations/shared-change.js';
-import type { UserEntity } from '../../organizations/user.entity.js';
-import { UserStore } from '../../organizations/user.store.js';
-import { type FoundInvitation, type InvitationPlace, InvitationStore } from './invitation.store.js';
+import type { UserEntity } from '../../organizations/users/user.entity.js';
+import { UserStore } from '../../organizations/users/user.store.js';
+import { type FoundInvitation, type InvitationRef, InvitationStore } from './invitation.store.js';
 import { InvitedStore } from './invited.store.js';
 import { voidInvitations } from './void-invitations.store.js';
 
@@ -44,7 +44,7 @@ export class RedeemInvitation {
    * @returns the account, made or found; undefined where the invitation holds no more
    * @throws Problem TIER_REQUIRED; CONFLICT where the address has got an account meanwhile
    */
-  async redeem(tx: Tx, place: InvitationPlace, { newId, provider }: Redeemer = {}): Promise<UserEntity | undefined> {
+  async redeem(tx: Tx, place: InvitationRef, { newId, provider }: Redeemer = {}): Promise<UserEntity | undefined> {
     const { organizationId } = place;
     const invitation = await this.invitations.read(tx, place);
     if (invitation?.status !== 'open') return undefined;

@@ -1,6 +1,6 @@
-import { organizationChain } from '../../../domain/audit/chain.js';
-import type { Tx } from '../../../platform/database/tx.js';
-import type { SessionPlace } from '../seams/sessions.js';
+import { organizationChain } from '../../../domain/audit/entry/chain.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import type { SessionRef } from '../ports/sessions.js';
 
 /**
  * For a work that holds the heads of their organizations: nobody comes in by these invitations any more. Those that were accepted, or
@@ -9,8 +9,8 @@ import type { SessionPlace } from '../seams/sessions.js';
  * @param by the actor: who asked, or `system`
  * @returns how many ended now
  */
-export async function voidInvitations(tx: Tx, places: readonly SessionPlace[], by: string): Promise<number> {
-  const voided = await tx.query<SessionPlace>(
+export async function voidInvitations(tx: Tx, places: readonly SessionRef[], by: string): Promise<number> {
+  const voided = await tx.query<SessionRef>(
     `update invitations set voided_at = clock_timestamp()
      where (organization_id, id) in (select * from unnest($1::text[], $2::text[])) and accepted_at is null and voided_at is null
      returning organization_id as "organizationId", id`,

@@ -1,5 +1,5 @@
-import { Problem } from '../../../platform/http/problem.js';
-import type { Note } from './pieces.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import type { Note } from './form-parts.js';
 
 /** What became of a form, as the path of the next page names it. */
 const DONE = {

@@ -1,5 +1,5 @@
-import { type PageParts, pageFrame } from '../../../platform/http/page-frame.js';
-import { type Reply, reply } from '../../../platform/http/replies.js';
+import { type PageParts, pageFrame } from '../../../platform/http/pages/page-frame.js';
+import { type Reply, reply } from '../../../platform/http/reply/replies.js';
 
 /** Stricter than the service's own: nothing but the page's own parts, and forms that come back to us alone. */
 const POLICY = [

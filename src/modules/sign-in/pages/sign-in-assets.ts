@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { RequestHandler } from 'express';
-import { ASSET_TYPES, serveAssets } from '../../../platform/http/assets.js';
+import { ASSET_TYPES, serveAssets } from '../../../platform/http/pages/assets.js';
 import { SIGN_IN_SCRIPT } from './sign-in-script.js';
 import { SIGN_IN_STYLE } from './sign-in-style.js';
 

@@ -1,5 +1,5 @@
-import { html, type Markup } from '../../../platform/http/markup.js';
-import { KEY_PICTURE, type Note, noteOf, SAID, tokenField } from './pieces.js';
+import { html, type Markup } from '../../../platform/http/pages/markup.js';
+import { KEY_PICTURE, type Note, noteOf, SAID, tokenField } from './form-parts.js';
 
 /** What somebody who is not signed in is shown. */
 export interface SignInView {

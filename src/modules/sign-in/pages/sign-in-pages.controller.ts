@@ -1,9 +1,9 @@
 import { Controller, Get, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { Access } from '../../../platform/auth/access.decorator.js';
-import { FormRoute, PageRoute, SameSiteRoute } from '../../../platform/http/browser-routes.js';
-import { Replies } from '../../../platform/http/replies.js';
+import { Access } from '../../../platform/auth/access/access.decorator.js';
+import { FormRoute, PageRoute, SameSiteRoute } from '../../../platform/http/request/browser-routes.js';
+import { Replies } from '../../../platform/http/reply/replies.js';
 import { SignInPages } from './sign-in-pages.service.js';
 
 @ApiTags('Sign-in')

@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { EMAIL_ADDRESS, EMAIL_ADDRESS_MAX } from '../../../domain/access/person.js';
 import { returnPath } from '../../../domain/access/return-path.js';
-import { Identification } from '../../../platform/auth/identification.js';
-import { formFields } from '../../../platform/http/form-fields.js';
-import type { Reply } from '../../../platform/http/replies.js';
-import { Arrivals } from '../passkeys/arrivals.js';
+import { Identification } from '../../../platform/auth/credentials/identification.js';
+import { formFields } from '../../../platform/http/request/form-fields.js';
+import type { Reply } from '../../../platform/http/reply/replies.js';
+import { SessionIssuer } from '../ports/session-issuer.js';
 import { type PasswordAnswer, SignInByPassword } from '../passwords/sign-in-by-password.js';
-import { SignInForm } from '../seams/sign-in-form.js';
-import { AccountView } from './account-view.js';
+import { SignInForm } from '../ports/sign-in-form.js';
+import { AccountPages } from './account/account-pages.service.js';
 import { doneNote, refusalFrom } from './notes.js';
-import { Offers } from './offers.js';
+import { SignInMethods } from './sign-in-methods.js';
 import { pageReply, SCRIPTS, seeOther } from './page-reply.js';
 import { signInPage, type SignInView } from './sign-in-page.js';
 
@@ -23,10 +23,10 @@ const WRONG = 'The address or the password is not right.';
 export class SignInPages {
   constructor(
     private readonly identification: Identification,
-    private readonly account: AccountView,
+    private readonly account: AccountPages,
     private readonly form: SignInForm,
-    private readonly offers: Offers,
-    private readonly arrivals: Arrivals,
+    private readonly offers: SignInMethods,
+    private readonly arrivals: SessionIssuer,
     private readonly passwords: SignInByPassword,
   ) {}
 

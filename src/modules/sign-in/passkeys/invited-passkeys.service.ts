@@ -2,14 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { SIGN_IN_PATH } from '../../../domain/access/return-path.js';
 import { newId } from '../../../domain/ids.js';
-import { recordsNothing } from '../../../platform/auth/call-context.js';
-import { scopeOfOrganization } from '../../../platform/auth/scope.js';
-import { Problem } from '../../../platform/http/problem.js';
-import { UsersQuery } from '../../organizations/users.query.js';
+import { recordsNothing } from '../../../platform/auth/access/call-context.js';
+import { scopeOfOrganization } from '../../../platform/auth/access/scope.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import { UsersQuery } from '../../organizations/users/users.query.js';
 import { AcceptInvitation } from '../invitations/accept-invitation.js';
-import { Arrivals } from './arrivals.js';
+import { SessionIssuer } from '../ports/session-issuer.js';
 import { KeepPasskey, noPasskey } from './keep-passkey.js';
-import { PasskeyProofs } from './passkey-proofs.js';
+import { PasskeyProofs } from './webauthn/passkey-proofs.js';
 import type { InvitedPasskeyDto } from './passkeys.dto.js';
 import { type PasskeySignInReply, presentArrived } from './passkeys.presenter.js';
 
@@ -19,7 +19,7 @@ export class InvitedPasskeys {
   constructor(
     private readonly proofs: PasskeyProofs,
     private readonly invitations: AcceptInvitation,
-    private readonly arrivals: Arrivals,
+    private readonly arrivals: SessionIssuer,
     private readonly keeping: KeepPasskey,
     private readonly users: UsersQuery,
   ) {}

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { organizationChain } from '../../../domain/audit/chain.js';
+import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { newId } from '../../../domain/ids.js';
-import type { Tx } from '../../../platform/database/tx.js';
-import { Problem } from '../../../platform/http/problem.js';
-import { invalid } from '../../../platform/http/read-members.js';
-import type { UserPlace } from '../../organizations/user.store.js';
-import { deviceOf } from './device.js';
-import { type MadePasskey, PasskeyProofs } from './passkey-proofs.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import { invalid } from '../../../platform/http/fields/read-members.js';
+import type { UserRef } from '../../organizations/users/user.store.js';
+import { deviceOf } from '../ports/device-name.js';
+import { type MadePasskey, PasskeyProofs } from './webauthn/passkey-proofs.js';
 import { type NewPasskey, PasskeyStore } from './passkey.store.js';
 import { PASSKEYS_MAX } from './passkeys.query.js';
 
@@ -28,7 +28,7 @@ export class KeepPasskey {
    * @param agent the header `User-Agent`: what it is called, where its owner does not say
    * @throws Problem VALIDATION_FAILED for an answer that came before; CONFLICT for one too many
    */
-  async keep(tx: Tx, { organizationId, id }: UserPlace, made: MadePasskey, agent: string | undefined, name?: string): Promise<NewPasskey> {
+  async keep(tx: Tx, { organizationId, id }: UserRef, made: MadePasskey, agent: string | undefined, name?: string): Promise<NewPasskey> {
     const place = { organizationId, id };
     const there = await this.passkeys.credentialsOf(tx, place);
     if (!(await this.proofs.spend(tx, made)) || there.includes(made.key.credentialId)) throw noPasskey();

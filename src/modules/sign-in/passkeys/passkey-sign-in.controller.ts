@@ -1,10 +1,10 @@
 import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
-import { Access } from '../../../platform/auth/access.decorator.js';
-import { SameSiteRoute } from '../../../platform/http/browser-routes.js';
-import { JsonBody } from '../../../platform/http/json-body.js';
-import { Replies } from '../../../platform/http/replies.js';
+import { Access } from '../../../platform/auth/access/access.decorator.js';
+import { SameSiteRoute } from '../../../platform/http/request/browser-routes.js';
+import { JsonBody } from '../../../platform/http/request/json-body.js';
+import { Replies } from '../../../platform/http/reply/replies.js';
 import { PasskeySignInDto } from './passkeys.dto.js';
 import { PasskeyOptionsReply, PasskeySignInReply } from './passkeys.presenter.js';
 import { SignInByPasskey } from './sign-in-by-passkey.service.js';

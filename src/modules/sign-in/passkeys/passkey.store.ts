@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Tx } from '../../../platform/database/tx.js';
-import { Problem } from '../../../platform/http/problem.js';
-import type { UserPlace } from '../../organizations/user.store.js';
-import type { Assertion, PasskeyKey } from './relying-party.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import type { UserRef } from '../../organizations/users/user.store.js';
+import type { Assertion, PasskeyKey } from './webauthn/relying-party.js';
 
 export interface NewPasskey extends PasskeyKey {
   readonly id: string;
@@ -13,7 +13,7 @@ export interface NewPasskey extends PasskeyKey {
 /** Passkeys of one account, whose organization's head the work holds. */
 @Injectable()
 export class PasskeyStore {
-  async insert(tx: Tx, { organizationId, id: userId }: UserPlace, passkey: NewPasskey): Promise<void> {
+  async insert(tx: Tx, { organizationId, id: userId }: UserRef, passkey: NewPasskey): Promise<void> {
     const { id, name, createdAt, credentialId, publicKey, counter, transports, deviceType, backedUp } = passkey;
     await tx.query(
       `insert into passkeys (organization_id, id, user_id, credential_id, public_key, counter, transports, device_type, backed_up, name,
@@ -23,7 +23,7 @@ export class PasskeyStore {
     );
   }
 
-  async credentialsOf(tx: Tx, { organizationId, id }: UserPlace): Promise<string[]> {
+  async credentialsOf(tx: Tx, { organizationId, id }: UserRef): Promise<string[]> {
     const rows = await tx.query<{ credentialId: string }>(
       `select credential_id as "credentialId" from passkeys where organization_id = $1 and user_id = $2`, [organizationId, id]);
     return rows.map(({ credentialId }) => credentialId);
@@ -34,7 +34,7 @@ export class PasskeyStore {
    *
    * @returns false where it stands there already, or the passkey is gone
    */
-  async use(tx: Tx, { organizationId, id }: UserPlace, credentialId: string, { counter, backedUp }: Assertion): Promise<boolean> {
+  async use(tx: Tx, { organizationId, id }: UserRef, credentialId: string, { counter, backedUp }: Assertion): Promise<boolean> {
     const used = await tx.query(
       `update passkeys set counter = $4, backed_up = $5, last_used_at = clock_timestamp()
        where organization_id = $1 and user_id = $2 and credential_id = $3 and (counter < $4 or (counter = 0 and $4 = 0)) returning id`,
@@ -44,14 +44,14 @@ export class PasskeyStore {
   }
 
   /** @throws Problem NOT_FOUND when the account has no such passkey */
-  async remove(tx: Tx, { organizationId, id }: UserPlace, passkeyId: string): Promise<void> {
+  async remove(tx: Tx, { organizationId, id }: UserRef, passkeyId: string): Promise<void> {
     const removed = await tx.query(
       'delete from passkeys where organization_id = $1 and user_id = $2 and id = $3 returning id', [organizationId, id, passkeyId]);
     if (removed.length === 0) throw new Problem('NOT_FOUND', 'There is no such passkey.');
   }
 
   /** By how many ways somebody can come in on a page. A personal key opens none. */
-  async waysIn(tx: Tx, { organizationId, id }: UserPlace): Promise<number> {
+  async waysIn(tx: Tx, { organizationId, id }: UserRef): Promise<number> {
     const [row] = await tx.query<{ ways: number }>(
       `select (select count(*) from passkeys where organization_id = $1 and user_id = $2)::integer
             + (select count(*) from passwords where organization_id = $1 and user_id = $2)::integer

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../domain/json.js';
-import { FreeObject, Text } from '../../../platform/http/fields.js';
+import { FreeObject, Text } from '../../../platform/http/fields/fields.js';
 
 const ANSWER = 'What the browser answered (WebAuthn Level 3, JSON form).';
 

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { presentUser, UserReply } from '../../organizations/users.presenter.js';
-import type { UserRow } from '../../organizations/users.query.js';
+import { presentUser, UserReply } from '../../organizations/users/users.presenter.js';
+import type { UserRow } from '../../organizations/users/users.query.js';
 import type { PasskeyRow } from './passkeys.query.js';
 
 export class PasskeySignInReply {

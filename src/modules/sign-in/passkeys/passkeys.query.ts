@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import { type Scope, scopeCondition } from '../../../platform/auth/scope.js';
-import type { UserPlace } from '../../organizations/user.store.js';
+import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
+import type { UserRef } from '../../organizations/users/user.store.js';
 
 export interface PasskeyRow {
   readonly id: string;
@@ -14,7 +14,7 @@ export interface PasskeyRow {
 }
 
 /** A passkey that somebody shows, and whose it is. */
-export interface ShownPasskey extends UserPlace {
+export interface ShownPasskey extends UserRef {
   readonly publicKey: Buffer;
 }
 

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { returnPath } from '../../../domain/access/return-path.js';
-import { AuthJournal } from '../../../platform/auth/auth-journal.js';
-import { recordsNothing } from '../../../platform/auth/call-context.js';
-import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
-import { Problem } from '../../../platform/http/problem.js';
-import { UserStore } from '../../organizations/user.store.js';
-import { Arrivals } from './arrivals.js';
-import { PasskeyProofs, type ProvenPasskey } from './passkey-proofs.js';
+import { AuthJournal } from '../../../platform/auth/failures/auth-journal.js';
+import { recordsNothing } from '../../../platform/auth/access/call-context.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import { UserStore } from '../../organizations/users/user.store.js';
+import { SessionIssuer } from '../ports/session-issuer.js';
+import { PasskeyProofs, type ProvenPasskey } from './webauthn/passkey-proofs.js';
 import { PasskeyStore } from './passkey.store.js';
 import { type PasskeySignInReply, presentArrived } from './passkeys.presenter.js';
 import type { PasskeySignInDto } from './passkeys.dto.js';
@@ -20,7 +20,7 @@ export class SignInByPasskey {
     private readonly proofs: PasskeyProofs,
     private readonly passkeys: PasskeyStore,
     private readonly users: UserStore,
-    private readonly arrivals: Arrivals,
+    private readonly arrivals: SessionIssuer,
     private readonly journal: AuthJournal,
   ) {}
 

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { organizationChain } from '../../../domain/audit/chain.js';
-import type { Caller, UserPrincipal } from '../../../platform/auth/principal.js';
-import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
-import { Problem } from '../../../platform/http/problem.js';
-import type { Reply } from '../../../platform/http/replies.js';
-import { type UserPlace, UserStore } from '../../organizations/user.store.js';
-import { isFresh } from '../../../platform/auth/fresh.js';
+import { organizationChain } from '../../../domain/audit/entry/chain.js';
+import type { Caller, UserPrincipal } from '../../../platform/auth/access/principal.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import type { Reply } from '../../../platform/http/reply/replies.js';
+import { type UserRef, UserStore } from '../../organizations/users/user.store.js';
+import { isRecentSignIn } from '../../../platform/auth/credentials/recent-sign-in.js';
 import { KeepPassword } from './keep-password.js';
 import type { ChangePasswordDto } from './passwords.dto.js';
 import { LocalSignIn } from './local-sign-in.js';
@@ -43,9 +43,9 @@ export class ChangePasswordService {
   }
 
   /** @returns the hash of the present password, where it was shown */
-  private async prove({ credential }: UserPrincipal, place: UserPlace, current: string | undefined): Promise<string | undefined> {
+  private async prove({ credential }: UserPrincipal, place: UserRef, current: string | undefined): Promise<string | undefined> {
     if (current !== undefined) return this.own.prove(place, current);
-    if (isFresh(credential)) return undefined;
+    if (isRecentSignIn(credential)) return undefined;
     throw new Problem('FORBIDDEN', 'Send the present password as `current`, or sign in again first.');
   }
 }

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { PasswordOwner } from '../../../domain/access/password-rules.js';
-import { organizationChain } from '../../../domain/audit/chain.js';
-import type { Tx } from '../../../platform/database/tx.js';
-import type { UserPlace } from '../../organizations/user.store.js';
-import { Sessions } from '../seams/sessions.js';
-import { PasswordWork } from './password-work.js';
+import { organizationChain } from '../../../domain/audit/entry/chain.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import type { UserRef } from '../../organizations/users/user.store.js';
+import { Sessions } from '../ports/sessions.js';
+import { PasswordHashing } from './password-hashing.js';
 import { PasswordStore } from './password.store.js';
 
 /** A new password, from its text to its place. */
 @Injectable()
 export class KeepPassword {
   constructor(
-    private readonly dear: PasswordWork,
+    private readonly dear: PasswordHashing,
     private readonly passwords: PasswordStore,
     private readonly sessions: Sessions,
   ) {}
@@ -26,7 +26,7 @@ export class KeepPassword {
    *
    * @param session the one that stays, where its owner sets it within a session
    */
-  async keep(tx: Tx, { organizationId, id }: UserPlace, hash: string, session?: string): Promise<void> {
+  async keep(tx: Tx, { organizationId, id }: UserRef, hash: string, session?: string): Promise<void> {
     const place = { organizationId, id };
     const wasThere = await this.passwords.put(tx, place, hash);
     tx.record(organizationChain(organizationId), {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
-import { Problem } from '../../../platform/http/problem.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
 
 /** Passwords and passkeys are for installations without an identity provider. */
 @Injectable()

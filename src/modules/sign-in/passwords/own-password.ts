@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
-import { Problem } from '../../../platform/http/problem.js';
-import type { UserPlace } from '../../organizations/user.store.js';
-import { PasswordWork } from './password-work.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import type { UserRef } from '../../organizations/users/user.store.js';
+import { PasswordHashing } from './password-hashing.js';
 import { PasswordStore } from './password.store.js';
-import { Slowdowns } from './slowdowns.js';
+import { Slowdowns } from './throttling/slowdowns.js';
 
 /** What somebody who is in already does with their own password. */
 @Injectable()
@@ -13,7 +13,7 @@ export class OwnPassword {
     private readonly work: UnitOfWork,
     private readonly passwords: PasswordStore,
     private readonly slowdowns: Slowdowns,
-    private readonly dear: PasswordWork,
+    private readonly dear: PasswordHashing,
   ) {}
 
   /**
@@ -22,7 +22,7 @@ export class OwnPassword {
    * @returns the hash that it fits
    * @throws Problem FORBIDDEN for another one; RATE_LIMITED, UNAVAILABLE
    */
-  async prove(place: UserPlace, current: string): Promise<string> {
+  async prove(place: UserRef, current: string): Promise<string> {
     const { hash, attempt } = await this.work.run({ chains: [], leavesFacts: true }, async (tx) => {
       const kept = await this.passwords.read(tx, place);
       return { hash: kept ?? null, attempt: await this.slowdowns.takeOwn(tx, place.id) };

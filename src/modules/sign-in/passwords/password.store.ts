@@ -1,15 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import type { Tx } from '../../../platform/database/tx.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { addressNetwork } from '../../../platform/rate-limit/subjects.js';
-import type { UserPlace } from '../../organizations/user.store.js';
-import type { SessionPlace } from '../seams/sessions.js';
+import type { UserRef } from '../../organizations/users/user.store.js';
+import type { SessionRef } from '../ports/sessions.js';
 
 /** Whose address has accounts in more organizations than these may have to name theirs. */
 const MOST_ACCOUNTS = 5;
 const ADDRESSES_READ = 200;
 
 /** An account that an e-mail address may mean. */
-export interface Candidate extends UserPlace {
+export interface Candidate extends UserRef {
   readonly organizationName: string;
   readonly hash: string;
   /** Whether its owner has signed in of late from where the attempt comes from. */
@@ -47,7 +47,7 @@ export class PasswordStore {
     );
   }
 
-  async read(tx: Tx, { organizationId, id }: UserPlace): Promise<string | undefined> {
+  async read(tx: Tx, { organizationId, id }: UserRef): Promise<string | undefined> {
     const [row] = await tx.query<{ hash: string }>(
       'select hash from passwords where organization_id = $1 and user_id = $2', [organizationId, id],
     );
@@ -55,7 +55,7 @@ export class PasswordStore {
   }
 
   /** @returns whether there was one before */
-  async put(tx: Tx, { organizationId, id }: UserPlace, hash: string): Promise<boolean> {
+  async put(tx: Tx, { organizationId, id }: UserRef, hash: string): Promise<boolean> {
     const replaced = await tx.query(
       `update passwords set hash = $3, changed_at = clock_timestamp() where organization_id = $1 and user_id = $2 returning user_id`,
       [organizationId, id, hash],
@@ -69,13 +69,13 @@ export class PasswordStore {
   }
 
   /** The same password, kept at another cost. */
-  async rehash(tx: Tx, { organizationId, id }: UserPlace, hash: string): Promise<void> {
+  async rehash(tx: Tx, { organizationId, id }: UserRef, hash: string): Promise<void> {
     await tx.query('update passwords set hash = $3 where organization_id = $1 and user_id = $2', [organizationId, id, hash]);
   }
 
   /** Sessions of an account that have not ended, but for one. */
-  openSessions(tx: Tx, { organizationId, id }: UserPlace, but: string | undefined): Promise<SessionPlace[]> {
-    return tx.query<SessionPlace>(
+  openSessions(tx: Tx, { organizationId, id }: UserRef, but: string | undefined): Promise<SessionRef[]> {
+    return tx.query<SessionRef>(
       `select organization_id as "organizationId", id from sessions
        where organization_id = $1 and user_id = $2 and ended_at is null and id is distinct from $3`,
       [organizationId, id, but ?? null],

@@ -1,9 +1,9 @@
 import { Controller, Put } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller } from '../../../platform/auth/access.decorator.js';
-import type { Caller as VerifiedCaller } from '../../../platform/auth/principal.js';
-import { JsonBody } from '../../../platform/http/json-body.js';
-import { Replies } from '../../../platform/http/replies.js';
+import { Access, Caller } from '../../../platform/auth/access/access.decorator.js';
+import type { Caller as VerifiedCaller } from '../../../platform/auth/access/principal.js';
+import { JsonBody } from '../../../platform/http/request/json-body.js';
+import { Replies } from '../../../platform/http/reply/replies.js';
 import { ChangePasswordService } from './change-password.service.js';
 import { ChangePasswordDto } from './passwords.dto.js';
 

@@ -1,5 +1,5 @@
 import { PASSWORD_MAX, PASSWORD_MIN } from '../../../domain/access/password-rules.js';
-import { Text } from '../../../platform/http/fields.js';
+import { Text } from '../../../platform/http/fields/fields.js';
 
 export class ChangePasswordDto {
   @Text({

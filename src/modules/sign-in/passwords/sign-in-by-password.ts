@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { organizationChain } from '../../../domain/audit/chain.js';
-import { recordsNothing } from '../../../platform/auth/call-context.js';
-import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
-import { UserStore } from '../../organizations/user.store.js';
-import { Sessions } from '../seams/sessions.js';
+import { organizationChain } from '../../../domain/audit/entry/chain.js';
+import { recordsNothing } from '../../../platform/auth/access/call-context.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { UserStore } from '../../organizations/users/user.store.js';
+import { Sessions } from '../ports/sessions.js';
 import { LocalSignIn } from './local-sign-in.js';
-import { type Judgement, type PasswordAttempt, PasswordJudge } from './password-judge.js';
+import { type PasswordMatch, type PasswordAttempt, PasswordVerifier } from './password-verifier.js';
 import { type Candidate, PasswordStore } from './password.store.js';
-import { replacedBy, type SignedIn, type Visit } from './visit.js';
+import { replacedBy, type SignedIn, type SignInContext } from '../ports/sign-in-context.js';
 
 export type PasswordAnswer =
   | SignedIn
@@ -21,7 +21,7 @@ export type PasswordAnswer =
 export class SignInByPassword {
   constructor(
     private readonly local: LocalSignIn,
-    private readonly judge: PasswordJudge,
+    private readonly judge: PasswordVerifier,
     private readonly work: UnitOfWork,
     private readonly passwords: PasswordStore,
     private readonly accounts: UserStore,
@@ -32,7 +32,7 @@ export class SignInByPassword {
    * @throws Problem NOT_FOUND where people sign in through a provider; RATE_LIMITED, with `Retry-After`, for whoever has guessed too
    *   often; UNAVAILABLE while too many sign in
    */
-  async signIn(wanted: PasswordAttempt, visit: Visit): Promise<PasswordAnswer> {
+  async signIn(wanted: PasswordAttempt, visit: SignInContext): Promise<PasswordAnswer> {
     this.local.assertOffered();
     // A refusal leaves its trace in the platform's chain, outside of this call.
     recordsNothing();
@@ -45,7 +45,7 @@ export class SignInByPassword {
     return { kind: 'wrong' };
   }
 
-  private async choice(judgement: Judgement): Promise<PasswordAnswer> {
+  private async choice(judgement: PasswordMatch): Promise<PasswordAnswer> {
     await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.judge.succeeded(tx, judgement));
     const organizations = judgement.fitting.map(({ organizationId: id, organizationName: name }) => ({ id, name }));
     return { kind: 'choose', organizations };
@@ -53,7 +53,7 @@ export class SignInByPassword {
 
   /** @returns undefined where the account was closed, or its password changed, while it was judged */
   private async begin(
-    account: Candidate, password: string, judgement: Judgement, visit: Visit,
+    account: Candidate, password: string, judgement: PasswordMatch, visit: SignInContext,
   ): Promise<SignedIn | undefined> {
     const user = { organizationId: account.organizationId, id: account.id };
     const replaced = replacedBy(visit);

@@ -1,25 +1,25 @@
 import { Module } from '@nestjs/common';
 import { OrganizationsModule } from '../../organizations/organizations.module.js';
 import { RedeemingModule } from '../invitations/redeeming.module.js';
-import { ProviderAccounts } from '../seams/provider-accounts.js';
-import { ProviderClient } from '../seams/provider-client.js';
-import { SignInSeamsModule } from '../seams/seams.module.js';
-import { IdentityStore } from './identity.store.js';
-import { InvitedByAddress } from './invited-by-address.js';
-import { LinkedAccounts } from './linked-accounts.js';
-import { NewProviderAccounts } from './new-provider-accounts.js';
-import { OpenidProviderClient } from './openid-provider-client.js';
-import { ProviderFetch } from './provider-fetch.js';
-import { ProviderKeys } from './provider-keys.js';
-import { ProviderMetadata } from './provider-metadata.js';
-import { ProviderPeopleQuery } from './provider-people.query.js';
-import { ProviderTokens } from './provider-tokens.js';
+import { ProviderAccounts } from '../ports/provider-accounts.js';
+import { ProviderClient } from '../ports/provider-client.js';
+import { SignInPortsModule } from '../ports/ports.module.js';
+import { IdentityStore } from './accounts/identity.store.js';
+import { InvitedByAddress } from './accounts/invited-by-address.js';
+import { LinkedAccounts } from './accounts/linked-accounts.js';
+import { NewProviderAccounts } from './accounts/new-provider-accounts.js';
+import { OpenidProviderClient } from './client/openid-provider-client.js';
+import { ProviderFetch } from './client/provider-fetch.js';
+import { ProviderKeys } from './client/provider-keys.js';
+import { ProviderMetadata } from './client/provider-metadata.js';
+import { ProviderPeopleQuery } from './accounts/provider-people.query.js';
+import { ProviderTokenVerifier } from './client/provider-token-verifier.js';
 
 /** What is believed of the identity provider, and whose account its users have. */
 @Module({
-  imports: [OrganizationsModule, SignInSeamsModule, RedeemingModule],
+  imports: [OrganizationsModule, SignInPortsModule, RedeemingModule],
   providers: [
-    ProviderFetch, ProviderMetadata, ProviderKeys, ProviderTokens, IdentityStore, ProviderPeopleQuery, InvitedByAddress,
+    ProviderFetch, ProviderMetadata, ProviderKeys, ProviderTokenVerifier, IdentityStore, ProviderPeopleQuery, InvitedByAddress,
     NewProviderAccounts, { provide: ProviderClient, useClass: OpenidProviderClient },
     { provide: ProviderAccounts, useClass: LinkedAccounts },
   ],

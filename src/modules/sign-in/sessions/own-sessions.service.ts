@@ -1,17 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { organizationChain } from '../../../domain/audit/chain.js';
-import { recordsNothing } from '../../../platform/auth/call-context.js';
-import { clearCookie, cookieNames } from '../../../platform/auth/cookies.js';
-import type { Caller, UserPrincipal } from '../../../platform/auth/principal.js';
+import { organizationChain } from '../../../domain/audit/entry/chain.js';
+import { recordsNothing } from '../../../platform/auth/access/call-context.js';
+import { clearCookie, cookieNames } from '../../../platform/auth/credentials/cookies.js';
+import type { Caller, UserPrincipal } from '../../../platform/auth/access/principal.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
-import { UnitOfWork } from '../../../platform/database/unit-of-work.js';
-import { Problem } from '../../../platform/http/problem.js';
-import { type Reply, reply } from '../../../platform/http/replies.js';
-import { ProviderLogout } from '../seams/provider-logout.js';
-import { type ProviderTokens, type SessionEndReason } from '../seams/sessions.js';
-import { EndSessions } from './end-sessions.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import { type Reply, reply } from '../../../platform/http/reply/replies.js';
+import { ProviderLogout } from '../ports/provider-logout.js';
+import { type ProviderTokens, type SessionEndReason } from '../ports/sessions.js';
+import { EndSessions } from './ending/end-sessions.js';
 import { SessionStore } from './session.store.js';
-import { SessionTokens } from './session-tokens.js';
+import { SealedProviderTokens } from './sealed-provider-tokens.js';
 import type { SignedOutReply } from './sessions.presenter.js';
 
 /** The ends that people make themselves: of the session that they are in, and of their others. */
@@ -23,7 +23,7 @@ export class OwnSessionsService {
     private readonly work: UnitOfWork,
     private readonly sessions: SessionStore,
     private readonly ends: EndSessions,
-    private readonly tokens: SessionTokens,
+    private readonly tokens: SealedProviderTokens,
     private readonly provider: ProviderLogout,
     @Inject(CONFIG) config: Pick<CompleteConfig, 'appUrl'>,
   ) {

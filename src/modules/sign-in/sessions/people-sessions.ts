@@ -1,15 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { organizationChain } from '../../../domain/audit/chain.js';
+import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { newId } from '../../../domain/ids.js';
-import { type CookieNames, cookieNames, setCookie } from '../../../platform/auth/cookies.js';
+import { type CookieNames, cookieNames, setCookie } from '../../../platform/auth/credentials/cookies.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
-import type { Tx } from '../../../platform/database/tx.js';
-import { Problem } from '../../../platform/http/problem.js';
-import type { UserPlace } from '../../organizations/user.store.js';
-import { type BegunSession, type SessionEndReason, type SessionPlace, Sessions, type SessionStart } from '../seams/sessions.js';
-import { EndSessions } from './end-sessions.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import type { UserRef } from '../../organizations/users/user.store.js';
+import { type BegunSession, type SessionEndReason, type SessionRef, Sessions, type SessionStart } from '../ports/sessions.js';
+import { EndSessions } from './ending/end-sessions.js';
 import { hashProviderSid, hashSessionToken, makeSessionToken } from './session-token.js';
-import { SessionTokens } from './session-tokens.js';
+import { SealedProviderTokens } from './sealed-provider-tokens.js';
 import { SessionStore } from './session.store.js';
 
 /** Of one account at a time. Who comes in once more ends the one that was used longest ago: so few end with an account at once. */
@@ -26,7 +26,7 @@ export class PeopleSessions extends Sessions {
   constructor(
     private readonly sessions: SessionStore,
     private readonly ends: EndSessions,
-    private readonly tokens: SessionTokens,
+    private readonly tokens: SealedProviderTokens,
     @Inject(CONFIG) private readonly config: SessionConfig,
   ) {
     super();
@@ -34,7 +34,7 @@ export class PeopleSessions extends Sessions {
   }
 
   /** @throws Problem CONFLICT for an account that is closed */
-  async begin(tx: Tx, user: UserPlace, { method, agent, address, provider }: SessionStart): Promise<BegunSession> {
+  async begin(tx: Tx, user: UserRef, { method, agent, address, provider }: SessionStart): Promise<BegunSession> {
     const { organizationId } = user;
     const id = newId('sess');
     const token = makeSessionToken();
@@ -64,7 +64,7 @@ export class PeopleSessions extends Sessions {
     return { id, cookie: setCookie(session, token, { seconds: this.config.sessionMax, secure }) };
   }
 
-  end(tx: Tx, sessions: readonly SessionPlace[], reason: SessionEndReason, by: string): Promise<number> {
+  end(tx: Tx, sessions: readonly SessionRef[], reason: SessionEndReason, by: string): Promise<number> {
     return this.ends.end(tx, sessions, reason, by);
   }
 }

@@ -2,18 +2,18 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import type { Role } from '../../../domain/access/access.js';
 import { lowerOf } from '../../../domain/access/rank.js';
-import type { ShownCredentials } from '../../../platform/auth/bearer.js';
+import type { PresentedCredentials } from '../../../platform/auth/credentials/bearer.js';
 import {
   ABSENT, type CredentialSource, CredentialSources, type Presented, type PresentOptions, type RunStatement,
-} from '../../../platform/auth/credential-source.js';
-import type { Principal, UserPrincipal } from '../../../platform/auth/principal.js';
-import { scopeOfOrganization, scopeOfOrganizations } from '../../../platform/auth/scope.js';
+} from '../../../platform/auth/credentials/credential-source.js';
+import type { Principal, UserPrincipal } from '../../../platform/auth/access/principal.js';
+import { scopeOfOrganization, scopeOfOrganizations } from '../../../platform/auth/access/scope.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
-import { StatementsOnPool } from '../../../platform/database/statements-on-pool.js';
-import { isPassing } from '../../../platform/http/failure.js';
+import { StatementsOnPool } from '../../../platform/database/statements/statements-on-pool.js';
+import { isPassing } from '../../../platform/http/reply/failure.js';
 import { LOGGER } from '../../../platform/logging/token.js';
-import { type Claimed, claimedIn } from '../seams/claimed.js';
-import { RenewalBell } from '../seams/renewal-bell.js';
+import { type ClaimedRights, claimedIn } from '../ports/claimed-rights.js';
+import { RenewalSignal } from '../ports/renewal-signal.js';
 import { hashSessionToken, SESSION_TOKEN } from './session-token.js';
 import { sayUsed } from './session.store.js';
 
@@ -54,7 +54,7 @@ export class SessionSource implements CredentialSource {
   constructor(
     sources: CredentialSources,
     private readonly pool: StatementsOnPool,
-    private readonly renewals: RenewalBell,
+    private readonly renewals: RenewalSignal,
     @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'sessionIdle'>,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -62,7 +62,7 @@ export class SessionSource implements CredentialSource {
     sources.register(this);
   }
 
-  present({ session }: ShownCredentials, options?: PresentOptions): Promise<Presented> | Presented {
+  present({ session }: PresentedCredentials, options?: PresentOptions): Promise<Presented> | Presented {
     if (session === undefined) return ABSENT;
     return SESSION_TOKEN.test(session) ? this.find(session, options?.held === true) : UNKNOWN;
   }
@@ -109,6 +109,6 @@ export class SessionSource implements CredentialSource {
   }
 }
 
-function effective(recorded: Role, { claimedRole }: Claimed): Role {
+function effective(recorded: Role, { claimedRole }: ClaimedRights): Role {
   return claimedRole === undefined ? recorded : lowerOf(recorded, claimedRole);
 }

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import type { RunStatement } from '../../../platform/auth/credential-source.js';
-import { passBarriers } from '../../../platform/database/locks.js';
-import type { Tx } from '../../../platform/database/tx.js';
-import type { UserPlace } from '../../organizations/user.store.js';
-import type { SessionEndReason, SessionMethod, SessionPlace } from '../seams/sessions.js';
+import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
+import { drainBarriers } from '../../../platform/database/transaction/locks.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import type { UserRef } from '../../organizations/users/user.store.js';
+import type { SessionEndReason, SessionMethod, SessionRef } from '../ports/sessions.js';
 
-export interface NewSession extends SessionPlace {
+export interface NewSession extends SessionRef {
   readonly userId: string;
   readonly tokenHash: string;
   readonly method: SessionMethod;
@@ -23,12 +23,12 @@ export interface NewSession extends SessionPlace {
 }
 
 /** A session that ended just now, and whose it was. */
-export interface EndedSession extends SessionPlace {
+export interface EndedSession extends SessionRef {
   readonly userId: string;
 }
 
 /** One that has not been ended, though its time may be over. */
-export interface OpenSession extends SessionPlace {
+export interface OpenSession extends SessionRef {
   readonly userId: string;
   readonly providerTokens: Buffer | null;
 }
@@ -59,7 +59,7 @@ export class SessionStore {
   }
 
   /** Those that had not ended yet, and forgets what only they had use for. */
-  async end(tx: Tx, places: readonly SessionPlace[], reason: SessionEndReason, by: string): Promise<EndedSession[]> {
+  async end(tx: Tx, places: readonly SessionRef[], reason: SessionEndReason, by: string): Promise<EndedSession[]> {
     if (places.length === 0) return [];
     return tx.query<EndedSession>(
       `with open as materialized (
@@ -74,8 +74,8 @@ export class SessionStore {
   }
 
   /** The sessions of an account that have not been ended, those that were used last first. */
-  async openOf(tx: Tx, { organizationId, id }: UserPlace, beyond = 0): Promise<SessionPlace[]> {
-    return tx.query<SessionPlace>(
+  async openOf(tx: Tx, { organizationId, id }: UserRef, beyond = 0): Promise<SessionRef[]> {
+    return tx.query<SessionRef>(
       `select organization_id as "organizationId", id from sessions
        where organization_id = $1 and user_id = $2 and ended_at is null order by last_used_at desc, id desc offset $3`,
       [organizationId, id, beyond],
@@ -83,7 +83,7 @@ export class SessionStore {
   }
 
   /** One session that has not been ended. */
-  async readOpen(tx: Tx, { organizationId, id }: SessionPlace): Promise<OpenSession | undefined> {
+  async readOpen(tx: Tx, { organizationId, id }: SessionRef): Promise<OpenSession | undefined> {
     const [row] = await tx.query<OpenSession>(
       `select organization_id as "organizationId", id, user_id as "userId", provider_tokens as "providerTokens" from sessions
        where organization_id = $1 and id = $2 and ended_at is null`,
@@ -93,8 +93,8 @@ export class SessionStore {
   }
 
   /** Of these, those whose time is over and that nobody has ended, by what ended them. */
-  async over(tx: Tx, places: readonly SessionPlace[]): Promise<{ readonly idle: SessionPlace[]; readonly expired: SessionPlace[] }> {
-    const rows = await tx.query<SessionPlace & { isExpired: boolean }>(
+  async over(tx: Tx, places: readonly SessionRef[]): Promise<{ readonly idle: SessionRef[]; readonly expired: SessionRef[] }> {
+    const rows = await tx.query<SessionRef & { isExpired: boolean }>(
       `select organization_id as "organizationId", id, expires_at <= clock_timestamp() as "isExpired" from sessions
        where (organization_id, id) in (${PLACES}) and ended_at is null and idle_until <= clock_timestamp()`,
       [places.map(({ organizationId }) => organizationId), places.map(({ id }) => id)],
@@ -104,7 +104,7 @@ export class SessionStore {
 
   /** Returns when everything has ended that people of this organization had begun: a session that ended meanwhile among it. */
   async passEnded(organizationId: string): Promise<void> {
-    await passBarriers(this.dataSource, [organizationId]);
+    await drainBarriers(this.dataSource, [organizationId]);
   }
 }
 
@@ -114,7 +114,7 @@ export class SessionStore {
  *
  * @param idle SESSION_IDLE, in seconds
  */
-export async function sayUsed(run: RunStatement, { organizationId, id }: SessionPlace, idle: number): Promise<void> {
+export async function sayUsed(run: RunStatement, { organizationId, id }: SessionRef, idle: number): Promise<void> {
   await run(
     `update sessions s
      set last_used_at = clock_timestamp(), idle_until = least(clock_timestamp() + make_interval(secs => $3), s.expires_at)

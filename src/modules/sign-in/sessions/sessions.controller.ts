@@ -1,11 +1,11 @@
 import { Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiOperation, ApiTags } from '@nestjs/swagger';
-import { Access, Caller } from '../../../platform/auth/access.decorator.js';
-import type { Caller as VerifiedCaller } from '../../../platform/auth/principal.js';
-import { pageRequest } from '../../../platform/http/pagination.js';
-import { PathParam } from '../../../platform/http/path-param.js';
-import { QueryParams } from '../../../platform/http/query-params.js';
-import { Replies } from '../../../platform/http/replies.js';
+import { Access, Caller } from '../../../platform/auth/access/access.decorator.js';
+import type { Caller as VerifiedCaller } from '../../../platform/auth/access/principal.js';
+import { pageRequest } from '../../../platform/http/fields/pagination.js';
+import { PathParam } from '../../../platform/http/request/path-param.js';
+import { QueryParams } from '../../../platform/http/request/query-params.js';
+import { Replies } from '../../../platform/http/reply/replies.js';
 import { OwnSessionsService } from './own-sessions.service.js';
 import { SessionListQuery } from './sessions.dto.js';
 import { SessionListReply, SignedOutReply, WhoAmIReply } from './sessions.presenter.js';

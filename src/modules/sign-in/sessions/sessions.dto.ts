@@ -1,3 +1,3 @@
-import { PageQuery } from '../../../platform/http/pagination.js';
+import { PageQuery } from '../../../platform/http/fields/pagination.js';
 
 export class SessionListQuery extends PageQuery {}

@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ACCESS, type AccessKey, type Reach, reachOf, type Role, ROLES } from '../../../domain/access/access.js';
 import { effectiveTier, type Tier, TIERS } from '../../../domain/access/tiers.js';
-import type { UserPrincipal } from '../../../platform/auth/principal.js';
-import { UserReply } from '../../organizations/users.presenter.js';
-import { SESSION_METHODS, type SessionMethod } from '../seams/sessions.js';
+import type { UserPrincipal } from '../../../platform/auth/access/principal.js';
+import { UserReply } from '../../organizations/users/users.presenter.js';
+import { SESSION_METHODS, type SessionMethod } from '../ports/sessions.js';
 import type { HomeRow, SessionRow } from './sessions.query.js';
 
 class KnownSession {

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import type { Tier } from '../../../domain/access/tiers.js';
-import { type Scope, scopeCondition } from '../../../platform/auth/scope.js';
-import { pageOf } from '../../../platform/database/paged.js';
-import type { Page, PageRequest } from '../../../platform/http/pagination.js';
-import type { SessionMethod, SessionPlace } from '../seams/sessions.js';
+import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
+import { pageOf } from '../../../platform/database/statements/paged.js';
+import type { Page, PageRequest } from '../../../platform/http/fields/pagination.js';
+import type { SessionMethod, SessionRef } from '../ports/sessions.js';
 
 export interface SessionRow {
   readonly id: string;
@@ -27,7 +27,7 @@ export interface HomeRow {
 }
 
 /** A session whose time is over, though nobody has ended it. */
-export interface DueSession extends SessionPlace {
+export interface DueSession extends SessionRef {
   readonly idleUntil: Date;
 }
 
@@ -47,7 +47,7 @@ export class SessionsQuery {
     return pageOf<SessionRow>(this.dataSource, source, page);
   }
 
-  async find(scope: Scope, { organizationId, id }: SessionPlace): Promise<SessionRow | undefined> {
+  async find(scope: Scope, { organizationId, id }: SessionRef): Promise<SessionRow | undefined> {
     const within = scopeCondition(scope, { organization: 's.organization_id' }, 3);
     const rows = (await this.dataSource.query(
       `select ${COLUMNS} from sessions s where s.organization_id = $1 and s.id = $2 and ${IS_OPEN} and ${within.sql}`,

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import type { Caller } from '../../../platform/auth/principal.js';
-import type { Page, PageRequest } from '../../../platform/http/pagination.js';
-import { Problem } from '../../../platform/http/problem.js';
-import { presentUser } from '../../organizations/users.presenter.js';
-import { UsersQuery } from '../../organizations/users.query.js';
+import type { Caller } from '../../../platform/auth/access/principal.js';
+import type { Page, PageRequest } from '../../../platform/http/fields/pagination.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import { presentUser } from '../../organizations/users/users.presenter.js';
+import { UsersQuery } from '../../organizations/users/users.query.js';
 import { personOf } from './own-sessions.service.js';
 import { presentSession, presentWhoAmI, type SessionReply, type WhoAmIReply } from './sessions.presenter.js';
 import { SessionsQuery } from './sessions.query.js';

@@ -1,0 +1,226 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Why: a request may need several people, may be edited before it is approved, and reminds people before its window ends. What
+ * its grant says of that is frozen in it when it is made, as the rest is.
+ */
+export class CompleteHitl20261122000500 implements MigrationInterface {
+  name = 'CompleteHitl20261122000500';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(`
+      alter table capability_grants add column quorum json, add column reminders json not null default '[]'`);
+    // requested_input: as it was asked, once it has been edited; `input` is always what would run. edit_diff: RFC 6902, from the one
+    // to the other. reminded_seconds: of the last reminder given in this window.
+    await runner.query(`
+      alter table hitl_requests
+        add column quorum json,
+        add column reminders json not null default '[]',
+        add column remind_at timestamptz(3),
+        add column reminded_seconds integer,
+        add column requested_input text,
+        add column edited_by text collate "C",
+        add column edited_at timestamptz(3),
+        add column edit_diff json`);
+    // By organization: the sweep takes from each in turn, so that nobody waits behind somebody else's thousands.
+    await runner.query(`create index hitl_requests_to_remind on hitl_requests (organization_id, remind_at)
+      where status in ('pending', 'escalated') and remind_at is not null`);
+    await runner.query(`drop index hitl_requests_due`);
+    await runner.query(`create index hitl_requests_due on hitl_requests (organization_id, expires_at)
+      where status in ('pending', 'escalated')`);
+    // Of which version: an edit leaves the votes for what stood before it behind. The digest says which bytes were voted for.
+    await runner.query(`
+      create table hitl_votes (
+        organization_id text collate "C" not null,
+        request_id      text collate "C" not null,
+        version         integer not null,
+        digest          text not null,
+        voter           text collate "C" not null,
+        note            text,
+        entry_id        text collate "C" not null,
+        voted_at        timestamptz(3) not null,
+        primary key (organization_id, request_id, version, voter)
+      )`);
+    // fence: how often it has begun. Whoever closes it names the beginning that it closes.
+    await runner.query(`alter table executions add column edit json, add column fence integer not null default 0`);
+    await runner.query(`update executions set fence = 1 where status = 'running'`);
+    // Nothing that calls version 2 was ever released.
+    await runner.query(
+      `drop function gate_commit_v2(text[], text[], json, json, json, json, json, json, json, integer[], text[], text[], text[], text[],
+         text[], text[], text[], text[], text[], text[], text[], integer[], text[], text[], text[], text[])`,
+    );
+    await runner.query(GATE_COMMIT_V3);
+  }
+
+  async down(): Promise<void> {
+    throw new Error('Votes and edits cannot be taken back by a migration; restore a backup instead.');
+  }
+}
+
+/**
+ * Rows are looked up by their keys here, and in no other way: a plan that was cached while a table was young and small would
+ * otherwise go on reading all of it.
+ */
+const BY_KEY_ONLY = `set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off`;
+
+/**
+ * Commits a batch of decided calls; the successor of version 2, which knew which columns a request has. Its statements run in this
+ * order, each with a snapshot of its own: barrier (shared, only tried) → heads, sorted → usage rows, sorted → compare what the
+ * decisions rested on → claim idempotency keys → write. Locking and comparing are never one statement: as one, the comparison
+ * reads from before the wait, and a grant revoked meanwhile still counts as active.
+ *
+ * p_item_organizations, p_item_agents: whose call each item is, in the order of their numbers from 1
+ * p_items: [{n, revision, organizationRevision, rootKeyHash?, validUntil?, deadline, opens, cap}]
+ * p_keys: [{item, organizationId, scope, fingerprint, executionId}]
+ * p_requests: [{item, and every column of hitl_requests that is not null}]
+ * p_usage: [{item, organizationId, grantId, revision}] of items whose grant has limits: the usage they were decided over
+ * p_uses: [{item, organizationId, grantId, executionId, waiting, measure, amount}] what each of these adds
+ * Answers one verdict per item: ok; busy (a head, barrier or usage row is held; try again); stale (decide again); late (past its deadline).
+ */
+const GATE_COMMIT_V3 = `
+create function gate_commit_v3(
+  p_item_organizations text[], p_item_agents text[], p_items json, p_keys json, p_executions json, p_requests json, p_effects json,
+  p_usage json, p_uses json,
+  p_entry_items integer[],
+  p_organizations text[], p_chains text[], p_ids text[], p_events text[], p_agents text[], p_actors text[],
+  p_capabilities text[], p_outcomes text[], p_timestamps text[], p_payloads text[], p_disclosures text[],
+  p_subject_items integer[], p_subject_organizations text[], p_subject_users text[], p_subject_entries text[], p_subject_pointers text[]
+) returns text[] language plpgsql volatile ${BY_KEY_ONLY} as $$
+declare
+  k record;
+  v_verdicts text[];
+  v_open_organizations text[];
+  v_locked integer[];
+  v_counted text[];
+  v_all_ok boolean;
+begin
+  select array_agg(o.id) into v_open_organizations
+  from (select distinct u.id from unnest(p_item_organizations) as u(id) order by 1) o
+  where pg_try_advisory_xact_lock_shared(organization_barrier_v1(o.id));
+
+  select coalesce(array_agg(i.n::integer), '{}') into v_locked
+  from (select * from unnest(p_item_organizations, p_item_agents) with ordinality as u(organization_id, agent_id, n)
+        where u.organization_id = any (v_open_organizations) order by u.organization_id, u.agent_id) i
+  cross join lateral (select from audit_heads h where h.organization_id = i.organization_id and h.chain = i.agent_id
+                      for update skip locked) held;
+
+  if json_array_length(p_usage) > 0 then
+    select coalesce(array_agg(g.grant_id), '{}') into v_counted
+    from (select distinct x."organizationId" as organization_id, x."grantId" as grant_id
+          from json_to_recordset(p_usage) as x("organizationId" text, "grantId" text) order by 1, 2) g
+    cross join lateral (select from grant_usage w where w.organization_id = g.organization_id and w.grant_id = g.grant_id
+                        for update skip locked) held;
+  end if;
+
+  -- An item counts the requests that those before it open, whether or not these hold.
+  select array_agg(case
+      when clock_timestamp() >= c.deadline then 'late'
+      when not c.n = any (v_locked) or not c.counted_grant = any (v_counted) then 'busy'
+      when c.head_revision is distinct from c.revision or c.closed_at is not null
+        or c.shared_revision is distinct from c."organizationRevision"
+        or (c."rootKeyHash" is not null and c."rootKeyHash" is distinct from c.root_key_hash)
+        or clock_timestamp() >= c."validUntil"
+        or c.usage_revision is distinct from c.counted_revision
+        or (c.opens > 0 and c.open_requests + c.opens_so_far > c.cap) then 'stale'
+      else 'ok' end order by c.n)
+  into v_verdicts
+  from (select x.*, h.revision as head_revision, h.closed_at, h.open_requests, o.revision as shared_revision,
+               (select root_key_hash from instance) as root_key_hash,
+               sum(x.opens) over (partition by p_item_agents[x.n] order by x.n) as opens_so_far,
+               g."grantId" as counted_grant, g.revision as counted_revision, w.revision as usage_revision
+        from json_to_recordset(p_items) as x(n integer, revision bigint, "organizationRevision" bigint, "rootKeyHash" text,
+               "validUntil" timestamptz, deadline timestamptz, opens integer, cap integer)
+        left join audit_heads h on h.organization_id = p_item_organizations[x.n] and h.chain = p_item_agents[x.n]
+        left join organizations o on o.id = p_item_organizations[x.n]
+        left join json_to_recordset(p_usage) as g(item integer, "grantId" text, revision bigint) on g.item = x.n
+        left join grant_usage w on w.organization_id = p_item_organizations[x.n] and w.grant_id = g."grantId") c;
+
+  v_verdicts := stale_behind_v1(v_verdicts, p_usage);
+
+  for k in
+    select * from json_to_recordset(p_keys) as x(item integer, "organizationId" text, scope text, fingerprint text, "executionId" text)
+    where v_verdicts[x.item] = 'ok' order by x."organizationId", x.scope
+  loop
+    insert into idempotency_keys (organization_id, scope, fingerprint, execution_id)
+    values (k."organizationId", k.scope, k.fingerprint, k."executionId") on conflict do nothing;
+    if not found then v_verdicts[k.item] := 'stale'; end if;
+  end loop;
+  if json_array_length(p_keys) > 0 and json_array_length(p_usage) > 0 then
+    v_verdicts := stale_behind_v1(v_verdicts, p_usage);
+    delete from idempotency_keys i
+    using json_to_recordset(p_keys) as x(item integer, "organizationId" text, scope text, "executionId" text)
+    where v_verdicts[x.item] <> 'ok' and i.organization_id = x."organizationId" and i.scope = x.scope and i.execution_id = x."executionId";
+  end if;
+
+  if not 'ok' = any (v_verdicts) then return v_verdicts; end if;
+  v_all_ok := 'ok' = all (v_verdicts);
+
+  insert into executions (organization_id, id, agent_id, capability, action, status, effective_mode, flagged, runtime, input, context,
+                          reasons, definition, grant_id, grant_version, hitl_request_id, requested_by, reason, audit_id, traceparent,
+                          created_at, started_at, closed_at, duration_ms, fence, lease_until)
+  select e.organization_id, e.id, e.agent_id, e.capability, e.action, e.status, e.effective_mode, e.flagged, e.runtime, e.input, e.context,
+         e.reasons, e.definition, e.grant_id, e.grant_version, e.hitl_request_id, e.requested_by, e.reason, e.audit_id, e.traceparent,
+         e.created_at, e.started_at, e.closed_at, e.duration_ms, coalesce(e.fence, 0),
+         clock_timestamp() + make_interval(secs => e.lease_seconds)
+  from json_to_recordset(p_executions) as e(item integer, organization_id text, id text, agent_id text, capability text, action text,
+         status text, effective_mode text, flagged boolean, runtime text, input text, context text, reasons json, definition text,
+         grant_id text, grant_version integer, hitl_request_id text, requested_by text, reason text, audit_id text, traceparent text,
+         created_at timestamptz, started_at timestamptz, closed_at timestamptz, duration_ms integer, fence integer,
+         lease_seconds double precision)
+  where v_all_ok or v_verdicts[e.item] = 'ok';
+
+  if json_array_length(p_requests) > 0 then
+    insert into hitl_requests
+    select q.* from json_array_elements(p_requests) as r(content)
+    cross join lateral json_populate_record(null::hitl_requests, r.content) as q
+    where v_verdicts[(r.content ->> 'item')::integer] = 'ok';
+    update audit_heads h set open_requests = h.open_requests + opened.count
+    from (select q.organization_id, q.agent_id, count(*)::integer as count
+          from json_to_recordset(p_requests) as q(item integer, organization_id text, agent_id text)
+          where v_verdicts[q.item] = 'ok' group by 1, 2) opened
+    where h.organization_id = opened.organization_id and h.chain = opened.agent_id;
+  end if;
+
+  if json_array_length(p_uses) > 0 then
+    insert into grant_uses (organization_id, grant_id, measure, execution_id, amount, waiting)
+    select x."organizationId", x."grantId", x.measure, x."executionId", x.amount, x.waiting
+    from json_to_recordset(p_uses)
+           as x(item integer, "organizationId" text, "grantId" text, "executionId" text, measure text, amount numeric, waiting boolean)
+    where v_verdicts[x.item] = 'ok';
+    insert into grant_totals as t (organization_id, grant_id, measure, amount)
+    select x."organizationId", x."grantId", x.measure, sum(x.amount)
+    from json_to_recordset(p_uses) as x(item integer, "organizationId" text, "grantId" text, measure text, amount numeric)
+    where v_verdicts[x.item] = 'ok' group by 1, 2, 3 order by 1, 2, 3
+    on conflict (organization_id, grant_id, measure) do update set amount = t.amount + excluded.amount;
+    update grant_usage w set revision = w.revision + 1
+    from (select distinct x."organizationId" as organization_id, x."grantId" as grant_id
+          from json_to_recordset(p_uses) as x(item integer, "organizationId" text, "grantId" text)
+          where v_verdicts[x.item] = 'ok') used
+    where w.organization_id = used.organization_id and w.grant_id = used.grant_id;
+  end if;
+
+  if json_array_length(p_effects) > 0 then
+    insert into outbox (organization_id, kind, payload)
+    select f.organization_id, f.kind, f.payload
+    from json_to_recordset(p_effects) as f(item integer, organization_id text, kind text, payload json)
+    where v_verdicts[f.item] = 'ok';
+  end if;
+
+  if v_all_ok then
+    perform append_entries_v1(p_organizations, p_chains, p_ids, p_events, p_agents, p_actors, p_capabilities, p_outcomes, p_timestamps,
+      p_payloads, p_disclosures, p_subject_organizations, p_subject_users, p_subject_entries, p_subject_pointers);
+  else
+    perform append_entries_v1(
+      array_agg(e.a1 order by e.n), array_agg(e.a2 order by e.n), array_agg(e.a3 order by e.n), array_agg(e.a4 order by e.n),
+      array_agg(e.a5 order by e.n), array_agg(e.a6 order by e.n), array_agg(e.a7 order by e.n), array_agg(e.a8 order by e.n),
+      array_agg(e.a9 order by e.n), array_agg(e.a10 order by e.n), array_agg(e.a11 order by e.n),
+      (select array_agg(s.o) from unnest(p_subject_items, p_subject_organizations) as s(item, o) where v_verdicts[s.item] = 'ok'),
+      (select array_agg(s.o) from unnest(p_subject_items, p_subject_users) as s(item, o) where v_verdicts[s.item] = 'ok'),
+      (select array_agg(s.o) from unnest(p_subject_items, p_subject_entries) as s(item, o) where v_verdicts[s.item] = 'ok'),
+      (select array_agg(s.o) from unnest(p_subject_items, p_subject_pointers) as s(item, o) where v_verdicts[s.item] = 'ok'))
+    from unnest(p_entry_items, p_organizations, p_chains, p_ids, p_events, p_agents, p_actors, p_capabilities, p_outcomes, p_timestamps,
+                p_payloads, p_disclosures) with ordinality as e(item, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, n)
+    where v_verdicts[e.item] = 'ok';
+  end if;
+  return v_verdicts;
+end $$`;

@@ -1,0 +1,77 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Why: a runtime declared idempotent is called again after a crash, so that an execution may begin more than once. Only the newest
+ * beginning closes it; whoever was frozen over an older one is late.
+ */
+export class FenceExecutions20261122000700 implements MigrationInterface {
+  name = 'FenceExecutions20261122000700';
+
+  async up(runner: QueryRunner): Promise<void> {
+    await runner.query(GATE_CLOSE_V2);
+    // Nothing that calls version 1 was ever released.
+    await runner.query(
+      `drop function gate_close_v1(json, json, text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[])`,
+    );
+  }
+
+  async down(): Promise<void> {
+    throw new Error('What has begun twice cannot be told from what has begun once without its fence; restore a backup instead.');
+  }
+}
+
+/** Rows are looked up by their keys here, and in no other way, whatever the statistics say. */
+const BY_KEY_ONLY = `set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off`;
+
+/**
+ * Closes running executions after their runtime has answered; the successor of version 1, which knew no fence. A compare-and-set on
+ * `running` and the fence, each with its closing entry and the news of it.
+ *
+ * p_closings: [{n, organization_id, id, fence: of the beginning that is closed, and what the row says of its end}]
+ * Verdicts: ok; busy (the head is held); lost (somebody else, usually recovery, closed it first or began it again).
+ */
+const GATE_CLOSE_V2 = `
+create function gate_close_v2(
+  p_closings json, p_effects json,
+  p_organizations text[], p_chains text[], p_ids text[], p_events text[], p_agents text[], p_actors text[],
+  p_capabilities text[], p_outcomes text[], p_timestamps text[], p_payloads text[], p_disclosures text[]
+) returns text[] language plpgsql volatile ${BY_KEY_ONLY} as $$
+declare
+  v_verdicts text[];
+  v_locked integer[];
+  v_closed integer[];
+begin
+  select coalesce(array_agg(i.n::integer), '{}') into v_locked
+  from (select * from unnest(p_organizations, p_chains) with ordinality as u(organization_id, chain, n)
+        order by u.organization_id, u.chain) i
+  cross join lateral (select from audit_heads h where h.organization_id = i.organization_id and h.chain = i.chain
+                      for update skip locked) held;
+
+  with closed as (
+    update executions e
+    set status = c.status, output = c.output, error = c.error, audit_id = c.audit_id, closed_at = c.closed_at,
+        duration_ms = c.duration_ms, runtime = c.runtime, lease_until = null
+    from json_to_recordset(p_closings) as c(n integer, organization_id text, id text, fence integer, status text, output text, error json,
+           audit_id text, closed_at timestamptz, duration_ms integer, runtime text)
+    where e.organization_id = c.organization_id and e.id = c.id and e.status = 'running' and e.fence = c.fence
+      and c.n = any (v_locked)
+    returning c.n)
+  select coalesce(array_agg(closed.n), '{}') into v_closed from closed;
+
+  select array_agg(case when n = any (v_closed) then 'ok' when n = any (v_locked) then 'lost' else 'busy' end order by n)
+  into v_verdicts from generate_subscripts(p_organizations, 1) as n;
+
+  if v_closed = '{}' then return v_verdicts; end if;
+  insert into outbox (organization_id, kind, payload)
+  select f.organization_id, f.kind, f.payload
+  from json_to_recordset(p_effects) as f(item integer, organization_id text, kind text, payload json)
+  where v_verdicts[f.item] = 'ok';
+  perform append_entries_v1(
+    array_agg(e.a1 order by e.n), array_agg(e.a2 order by e.n), array_agg(e.a3 order by e.n), array_agg(e.a4 order by e.n),
+    array_agg(e.a5 order by e.n), array_agg(e.a6 order by e.n), array_agg(e.a7 order by e.n), array_agg(e.a8 order by e.n),
+    array_agg(e.a9 order by e.n), array_agg(e.a10 order by e.n), array_agg(e.a11 order by e.n), '{}', '{}', '{}', '{}')
+  from unnest(p_organizations, p_chains, p_ids, p_events, p_agents, p_actors, p_capabilities, p_outcomes, p_timestamps,
+              p_payloads, p_disclosures) with ordinality as e(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, n)
+  where v_verdicts[e.n] = 'ok';
+  return v_verdicts;
+end $$`;

@@ -1,0 +1,67 @@
+import { databaseAddress, namedDatabase, runningDatabase, type DatabaseLocation } from '../database-address.js';
+
+/** Where a log is read from, and by which option or variable, or because it was found. */
+export type LogLocation = { readonly kind: 'file'; readonly file: string; readonly by: string } | ServerLocation | DatabaseLocation;
+
+export interface ServerLocation {
+  readonly kind: 'server';
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly key?: string;
+  readonly by: string;
+}
+
+/** What stands on the command line. */
+export interface LocationOptions {
+  readonly file?: string;
+  readonly url?: string;
+  readonly key?: string;
+  readonly databaseUrl?: string;
+}
+
+/** Below the options of the commands that take places. */
+export const LOCATION_ORDER = `
+Where it reads: what is given here counts before any variable. Of variables DATABASE_URL counts before COUNTERSIGN_URL, and both
+before the running embedded database of DATA_DIR. Which it was is told on standard error.`;
+
+const NAMED_SERVER = 'COUNTERSIGN_URL';
+const NO_PLACE = 'no server and no database: give --url with --key, or --database-url; or set DATABASE_URL or COUNTERSIGN_URL, or DATA_DIR '
+  + 'where a server runs an embedded database';
+const KEY_ALONE = '--key is for a server: give --url (or COUNTERSIGN_URL) with it, or leave it out';
+
+/**
+ * Options before variables. Of variables a database's goes first: of a database more is verified than of a server's export, and it is
+ * what every other command means. An embedded one, which nobody has named, goes last.
+ *
+ * @throws Error when what is named is none, or nothing is
+ */
+export function locationOf({ file, url, key, databaseUrl }: LocationOptions, env: NodeJS.ProcessEnv): LogLocation {
+  const keyOr = key ?? env['COUNTERSIGN_KEY'];
+  const server = env[NAMED_SERVER];
+  if (url !== undefined) return serverAt(url, '--url', keyOr);
+  if (key !== undefined) {
+    if (file !== undefined || databaseUrl !== undefined || !server) throw new Error(KEY_ALONE);
+    return serverAt(server, NAMED_SERVER, key);
+  }
+  if (file !== undefined) return { kind: 'file', file, by: '--file' };
+  if (databaseUrl !== undefined) return databaseAddress(databaseUrl, '--database-url');
+  const found = namedDatabase(env) ?? (server ? serverAt(server, NAMED_SERVER, keyOr) : runningDatabase(env));
+  if (found === undefined) throw new Error(NO_PLACE);
+  return found;
+}
+
+function serverAt(text: string, by: string, key: string | undefined): ServerLocation {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) throw new Error(`${by} is no address of a server: write https://countersign.example`);
+  if (url.username !== '' || url.password !== '') throw new Error(`${by} holds a user or a password: leave them out, and give --key`);
+  return { kind: 'server', url: `${url.origin}${url.pathname}`.replace(/\/+$/, ''), by, ...(key ? { key } : {}) };
+}
+
+/** For the operator; without passwords. */
+export function describeLocation(place: LogLocation): string {
+  if (place.kind === 'file') return `reads the file ${place.file} (${place.by})`;
+  if (place.kind === 'server') return `reads the export of ${place.url} (${place.by})`;
+  const { hostname, port, pathname, searchParams } = new URL(place.url);
+  const host = hostname || searchParams.get('host') || '';
+  return `reads the database ${pathname.slice(1)} at ${host}${port === '' ? '' : `:${port}`} (${place.by})`;
+}

@@ -1,0 +1,277 @@
+import { isId } from '../../ids.js';
+import { isJsonObject, type JsonObject } from '../../json.js';
+import { type AuditEvent, EVENTS, type AuditEventType, type Outcome } from '../catalogue/audit-events.js';
+import { PLATFORM_ORGANIZATION, isAgentChain, type ChainRef } from './chain.js';
+import { commitMembers, commitValue, disclosuresText, type Disclosure } from './commitments.js';
+import type { EventDefinition, Member } from '../catalogue/event-definition.js';
+import { jcs, jcsString } from './jcs.js';
+import type { Payload } from './payload.js';
+
+/** Through which door something came. */
+export type Via = 'rest' | 'mcp' | 'page' | 'chat' | 'cli' | 'worker' | 'sweeper';
+
+export interface Origin {
+  readonly requestId?: string | undefined;
+  readonly via: Via;
+  /** 32 hex characters. */
+  readonly traceId?: string | undefined;
+  /** RFC 5952 form; committed, so that it can be erased. */
+  readonly address?: string | undefined;
+}
+
+/** An event on its way to a chain. `agentId` stands exactly when the chain is an agent's. */
+export type RecordedEvent = AuditEvent & { readonly chain: ChainRef; readonly agentId?: string | undefined };
+
+export interface Stamp {
+  readonly id: string;
+  /** User id, agent id, `root`, `internal`, `system` or `anonymous`: the verified credential. */
+  readonly actorId: string;
+  readonly timestamp: Date;
+  readonly origin?: Origin | undefined;
+}
+
+/**
+ * A user (or another actor) whom an entry is about, and the place in the payload that names them or holds data of theirs
+ * (RFC 6901).
+ */
+export interface Subject {
+  readonly userId: string;
+  readonly pointer: string;
+}
+
+/** Everything about an entry that is known before its chain is locked; the database adds seq, prevHash and hash. */
+export interface PreparedEntry {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly chain: string;
+  readonly event: AuditEventType;
+  readonly agentId?: string | undefined;
+  readonly actorId: string;
+  readonly capability?: string | undefined;
+  readonly outcome?: Outcome | undefined;
+  /** `YYYY-MM-DDTHH:mm:ss.sssZ`, 24 characters. */
+  readonly timestamp: string;
+  /** RFC 8785 text. */
+  readonly payload: string;
+  /** JSON text of the array of disclosures, sorted by pointer. */
+  readonly disclosures: string;
+  readonly subjects: Subject[];
+}
+
+/** A mistake in the calling code: an event that does not fit the catalogue. The type system catches nearly all of them. */
+function misrecorded(type: string, what: string): TypeError {
+  return new TypeError(`${type}: ${what}`);
+}
+
+interface Plan {
+  readonly definition: EventDefinition;
+  /** Canonical order: RFC 8785 sorts by UTF-16 code unit, as `sort` does. */
+  readonly members: readonly PlannedMember[];
+}
+
+interface PlannedMember {
+  readonly name: string;
+  readonly member: Member;
+  /** The name as it stands in the text. */
+  readonly lead: string;
+  readonly pointer: string;
+}
+
+const PLANS = new Map<string, Plan>(
+  Object.entries(EVENTS as Record<string, EventDefinition>).map(([type, definition]) => [
+    type,
+    {
+      definition,
+      members: Object.keys(definition.members)
+        .sort()
+        .map((name) => ({ name, member: definition.members[name]!, lead: `"${name}":`, pointer: `/metadata/${name}` })),
+    },
+  ]),
+);
+
+/**
+ * Writes an entry's payload, commitments and disclosures. The text is put together here, member by member in canonical
+ * order, rather than built as an object and canonicalized, since every execution passes here. A property test holds the
+ * two equal.
+ */
+export function prepareEntry(event: RecordedEvent, stamp: Stamp): PreparedEntry {
+  const { chain, agentId, capability, type } = event;
+  const plan = PLANS.get(type);
+  if (!plan) throw misrecorded(type, 'not in the catalogue');
+  checkPlace(event, plan.definition);
+  const { outcome } = plan.definition;
+  const timestamp = stamp.timestamp.toISOString();
+  if (timestamp.length !== 24) throw misrecorded(type, 'a year that does not fit four digits');
+
+  const disclosures: Disclosure[] = [];
+  const metadata = metadataText(type, event.metadata as Record<string, unknown>, plan, disclosures);
+  const origin = stamp.origin ? `"origin":${originText(stamp.origin, disclosures)},` : '';
+  const payload =
+    `{"actorId":${jcsString(stamp.actorId)},"event":"${type}","id":${jcsString(stamp.id)},"metadata":${metadata},` +
+    `"organizationId":${jcsString(chain.organizationId)},${origin}${outcome === undefined ? '' : `"outcome":"${outcome}",`}` +
+    `"timestamp":"${timestamp}","v":1}`;
+
+  return {
+    id: stamp.id,
+    organizationId: chain.organizationId,
+    chain: chain.chain,
+    event: type,
+    agentId,
+    actorId: stamp.actorId,
+    capability,
+    outcome,
+    timestamp,
+    payload,
+    disclosures: disclosuresText(disclosures),
+    subjects: subjectsOf(event.metadata as Record<string, unknown>, plan, stamp, agentId),
+  };
+}
+
+function checkPlace({ chain, agentId, capability, type }: RecordedEvent, definition: EventDefinition): void {
+  const inAgentChain = isAgentChain(chain.chain);
+  if (agentId !== (inAgentChain ? chain.chain : undefined)) {
+    throw misrecorded(type, "agentId stands exactly when the chain is that agent's");
+  }
+  if ((capability !== undefined) !== definition.capability) {
+    throw misrecorded(type, definition.capability ? 'capability is missing' : 'capability does not stand here');
+  }
+  const wanted = definition.chain;
+  const fits =
+    wanted === 'agent' ? inAgentChain
+    : wanted === 'organization' ? !inAgentChain
+    : wanted === 'platform' ? chain.organizationId === PLATFORM_ORGANIZATION && !inAgentChain
+    : true;
+  if (!fits) throw misrecorded(type, `belongs in the chain of the ${wanted}, not in ${chain.chain}`);
+}
+
+function metadataText(type: string, metadata: Record<string, unknown>, plan: Plan, disclosures: Disclosure[]): string {
+  let text = '';
+  let taken = 0;
+  for (const { name, member, lead, pointer } of plan.members) {
+    const given = metadata[name];
+    if (given === undefined) {
+      if (Object.hasOwn(metadata, name)) taken++;
+      if (!member.optional) throw misrecorded(type, `${name} is missing`);
+      continue;
+    }
+    taken++;
+    if (member.flag && given === false) continue;
+    text += (text === '' ? '' : ',') + lead + memberText(type, name, member, given, pointer, disclosures);
+  }
+  // Counting is enough: each name of the catalogue was looked up once.
+  if (taken !== Object.keys(metadata).length) throw misrecorded(type, 'a member that the catalogue does not name');
+  return `{${text}}`;
+}
+
+function memberText(
+  type: string,
+  name: string,
+  member: Member,
+  given: unknown,
+  pointer: string,
+  disclosures: Disclosure[],
+): string {
+  if (member.kind === 'value') return commitValue(given, pointer, disclosures);
+  if (member.kind === 'members') return commitMembers(given, pointer, disclosures);
+  if (!isPlain(given)) throw misrecorded(type, `${name} cannot stand in clear: null, or a reserved name`);
+  return jcs(given);
+}
+
+/** null stands only inside committed values; `~` and `~members` mark commitments and nothing else. */
+function isPlain(given: unknown): boolean {
+  if (typeof given !== 'object') return true;
+  if (given === null) return false;
+  if (Array.isArray(given)) return given.every(isPlain);
+  return Object.entries(given).every(([key, inner]) => key !== '~' && key !== '~members' && isPlain(inner));
+}
+
+function originText({ address, requestId, traceId, via }: Origin, disclosures: Disclosure[]): string {
+  return (
+    (address === undefined ? '{' : `{"address":${commitValue(address, '/origin/address', disclosures)},`) +
+    (requestId === undefined ? '' : `"requestId":${jcsString(requestId)},`) +
+    (traceId === undefined ? '' : `"traceId":${jcsString(traceId)},`) +
+    `"via":"${via}"}`
+  );
+}
+
+/**
+ * Whom an entry is about, as the catalogue names them, and who acted, unless it is the chain's own agent: so whoever is asked for
+ * is found here. An actor's own address is what an erasure of theirs has to find.
+ */
+function subjectsOf(
+  metadata: Readonly<Record<string, unknown>>, plan: Plan,
+  stamp: { readonly actorId: string; readonly origin?: { readonly address?: unknown } | undefined }, agentId?: string,
+): Subject[] {
+  const subjects: Subject[] = [];
+  if (stamp.actorId !== agentId) {
+    const isPerson = isId('usr', stamp.actorId) && stamp.origin?.address !== undefined;
+    subjects.push({ userId: stamp.actorId, pointer: isPerson ? '/origin/address' : '/actorId' });
+  }
+  let about: string | undefined;
+  for (const { name, member, pointer } of plan.members) {
+    const given = metadata[name];
+    if (member.subject && isId('usr', given)) {
+      about = given;
+      subjects.push({ userId: given, pointer });
+    }
+    if (!member.subjectKeys || !isJsonObject(given)) continue;
+    for (const key of member.subjectKeys) {
+      const named = Object.hasOwn(given, key) ? given[key] : undefined;
+      if (isId('usr', named)) subjects.push({ userId: named, pointer: `${pointer}/${key}` });
+    }
+  }
+  if (about === undefined) return subjects;
+  for (const { name, member, pointer } of plan.members) {
+    if (member.personal && metadata[name] !== undefined) subjects.push({ userId: about, pointer });
+  }
+  return subjects;
+}
+
+/** Types whose entries may name somebody else than who acted, and, of these, those that do so within committed members. */
+export const NAMING_EVENTS: ReadonlySet<string> = eventsWith(({ subject, personal, subjectKeys }) =>
+  subject === true || personal === true || subjectKeys !== undefined);
+export const NAMING_IN_VALUES: ReadonlySet<string> = eventsWith(({ subjectKeys }) => subjectKeys !== undefined);
+
+function eventsWith(isWanted: (member: Member) => boolean): ReadonlySet<string> {
+  return new Set([...PLANS].flatMap(([type, { members }]) => (members.some(({ member }) => isWanted(member)) ? type : [])));
+}
+
+/** What an entry says by which whoever it concerns is known; committed values are put back into `metadata`. */
+export interface SaidOfPeople {
+  readonly event: string;
+  readonly actorId: string;
+  readonly agentId: string | null;
+  readonly origin: JsonObject | undefined;
+  readonly metadata: JsonObject;
+}
+
+/** Whom an entry concerns, and where, as it was told when it was appended. */
+export function subjectsIn({ event, actorId, agentId, origin, metadata }: SaidOfPeople): Subject[] {
+  const plan = PLANS.get(event);
+  return plan ? subjectsOf(metadata, plan, { actorId, ...(origin ? { origin } : {}) }, agentId ?? undefined) : [];
+}
+
+interface NamingMember {
+  readonly name: string;
+  readonly keys: readonly string[];
+}
+
+const NO_NAMING: readonly NamingMember[] = [];
+const NAMING_MEMBERS = new Map([...PLANS].map(([type, { members }]): [string, readonly NamingMember[]] =>
+  [type, members.flatMap(({ name, member }) => (member.subjectKeys ? { name, keys: member.subjectKeys } : []))]));
+
+/** Members of such an event within which a user may be named, with the keys there: what was committed may be erased. */
+export function namingMembers(event: string): readonly NamingMember[] {
+  return NAMING_MEMBERS.get(event) ?? NO_NAMING;
+}
+
+/**
+ * Where an entry holds data of a user, told by its payload alone: as it was told when it was appended, but for ids within committed
+ * members, which say nothing of anybody whose account is blank. For entries whose subjects were forgotten with them.
+ */
+export function pointersTo(userId: string, { event, actorId, origin, metadata }: Payload): string[] {
+  const plan = PLANS.get(event);
+  if (!plan) return [];
+  return subjectsOf(metadata, plan, { actorId, ...(origin ? { origin } : {}) })
+    .flatMap((subject) => (subject.userId === userId ? subject.pointer : []));
+}

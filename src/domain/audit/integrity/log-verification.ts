@@ -1,0 +1,325 @@
+import { randomBytes } from 'node:crypto';
+import type { JsonObject } from '../../json.js';
+import { type Findings, findingInTree } from './findings.js';
+import { organizationChain, PLATFORM_ORGANIZATION } from '../entry/chain.js';
+import { PLATFORM_TREE } from '../notes/checkpoint.js';
+import type { EntryRange, LogHeader, LogSource, ShownAnchor, CutPointRow } from './log-source.js';
+import { addMultisets, EMPTY_MULTISET, isSameMultiset, type MultisetDigest } from '../completeness/multiset-hash.js';
+import { hashText, EMPTY_ROOT } from '../tree/rfc6962.js';
+import { verifyEntries, type EntriesFound } from './verify-entries.js';
+import { announcedIn, againstOwnKey, againstSuccession } from '../notes/verify-key-succession.js';
+import { againstErasures } from './verify-erasures.js';
+import { statementIn, type SignedStatement } from '../notes/authorization-note.js';
+import type { MapFound } from '../tree/verify-map.js';
+import { isCutPointIn, metadataOf, toEnd, unmatched, wholeOf } from './verify-transfers.js';
+import {
+  againstStood, partsOf, rememberedBy, usedSince, type Parts, type ReadUpTo, type StoodFound,
+} from './superseded/verify-parts.js';
+import {
+  againstAnnouncedKey, againstKept, againstMapPath, againstSignature, againstWholeMap, checkpointVerifierOf, keptByAnchors, keptByCaller,
+  signingNow, type KeptCheckpoint,
+} from '../tree/verify-platform.js';
+import { againstPinned } from '../notes/verify-pinned-keys.js';
+import { findUnrecordedCutPoints, findUnauthorizedCutPoints, type IsAuthorizedCut } from './verify-cut-points.js';
+import { inTurn, joinEntries, type Task, type TaskFound, type TaskRunner } from './verification-tasks.js';
+import type { OrganizationTreeFound, OrganizationTreeOrder, PlatformFound, TreeOrder } from '../tree/verify-tree.js';
+
+/** Organizations whose trees are given to one thread together: what one message costs is then nothing beside the work. */
+const LEAVES_PER_TASK = 50_000;
+
+/** What a log is read with. */
+export interface LogVerificationOptions {
+  /** Only this agent's chain, with what it hangs on. */
+  readonly agentId?: string;
+  /** Asked before the source was opened: what they have, the database must have had. */
+  readonly anchors?: readonly ShownAnchor[];
+  /** Notes of checkpoints from an earlier verification. */
+  readonly remembered?: readonly string[];
+  /** Verifier key of whoever verifies: what signs must be this one, or lead back to it. */
+  readonly ownKey?: string;
+  /** Default: where the caller is, one task after another. */
+  readonly runner?: TaskRunner;
+  readonly onProgress?: (entries: number, total: number) => void;
+}
+
+/** Everything that was read once, joined. */
+export interface LogReading {
+  readonly entries: EntriesFound;
+  readonly trees: ReadonlyMap<string, OrganizationTreeFound>;
+  readonly queue: ReadonlyMap<string, MultisetDigest>;
+  readonly platform: PlatformFound;
+  /** Where every organization is shown, and was read. */
+  readonly map?: MapFound;
+  /** Of the organizations of which only what is newer was read. */
+  readonly stood: readonly StoodFound[];
+  /** The chains that were read, where not all were. */
+  readonly chains?: readonly string[];
+}
+
+/** A log that is read once: which tasks it takes, and what their findings come to. */
+export class LogVerification {
+  readonly parts: Parts;
+  private readonly sumKey = randomBytes(32);
+  private readonly kept: readonly KeptCheckpoint[];
+  private readonly seams = new Map<string, CutPointRow[]>();
+  private done = 0;
+
+  private readonly runner: TaskRunner;
+
+  /** @param since organizations of which, as far as that can be judged, only what is newer is read */
+  constructor(
+    private readonly source: LogSource,
+    readonly header: LogHeader,
+    private readonly options: LogVerificationOptions,
+    since: readonly ReadUpTo[] = [],
+  ) {
+    this.runner = options.runner ?? inTurn(source);
+    this.kept = [...keptByAnchors(options.anchors ?? []), ...keptByCaller(options.remembered ?? [], header.instance)];
+    this.parts = partsOf(since, header, this.kept);
+    for (const seam of header.seams) {
+      const known = this.seams.get(seam.organizationId);
+      if (known) known.push(seam);
+      else this.seams.set(seam.organizationId, [seam]);
+    }
+  }
+
+  async readAll(): Promise<LogReading> {
+    const { sumKey, parts, header: { shared = [] } } = this;
+    return this.run([
+      ...this.mapTask(), ...this.treeTasks(), { kind: 'platform', order: this.platformOrder() }, { kind: 'queue', sumKey },
+      ...[...parts.values()].map((part): Task => {
+        const asked = shared.filter(({ organizations }) => organizations.includes(part.organizationId)).map(({ chain }) => chain);
+        return { kind: 'newer', part, order: { sumKey, seams: this.seamsOf(part.organizationId) }, asked };
+      }),
+      ...this.wholeRanges().map((range) => this.entriesTask(range)),
+    ]);
+  }
+
+  private wholeRanges(): readonly EntryRange[] {
+    const { parts, header: { ranges, organizations } } = this;
+    if (parts.size === 0) return ranges;
+    return organizations.filter((id) => !parts.has(id)).map(wholeOf);
+  }
+
+  /** The agent's chain; its organizations' own, too, where a value was erased or the chain cut: these entries must be sound ones. */
+  async readAgent(chains: readonly string[]): Promise<LogReading> {
+    const { organizations, seams } = this.header;
+    const first = await this.run([this.entriesTask({ organizations, chains })]);
+    const isCut = (id: string) => seams.some((seam) => seam.organizationId === id && chains.includes(seam.chain));
+    const needed = organizations.filter((id) => (first.entries.organizations.get(id)?.blanks.size ?? 0) > 0 || isCut(id));
+    const own = needed.map((id) => organizationChain(id).chain);
+    const read = [...chains, ...own];
+    const second = await this.run([
+      ...this.treeTasks(read), { kind: 'platform', order: this.platformOrder() },
+      { kind: 'queue', sumKey: this.sumKey, organizations, chains: read },
+      ...needed.map((id) => this.entriesTask({ organizations: [id], chains: [organizationChain(id).chain] })),
+    ]);
+    return { ...second, entries: joinEntries([first.entries, second.entries]), chains: read };
+  }
+
+  /** Says what is wrong, and how much no checkpoint covers. */
+  async settle(read: LogReading, breaks: Findings): Promise<{ uncovered: number; platform: PlatformFound; notes: string[] }> {
+    const { source, header } = this;
+    const { trees, queue, platform } = read;
+    const entries = await this.againstTrees(read, breaks);
+    breaks.add(againstStood(this.parts, read.stood));
+    const named = (event: string) => entries.notable.filter((one) => one.event === event);
+    const judge = checkpointVerifierOf(header);
+    const { counted: rotations, breaks: unvouched } = announcedIn(named('admin.signing_key_rotated'), header.instance);
+    breaks.add(unvouched);
+    this.againstKeys(breaks);
+    const all = [...trees.values(), platform];
+    breaks.add(againstPinned({ header, trees: all, ownTree: trees.get(PLATFORM_ORGANIZATION), rotations }, judge));
+    const keys = signingNow(trees.get(PLATFORM_ORGANIZATION), rotations, judge);
+    for (const id of [...entries.organizations.keys()].sort()) {
+      const { breaks: listed, breaksFound, blanks } = entries.organizations.get(id)!;
+      breaks.add(listed, breaksFound);
+      const erasures = named('gdpr.erasure_executed').filter(({ organizationId }) => organizationId === id);
+      const notes = await source.erasureNotes(id, erasures.map((one) => one.id));
+      breaks.add(againstErasures(blanks, erasures, (one) => judge.isOrdered('erasure', notes.get(one.id) ?? null, one, keys)));
+    }
+    for (const { breaks: listed, breaksFound } of all) breaks.add(listed, breaksFound);
+    const isOrdered = onceEach(({ note, organizationId }, told) => judge.isOrdered('sweep', note, { organizationId, ...told }, keys));
+    breaks.add((header.unreadable ?? []).map((id) => findingInTree(id, 0, 'deleted', 'has a sweep of which the row cannot be read')));
+    for (const id of header.organizations) {
+      const seams = this.seamsOf(id, read.chains);
+      // That entries went which are not newer is not looked at; only that somebody who has the key has ordered it.
+      if (this.parts.has(id)) breaks.add(findUnauthorizedCutPoints(seams, await this.saidOf(id, seams), isOrdered));
+      else breaks.add(findUnrecordedCutPoints(seams, trees.get(id), named('admin.audit_retention_sweep'), platform, isOrdered));
+    }
+    const recoveries = await this.recoveries(entries);
+    breaks.add(againstSignature(platform));
+    for (const tree of all) breaks.add(againstKept(tree, this.kept, judge, recoveries));
+    breaks.add(againstAnnouncedKey(all, trees.get(PLATFORM_ORGANIZATION), rotations, judge));
+    if (read.map) {
+      breaks.add(read.map.breaks, read.map.breaksFound);
+      breaks.add(againstWholeMap(read.map, platform, trees));
+    } else for (const id of header.organizations) breaks.add(await againstMapPath(source, platform, id, trees.get(id)));
+    if (source.whole) breaks.add(unmatched(entries.transfers, header.seams));
+    breaks.add(usedSince(header.shared ?? [], entries.transfers, header.seams, read.stood));
+    let uncovered = 0;
+    for (const { uncovered: young } of trees.values()) uncovered += young;
+    for (const { count } of queue.values()) uncovered += count;
+    const notes = all.flatMap(({ newest }) => newest?.note ?? []);
+    return { uncovered, platform, notes };
+  }
+
+  private againstKeys(breaks: Findings): void {
+    const { header: { instance, keys, keptKeys = keys }, options: { ownKey } } = this;
+    breaks.add(againstSuccession(keptKeys, instance));
+    if (ownKey !== undefined) breaks.add(againstOwnKey(keptKeys, ownKey, instance));
+  }
+
+  private async saidOf(id: string, seams: readonly CutPointRow[]): Promise<Map<string, SignedStatement>> {
+    const payloads = await this.source.sweeps(id, [...new Set(seams.map(({ sweepEntryId }) => sweepEntryId))]);
+    return new Map([...payloads].map(([entry, payload]) => [entry, statementIn({ payload })]));
+  }
+
+  /** Of a part the installation's own chain is not read; what it says of recoveries is then believed as it stands. */
+  private async recoveries({ notable }: EntriesFound): Promise<JsonObject[]> {
+    const { source, options: { agentId }, kept } = this;
+    if (source.whole && agentId === undefined) {
+      const own = notable.filter(({ event, organizationId }) => event === 'admin.recovered' && organizationId === PLATFORM_ORGANIZATION);
+      return own.map(({ metadata }) => metadata);
+    }
+    return kept.length === 0 ? [] : (await source.recoveries()).map(metadataOf);
+  }
+
+  /**
+   * Reads those organizations again, sorted, of which chains and tree do not hold the same, and those in which something is left below
+   * a cut, which no sum holds; of parts it only says that they are not the same.
+   */
+  private async againstTrees({ entries, trees, queue, chains }: LogReading, breaks: Findings): Promise<EntriesFound> {
+    const { source, sumKey, parts } = this;
+    const ids = new Set([...entries.organizations.keys(), ...trees.keys(), ...queue.keys()]);
+    const again: EntriesFound[] = [];
+    for (const id of [...ids].sort()) {
+      const { sum: written = EMPTY_MULTISET, leftovers = 0 } = entries.organizations.get(id) ?? {};
+      const known = addMultisets(trees.get(id)?.sum ?? EMPTY_MULTISET, queue.get(id) ?? EMPTY_MULTISET);
+      const isSame = isSameMultiset(written, known);
+      const part = parts.get(id);
+      if (isSame && (part || leftovers === 0)) continue;
+      if (part) {
+        breaks.add([findingInTree(id, part.size, 'tree_mismatch', 'and the newer entries of its chains are not the same')]);
+        continue;
+      }
+      const range = { organizations: [id], ...(chains ? { chains } : {}) };
+      const order = { sumKey, seams: this.seamsOf(id, chains) };
+      const found = await toEnd(verifyEntries(source.read(range), order, source.sorted(id, chains)));
+      const one = found.organizations.get(id);
+      if (!isSame && one?.breaksFound === 0) {
+        one.breaks.push(findingInTree(id, 0, 'tree_mismatch', 'and the chains of its organization do not hold the same entries'));
+        one.breaksFound++;
+      }
+      again.push(found);
+    }
+    if (again.length === 0) return entries;
+    const organizations = new Map(entries.organizations);
+    for (const found of again) for (const [id, one] of found.organizations) organizations.set(id, one);
+    const isAgain = (id: string) => again.some((found) => found.organizations.has(id));
+    return {
+      ...entries,
+      organizations,
+      transfers: [...entries.transfers.filter(({ entry }) => !isAgain(entry.organizationId)), ...again.flatMap((one) => one.transfers)],
+      notable: [...entries.notable.filter((one) => !isAgain(one.organizationId)), ...again.flatMap((one) => one.notable)],
+    };
+  }
+
+  private async run(tasks: readonly Task[]): Promise<LogReading> {
+    const onEntries = (entries: number) => {
+      this.done += entries;
+      this.options.onProgress?.(this.done, this.parts.size > 0 ? 0 : this.header.total);
+    };
+    const found = await this.runner.run(tasks, onEntries);
+    const of = <K extends TaskFound['kind']>(kind: K) =>
+      found.filter((one): one is Extract<TaskFound, { kind: K }> => one.kind === kind);
+    const [map] = of('map');
+    return {
+      entries: joinEntries([...of('entries'), ...of('newer')].map((one) => one.found)),
+      stood: of('newer').map(({ stood }) => stood),
+      trees: new Map(of('trees').flatMap((one) => one.found).map((one) => [one.tree, one])),
+      queue: of('queue')[0]?.found ?? new Map<string, MultisetDigest>(),
+      platform: of('platform')[0]?.found ?? NO_PLATFORM,
+      ...(map ? { map: map.found } : {}),
+    };
+  }
+
+  private mapTask(): Task[] {
+    return this.source.whole ? [{ kind: 'map', position: Math.max(0, this.treeOrder(PLATFORM_TREE).shown.size - 1) }] : [];
+  }
+
+  private entriesTask(range: EntryRange): Task {
+    const seams = this.header.seams.filter((seam) => isCutPointIn(seam, range));
+    return { kind: 'entries', range, order: { sumKey: this.sumKey, seams } };
+  }
+
+  /** Large trees first and alone, since a tree is read by one thread; small ones many together. */
+  private treeTasks(chains?: readonly string[]): Task[] {
+    const { sumKey, header: { organizations }, kept, source } = this;
+    // A tree that somebody remembers is asked for even where nothing of it is left.
+    const remembered = source.whole && !chains ? kept.map(({ tree }) => tree).filter((tree) => tree !== PLATFORM_TREE) : [];
+    const orders = [...new Set([...organizations, ...remembered])]
+      .map((id): OrganizationTreeOrder =>
+        this.parts.has(id)
+          ? { ...this.treeOrder(id), sumKey, seams: [], from: this.parts.get(id)!.size }
+          : { ...this.treeOrder(id), sumKey, seams: this.seamsOf(id, chains), ...(chains ? { chains } : {}) })
+      .filter(({ shown, wanted }) => shown.size > 0 || wanted.length > 0)
+      .sort((a, b) => leavesOf(b) - leavesOf(a));
+    const tasks: OrganizationTreeOrder[][] = [];
+    let room = 0;
+    for (const order of orders) {
+      if (room <= 0) {
+        tasks.push([]);
+        room = LEAVES_PER_TASK;
+      }
+      tasks.at(-1)!.push(order);
+      // A tree without a leaf takes some statements, too.
+      room -= leavesOf(order) + 100;
+    }
+    return tasks.map((some) => ({ kind: 'trees', orders: some }));
+  }
+
+  /** What to remember of organizations that were found as written, and of which every entry was read now or before. */
+  async readUpTo(read: LogReading): Promise<ReadUpTo[]> {
+    const orders = rememberedBy([...read.trees.values()], (id) => this.seamsOf(id));
+    const tasks = orders.map((order): Task => ({ kind: 'stood', orders: [order] }));
+    const found = await this.runner.run(tasks, () => undefined);
+    const stood = new Map(found.flatMap((one) => (one.kind === 'stood' ? one.found : [])).map((one) => [one.organizationId, one.stood]));
+    return orders.map(({ organizationId, key, note }) =>
+      ({ note, key: Buffer.from(key).toString('base64'), stood: stood.get(organizationId)! }));
+  }
+
+  private treeOrder(tree: string): TreeOrder {
+    const { instance, keys, trees } = this.header;
+    const shown = trees.find((one) => one.tree === tree) ?? { tree, size: 0, root: hashText(EMPTY_ROOT) };
+    const seams = this.parts.has(tree) ? [] : this.seamsOf(tree).map(({ checkpoint }) => checkpoint.size);
+    const kept = this.kept.filter((one) => one.tree === tree).map(({ size }) => size);
+    return { shown, trust: { instance, keys }, wanted: [...new Set([...seams, ...kept])] };
+  }
+
+  private platformOrder(): TreeOrder {
+    const order = this.treeOrder(PLATFORM_TREE);
+    return { ...order, wanted: [...order.wanted, ...this.header.seams.map(({ checkpoint }) => checkpoint.platformSize)] };
+  }
+
+  private seamsOf(id: string, chains?: readonly string[]): CutPointRow[] {
+    return (this.seams.get(id) ?? []).filter(({ chain }) => !chains || chains.includes(chain));
+  }
+}
+
+/** One entry of a sweep tells of up to a thousand seams, and one note is of all of them. */
+function onceEach(isOrdered: IsAuthorizedCut): IsAuthorizedCut {
+  const known = new Map<string, boolean>();
+  return (seam, told) => {
+    const key = `${seam.organizationId} ${seam.sweepEntryId} ${seam.note}`;
+    const said = known.get(key) ?? isOrdered(seam, told);
+    known.set(key, said);
+    return said;
+  };
+}
+
+function leavesOf({ shown, from = 0 }: OrganizationTreeOrder): number {
+  return shown.size - from;
+}
+
+const NO_PLATFORM: PlatformFound = { tree: PLATFORM_TREE, size: 0, roots: new Map(), times: new Map(), breaks: [], breaksFound: 0 };

@@ -1,0 +1,72 @@
+import { isJsonObject } from '../../json.js';
+import { findingInTree, missingEntries, type Finding } from './findings.js';
+import { organizationChain } from '../entry/chain.js';
+import type { CutPointRow } from './log-source.js';
+import { listsCutPoint, type SignedStatement } from '../notes/authorization-note.js';
+import type { Notable } from './verify-entries.js';
+import type { OrganizationTreeFound, PlatformFound } from '../tree/verify-tree.js';
+
+/** Whether the key that signs now has signed the sweep's entry. */
+export type IsAuthorizedCut = (seam: CutPointRow, told: SignedStatement) => boolean;
+
+/**
+ * The first survivor of a cut chain is never believed: the sweep's own entry, found sound, must say where the chain was cut, and rest
+ * on a checkpoint that is older than itself and holds everything that went. Whoever may append can append such an entry; what it says must
+ * be signed.
+ */
+export function* findUnrecordedCutPoints(
+  seams: readonly CutPointRow[], tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound,
+  isOrdered: IsAuthorizedCut,
+): Generator<Finding> {
+  for (const seam of seams) {
+    const wrong = wrongWith(seam, tree, sweeps, platform, isOrdered);
+    if (wrong !== undefined) yield missingEntries(seam.chain, 1, seam.seq, 'deleted', wrong);
+  }
+  if (!tree || seams.length === 0) return;
+  const said = seams.reduce((sum, { count }) => sum + count, 0);
+  if (tree.swept.count !== said) {
+    yield findingInTree(tree.tree, tree.swept.count, 'deleted', `lacks the entries of ${tree.swept.count} leaves; sweeps speak of ${said}`);
+  }
+  const provenTo = seams.reduce((most, { checkpoint }) => Math.max(most, checkpoint.size), 0);
+  if (tree.swept.to > provenTo) {
+    yield findingInTree(tree.tree, provenTo, 'deleted', 'lacks entries of leaves that no checkpoint held when they were swept');
+  }
+}
+
+/** Of seams whose entries were found sound before, or are newer: that they are listed, and signed. */
+export function* findUnauthorizedCutPoints(
+  seams: readonly CutPointRow[], said: ReadonlyMap<string, SignedStatement>, isOrdered: IsAuthorizedCut,
+): Generator<Finding> {
+  for (const seam of seams) {
+    const told = said.get(seam.sweepEntryId);
+    if (!told || !listsCutPoint(told.metadata, seam) || !isOrdered(seam, told)) {
+      yield missingEntries(seam.chain, 1, seam.seq, 'deleted', 'they were cut off, and no entry of a sweep that is signed accounts for it');
+    }
+  }
+}
+
+function wrongWith(
+  seam: CutPointRow, tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound, isOrdered: IsAuthorizedCut,
+): string | undefined {
+  const { organizationId, chain, hash, sweepEntryId, checkpoint } = seam;
+  const sweep = sweeps.find((one) => one.id === sweepEntryId && one.organizationId === organizationId);
+  if (sweep?.chain !== organizationChain(organizationId).chain) return 'they were cut off, and no entry of a sweep accounts for it';
+  const { checkpoint: said, before } = sweep.metadata;
+  if (!listsCutPoint(sweep.metadata, seam)) return "they were cut off, and the sweep's entry does not list them so";
+  if (!isOrdered(seam, sweep)) {
+    return 'they were cut off, and what the entry of the sweep says is not signed by the key that signs now: no server has ordered it';
+  }
+  const rests = isJsonObject(said) && said['size'] === checkpoint.size && said['root'] === checkpoint.root &&
+    said['platformSize'] === checkpoint.platformSize && said['platformRoot'] === checkpoint.platformRoot;
+  const isOurs = rests && tree?.roots.get(checkpoint.size) === checkpoint.root &&
+    platform.roots.get(checkpoint.platformSize) === checkpoint.platformRoot;
+  if (!isOurs) return 'they were cut off at a checkpoint that the trees do not go on from';
+  const madeAt = platform.times.get(checkpoint.platformSize);
+  const isYounger = typeof before !== 'string' || (madeAt !== undefined && madeAt >= before);
+  if (isYounger) return 'they were cut off at a checkpoint that was younger than what the sweep was to take';
+  const isOlder = (tree.ownSeq.get(checkpoint.size) ?? 0) >= sweep.seq;
+  if (isOlder) return 'they were cut off by a sweep that is older than the checkpoint it names';
+  const cut = tree.cutAt.get(chain);
+  if (cut?.hash !== hash) return 'the entry at which they were cut off is not the one in the tree';
+  return cut.index < checkpoint.size ? undefined : 'they were cut off beyond the checkpoint that was to hold them';
+}

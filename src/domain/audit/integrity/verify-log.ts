@@ -1,0 +1,132 @@
+import type { JsonObject } from '../../json.js';
+import { type Finding, Findings } from './findings.js';
+import type { StoredCheckpoint } from '../notes/checkpoint.js';
+import type { LogHeader, LogSource } from './log-source.js';
+import type { LogCheckResult, LogCheck } from './log-check.js';
+import type { StoredEntry } from '../entry/stored-entry.js';
+import { isOfThis, type Part, type ReadUpTo } from './superseded/verify-parts.js';
+import { pinnedAlone, pinnedHeader } from '../notes/verify-pinned-keys.js';
+import { LogVerification, type LogReading, type LogVerificationOptions } from './log-verification.js';
+
+/** Which part of the log is read: everything that the source may show, or some chains of it. */
+export interface Selection {
+  readonly organizationId?: string;
+  readonly chain?: string;
+}
+
+export interface VerifyOptions extends LogVerificationOptions {
+  /** Only these keys are believed, whatever the log says of others. */
+  readonly verifierKeys?: readonly string[];
+  /** They see every entry in a pass of their own, since chains may be read on other threads. */
+  readonly judges?: readonly LogCheck[];
+  /** Whether to tell up to where everything was read, of a log that is as it was written. */
+  readonly remembers?: boolean;
+}
+
+/** What a verification has found. */
+export interface LogFound {
+  readonly chains: number;
+  readonly entries: number;
+  /** At most `MAX_BREAKS`; `breaksFound` counts all. */
+  readonly breaks: readonly Finding[];
+  readonly breaksFound: number;
+  /** Entries that no checkpoint covers yet. */
+  readonly uncovered: number;
+  readonly instance: string;
+  /** The newest of the platform's tree; whether it is believed is for the breaks to say. */
+  readonly checkpoint?: StoredCheckpoint;
+  /** The newest of every tree that was read, for remembering. */
+  readonly notes: readonly string[];
+  /** Up to where it was read, for going on from there; empty where nobody asked. */
+  readonly readUpTo?: readonly ReadUpTo[];
+  readonly members: JsonObject;
+}
+
+/**
+ * Verifies a log: each entry, each chain, every organization's tree against its chains and both ways, trees against checkpoints, these
+ * against the platform's tree and the map, and that against what anchors have. Chains and trees are read apart, each in the order
+ * in which it is stored; a keyed sum says whether both hold the same, and only where it does not is an organization read again, sorted,
+ * to name what is wrong.
+ */
+export async function verifyLog(source: LogSource, options: VerifyOptions = {}): Promise<LogFound> {
+  const { agentId, judges = [] } = options;
+  const run = new LogVerification(source, await headerOf(source, options, source.whole && agentId === undefined), options);
+  const [read] = await Promise.all([
+    agentId === undefined ? run.readAll() : run.readAgent([agentId]), judgeApart(source, run.header, options),
+  ]);
+  return foundBy(run, read, options, judges);
+}
+
+/** Why all of a log has to be read: nothing of it is remembered, or what is newer does not go on from what is. */
+export type WhyWhole = 'nothing_remembered' | 'does_not_go_on';
+
+/** A log of which every newer entry was read, and found right. */
+export interface NewerFound extends LogFound {
+  /** The organizations of which no more was read. */
+  readonly parts: readonly Part[];
+}
+
+/**
+ * Verifies what is newer than what somebody remembers to have had read. Of each organization that is remembered its tree must go on from
+ * the remembered checkpoint, its chains from where they stood then; the entries behind are verified as ever, and are all that the tree,
+ * or the queue, has behind. Everything else is read whole. Nothing is said of rows of older entries: that they are there, and
+ * what is in them. Judges need older entries and are not asked. Where anything at all is not right, it says no more than that: to name
+ * it, all has to be read.
+ */
+export async function verifyNewer(
+  source: LogSource, since: readonly ReadUpTo[], options: Omit<VerifyOptions, 'judges' | 'agentId'>,
+): Promise<NewerFound | WhyWhole> {
+  const header = await headerOf(source, options, false);
+  if (!isOfThis(since, header.instance)) return 'nothing_remembered';
+  const run = new LogVerification(source, header, options, since);
+  if (run.parts.size === 0) return 'does_not_go_on';
+  const found = await foundBy(run, await run.readAll(), options, []);
+  return found.breaksFound > 0 ? 'does_not_go_on' : { ...found, parts: [...run.parts.values()] };
+}
+
+async function headerOf(source: LogSource, { agentId, verifierKeys }: VerifyOptions, isWhole: boolean): Promise<LogHeader> {
+  const header = await source.header(agentId);
+  if (!verifierKeys) return header;
+  return isWhole ? pinnedHeader(header, verifierKeys) : pinnedAlone(header, verifierKeys, agentId);
+}
+
+async function foundBy(run: LogVerification, read: LogReading, { remembers, agentId }: VerifyOptions, judges: readonly LogCheck[]): Promise<LogFound> {
+  const breaks = new Findings();
+  const settled = await run.settle(read, breaks);
+  const judged: LogCheckResult[] = await Promise.all(judges.map((judge) => judge.end()));
+  for (const { breaks: listed, breaksFound } of judged) breaks.add(listed, breaksFound);
+  const { entries: { chains, entries } } = read;
+  return {
+    chains,
+    entries,
+    breaks: breaks.listed,
+    breaksFound: breaks.found,
+    uncovered: settled.uncovered,
+    instance: run.header.instance,
+    ...(settled.platform.newest ? { checkpoint: settled.platform.newest } : {}),
+    notes: settled.notes,
+    ...(remembers && agentId === undefined && breaks.found === 0 ? { readUpTo: await run.readUpTo(read) } : {}),
+    members: Object.assign({}, ...judged.map(({ members }) => members)) as JsonObject,
+  };
+}
+
+/**
+ * Beside the threads, which leave the caller's with little to do. What a sweep has not deleted yet counts as gone: of an execution that
+ * it parts, the end alone may be left.
+ */
+async function judgeApart(source: LogSource, { ranges, seams }: LogHeader, { judges = [], agentId }: VerifyOptions): Promise<void> {
+  if (judges.length === 0) return;
+  const cutAt = new Map(seams.map(({ organizationId, chain, seq }) => [`${organizationId} ${chain}`, seq]));
+  const isGone = ({ organizationId, chain, seq }: StoredEntry) => seq <= (cutAt.get(`${organizationId} ${chain}`) ?? 0);
+  for (const range of agentId === undefined ? ranges : [{ chains: [agentId] }]) {
+    for await (const batch of source.read(range).entries) {
+      for (const entry of batch) {
+        if (cutAt.size > 0 && isGone(entry)) continue;
+        for (const judge of judges) {
+          const pause = judge.entry(entry);
+          if (pause) await pause;
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,28 @@
+/**
+ * Why something cannot be decided anew: what it rests on was erased, was swept, or is a count that the log does not keep; or there are more
+ * orders in which it may have come than can be tried.
+ */
+export type NotReplayableReason = 'erased' | 'swept' | 'limits' | 'orders';
+
+export type ReplayResult =
+  | { readonly kind: 'right' }
+  | { readonly kind: 'not_replayable'; readonly because: NotReplayableReason }
+  | { readonly kind: 'wrong'; readonly detail: string };
+
+export const RIGHT: ReplayResult = { kind: 'right' };
+export const notReplayable = (because: NotReplayableReason): ReplayResult => ({ kind: 'not_replayable', because });
+export const wrong = (detail: string): ReplayResult => ({ kind: 'wrong', detail });
+
+/** What a swept part of the log would have to tell. */
+export const UNKNOWN = Symbol('unknown');
+export type Unknown = typeof UNKNOWN;
+
+/** What is unknown is taken for what holds where nothing is told, or for whatever would make the decision right. */
+export type Reading = 'as told' | 'at best';
+
+/** The one place where what was swept excuses a decision: where it is wrong by what is left, and need not have been. */
+export function readTwice(judge: (reading: Reading) => ReplayResult): ReplayResult {
+  const told = judge('as told');
+  if (told.kind !== 'wrong' || judge('at best').kind === 'wrong') return told;
+  return notReplayable('swept');
+}

@@ -1,0 +1,103 @@
+import { isRiskLevel, RISK_LEVELS, type RiskLevel } from '../../../gate/vocabulary.js';
+import { isTexts, type OpenEntry, text, timeIn } from '../../entry/open-entry.js';
+import { UNKNOWN, type Unknown } from '../replay-result.js';
+
+/** Tokens of one epoch, as far as the log knows them. */
+interface Tokens {
+  /** For each capability: until when some token holds it, in milliseconds. */
+  readonly until: ReadonlyMap<string, number>;
+  /** A token whose capabilities no entry tells may hold anything, until then. */
+  readonly anyUntil: number;
+}
+
+/** An agent as its chain tells it. */
+export interface AgentState {
+  /** Whether registration, or what it was before its transfer, is there: else what was not told since is unknown. */
+  readonly isKnown: boolean;
+  readonly riskLevel: RiskLevel | Unknown;
+  readonly status: string | Unknown;
+  /** Undefined where they are erased, unreadable or unknown. */
+  readonly tags: readonly string[] | undefined;
+  readonly ownerId: string | undefined | Unknown;
+  readonly teamId: string | undefined | Unknown;
+  readonly tokens: Tokens;
+}
+
+const NO_TOKENS: Tokens = { until: new Map(), anyUntil: -Infinity };
+
+/** Before its registration tells more. */
+export const NEW_AGENT: AgentState = {
+  isKnown: true, riskLevel: 'limited', status: 'active', tags: [], ownerId: undefined, teamId: undefined, tokens: NO_TOKENS,
+};
+
+/** Of which nothing is left: its tokens may hold anything, until they are revoked. */
+export const UNKNOWN_AGENT: AgentState = {
+  isKnown: false, riskLevel: UNKNOWN, status: UNKNOWN, tags: undefined, ownerId: UNKNOWN, teamId: UNKNOWN,
+  tokens: { until: new Map(), anyUntil: Infinity },
+};
+
+/** The agent after its transfer: it takes along what it is, and leaves owner, team and tokens. */
+export function transferred(agent: AgentState): AgentState {
+  return { ...agent, ownerId: undefined, teamId: undefined, tokens: NO_TOKENS };
+}
+
+const STATUSES = ['active', 'deactivated'];
+
+/** What the agent may have been to the gate, the likeliest first. */
+export function mayBe({ riskLevel, status }: AgentState): { readonly riskLevel: RiskLevel; readonly status: string }[] {
+  const risks = riskLevel === UNKNOWN ? RISK_LEVELS : [riskLevel];
+  return (status === UNKNOWN ? STATUSES : [status]).flatMap((one) => risks.map((risk) => ({ riskLevel: risk, status: one })));
+}
+
+/** The agent after an entry of its chain. */
+export function agentAfter(agent: AgentState, opened: OpenEntry): AgentState {
+  const { stored } = opened;
+  switch (stored.event) {
+    case 'agent.registered':
+      return described(NEW_AGENT, opened);
+    case 'agent.updated':
+      return described(agent, opened);
+    case 'agent.deactivated':
+      return { ...agent, status: 'deactivated' };
+    case 'agent.activated':
+      return { ...agent, status: 'active', tokens: NO_TOKENS };
+    case 'agent.removed':
+      return { ...agent, status: 'removed', tokens: NO_TOKENS };
+    case 'agent.transferred':
+      return transferred(agent);
+    case 'agent.tokens_revoked':
+      return { ...agent, tokens: NO_TOKENS };
+    case 'auth.agent_jwt_issued':
+    case 'agent.token_refreshed':
+      return { ...agent, tokens: withToken(agent.tokens, opened) };
+    default:
+      return agent;
+  }
+}
+
+/** Whether some token of the agent that the log knows may have held the capability at that time. */
+export function mayHaveToken({ tokens }: AgentState, capability: string, at: number): boolean {
+  return tokens.anyUntil >= at || (tokens.until.get(capability) ?? -Infinity) >= at;
+}
+
+function described(agent: AgentState, { metadata, erased }: OpenEntry): AgentState {
+  const cleared = metadata['cleared'];
+  const isCleared = (name: string) => Array.isArray(cleared) && cleared.includes(name);
+  const { riskLevel, tags } = metadata;
+  return {
+    ...agent,
+    ...(isRiskLevel(riskLevel) ? { riskLevel } : {}),
+    ...(erased.has('tags') ? { tags: undefined } : tags === undefined ? {} : { tags: isTexts(tags) ? tags : undefined }),
+    ownerId: isCleared('ownerId') ? undefined : (text(metadata, 'ownerId') ?? agent.ownerId),
+    teamId: isCleared('teamId') ? undefined : (text(metadata, 'teamId') ?? agent.teamId),
+  };
+}
+
+/** Until when it holds something, and what, may be unreadable: then it may hold for ever, and anything. */
+function withToken(tokens: Tokens, { metadata: { capabilities, expiresAt: expires } }: OpenEntry): Tokens {
+  const expiresAt = timeIn(expires) ?? Infinity;
+  if (!isTexts(capabilities)) return { ...tokens, anyUntil: Math.max(tokens.anyUntil, expiresAt) };
+  const until = new Map(tokens.until);
+  for (const name of capabilities) until.set(name, Math.max(until.get(name) ?? -Infinity, expiresAt));
+  return { until, anyUntil: tokens.anyUntil };
+}

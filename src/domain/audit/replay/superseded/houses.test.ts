@@ -1,0 +1,133 @@
+import { describe, expect, it } from '@jest/globals';
+import { RecordedLog } from '../../../../../test/support/memory/recorded-log.js';
+import type { AuditEvent } from '../../catalogue/audit-events.js';
+
+// Requests are asked and decided in org_a; org_b is of the same tenant, and org_c of another.
+const [HERE, BESIDE, ABROAD] = ['org_a', 'org_b', 'org_c'];
+const [OURS, THEIRS] = ['ten_ours', 'ten_theirs'];
+const [OWNER, LOCAL] = ['usr_owner', 'usr_local'];
+
+const user = (userId: string, role: string): AuditEvent => ({ type: 'admin.user_created', metadata: { userId, role } });
+const changed = (userId: string, to: object): AuditEvent => ({ type: 'admin.user_updated', metadata: { userId, ...to } });
+const closed = (userId: string): AuditEvent => ({ type: 'admin.user_deleted', metadata: { userId } });
+
+const world = () => new RecordedLog(OURS).made(BESIDE, OURS).made(ABROAD, THEIRS);
+const owned = () => world().organization(1, user(OWNER, 'owner'), BESIDE);
+
+/** What is said of how a request was decided, which is right in any case itself. */
+async function decided(log: RecordedLog, by: readonly string[], { terms = {}, asked = {}, said = {} } = {}) {
+  const told = log.grant(100, { hitlMode: 'propose', ...terms }).approved(101, by, asked, 102, said);
+  const { right, ...rest } = await told.replayed();
+  return { right: right - 1, ...rest };
+}
+
+const YES = { right: 1, notReplayable: {}, wrong: [] };
+const SWEPT = { right: 0, notReplayable: { swept: 1 }, wrong: [] };
+const no = (...wrongs: string[]) => ({ right: 0, notReplayable: {}, wrong: wrongs });
+const NOBODY = no(`nobody called ${OWNER} is there`);
+const MAY_NOT = no(`${OWNER} may not decide at level 0`);
+
+describe('an owner of another organization', () => {
+  it('approves in each organization of their tenant', async () => {
+    expect(await decided(owned(), [OWNER])).toEqual(YES);
+    expect(await decided(owned(), [OWNER], { asked: { level: 2 } })).toEqual(YES);
+  });
+
+  it.each(['admin', 'member', 'viewer'])('is one, and not somebody who is %s there', async (role) => {
+    expect(await decided(world().organization(1, user(OWNER, role), BESIDE), [OWNER])).toEqual(MAY_NOT);
+  });
+
+  it('is nobody in an organization of another tenant, or of none', async () => {
+    expect(await decided(world().organization(1, user(OWNER, 'owner'), ABROAD), [OWNER])).toEqual(NOBODY);
+    const alone = new RecordedLog().made(BESIDE).made(ABROAD, THEIRS);
+    expect(await decided(alone.organization(1, user(OWNER, 'owner'), BESIDE), [OWNER])).toEqual(NOBODY);
+  });
+
+  it('is nobody, whatever is appended about its tenant, or stands in its row', async () => {
+    const appended: AuditEvent = { type: 'admin.organization_created', metadata: { organizationId: HERE, name: 'A', tenantId: THEIRS } };
+    expect(await decided(world().organization(2, user(OWNER, 'owner'), ABROAD).organization(3, appended), [OWNER])).toEqual(NOBODY);
+    const moved = new RecordedLog(OURS).made(ABROAD, THEIRS, OURS).organization(1, user(OWNER, 'owner'), ABROAD);
+    expect(await decided(moved, [OWNER])).toEqual(NOBODY);
+  });
+
+  it('counts for a quorum and for the role that it asks for', async () => {
+    const terms = { quorum: { approvals: 2, groups: [{ role: 'owner' }] } };
+    const both = owned().organization(2, user(LOCAL, 'admin'));
+    expect(await decided(both, [OWNER, LOCAL], { terms })).toEqual(YES);
+    const admins = world().organization(1, user(OWNER, 'admin'), BESIDE).organization(2, user(LOCAL, 'admin'));
+    expect(await decided(admins, [OWNER, LOCAL], { terms })).toEqual(no('2 people have to approve, and the log knows of 1'));
+  });
+
+  it('breaks the glass', async () => {
+    const said = { breakGlass: true };
+    const asked = { context: { on_behalf_of: OWNER } };
+    expect(await decided(owned().organization(2, user(LOCAL, 'admin')), [OWNER], { asked, said })).toEqual(YES);
+    expect(await decided(owned().organization(2, user(LOCAL, 'admin')), [LOCAL], { asked, said }))
+      .toEqual(no(`${LOCAL} is no owner, who alone may break the glass`));
+  });
+
+  it('is company to whoever is behind the action, while they are there', async () => {
+    const asked = { context: { on_behalf_of: LOCAL } };
+    const log = () => owned().organization(2, user(LOCAL, 'admin'));
+    expect(await decided(log(), [LOCAL], { asked })).toEqual(no(`${LOCAL} is behind the action`));
+    expect(await decided(log().organization(50, closed(OWNER), BESIDE), [LOCAL], { asked })).toEqual(YES);
+    expect(await decided(log().organization(50, changed(OWNER, { role: 'admin' }), BESIDE), [LOCAL], { asked })).toEqual(YES);
+    const abroad = world().organization(1, user(OWNER, 'owner'), ABROAD).organization(2, user(LOCAL, 'admin'));
+    expect(await decided(abroad, [LOCAL], { asked })).toEqual(YES);
+    expect(await decided(owned(), [OWNER], { asked: { context: { on_behalf_of: OWNER } } })).toEqual(YES);
+    expect(await decided(world().organization(1, user(LOCAL, 'owner')), [LOCAL], { asked })).toEqual(YES);
+  });
+});
+
+describe('what changes of an owner counts by times, since no tree orders it', () => {
+  it.each<[string, AuditEvent]>([
+    ['made an admin', changed(OWNER, { role: 'admin' })], ['suspended', changed(OWNER, { status: 'suspended' })],
+    ['whose account was closed', closed(OWNER)],
+  ])('one %s', async (_, event) => {
+    const at = (second: number) => decided(owned().organization(second, event, BESIDE), [OWNER]);
+    expect(await at(50)).toEqual(MAY_NOT);
+    expect(await at(98)).toEqual(YES);
+    expect(await at(200)).toEqual(YES);
+  });
+
+  it('one made an owner, however many entries their organization has before', async () => {
+    const at = async (second: number) => {
+      const log = world();
+      for (let i = 1; i < 9; i++) log.organization(i, user(`usr_${i}`, 'member'), BESIDE);
+      return decided(log.organization(9, user(OWNER, 'admin'), BESIDE).organization(second, changed(OWNER, { role: 'owner' }), BESIDE),
+        [OWNER]);
+    };
+    expect(await at(50)).toEqual(YES);
+    expect(await at(200)).toEqual(MAY_NOT);
+  });
+});
+
+describe('what a sweep took of the tenant is unknown', () => {
+  it('of the home of the owner', async () => {
+    expect(await decided(owned().sweep(50, BESIDE), [OWNER])).toEqual(SWEPT);
+    const renamed = owned().sweep(50, BESIDE).organization(60, changed(OWNER, { name: 'Married' }), BESIDE);
+    expect(await decided(renamed, [OWNER])).toEqual(SWEPT);
+  });
+
+  it('but for what is told since', async () => {
+    const since = (event: AuditEvent) => decided(owned().sweep(50, BESIDE).organization(60, event, BESIDE), [OWNER]);
+    expect(await since(user(OWNER, 'admin'))).toEqual(NOBODY);
+    expect(await since(changed(OWNER, { role: 'admin' }))).toEqual(NOBODY);
+    expect(await since(changed(OWNER, { role: 'owner' }))).toEqual(SWEPT);
+  });
+
+  it('of the organization itself', async () => {
+    expect(await decided(owned().sweep(50), [OWNER])).toEqual(SWEPT);
+  });
+
+  it('of an organization of another tenant it excuses nobody', async () => {
+    expect(await decided(world().organization(1, user(OWNER, 'owner'), ABROAD).sweep(50, ABROAD), [OWNER])).toEqual(NOBODY);
+    const abroad = world().organization(1, user(OWNER, 'owner'), ABROAD).sweep(50, BESIDE);
+    expect(await decided(abroad, [OWNER])).toEqual(NOBODY);
+  });
+
+  it('makes nobody company who may not have been there', async () => {
+    const log = owned().organization(2, user(LOCAL, 'admin')).sweep(50, BESIDE).organization(60, changed(OWNER, { role: 'owner' }), BESIDE);
+    expect(await decided(log, [LOCAL], { asked: { context: { on_behalf_of: LOCAL } } })).toEqual(YES);
+  });
+});

@@ -1,0 +1,50 @@
+import type { ExecutionSpan, Span } from './cut-point.js';
+
+/** What of an entry tells which execution or request it belongs to, and whether that has ended. */
+export interface PositionedEvent {
+  readonly chain: string;
+  readonly seq: number;
+  readonly event: string;
+  readonly executionId: string | null;
+  readonly hitlId: string | null;
+  /** Of a timeout: what was applied. */
+  readonly action: string | null;
+}
+
+const ENDINGS: ReadonlySet<string> = new Set([
+  'execution.completed', 'execution.failed', 'execution.blocked', 'execution.cancelled', 'execution.settled',
+  'hitl.rejected', 'hitl.cancelled',
+]);
+/** By these a timeout ends a request; by others it goes on. */
+const ENDING_TIMEOUTS: ReadonlySet<string | null> = new Set(['reject', 'notify_only']);
+
+interface Gathered {
+  readonly spans: Map<string, { first: number; last: number }>;
+  ended: boolean;
+}
+
+/**
+ * Gathers the entries of each execution, together with its request, as far as they are given. Open is what has no end among
+ * them: whether it has not ended, or ends further up, its entries stay. An execution of which nobody knows what became of it
+ * has ended, too.
+ */
+export function executionSpansOf(events: readonly PositionedEvent[]): ExecutionSpan[] {
+  // The entry that asks names both; of what follows some name the request alone.
+  const executionOf = new Map<string, string>();
+  for (const { executionId, hitlId } of events) if (executionId !== null && hitlId !== null) executionOf.set(hitlId, executionId);
+  const gathered = new Map<string, Gathered>();
+  for (const { chain, seq, event, executionId, hitlId, action } of events) {
+    const name = executionId ?? (hitlId === null ? undefined : (executionOf.get(hitlId) ?? hitlId));
+    if (name === undefined) continue;
+    let one = gathered.get(name);
+    if (!one) gathered.set(name, (one = { spans: new Map(), ended: false }));
+    one.ended ||= ENDINGS.has(event) || (event === 'hitl.timed_out' && ENDING_TIMEOUTS.has(action));
+    const span = one.spans.get(chain);
+    if (!span) one.spans.set(chain, { first: seq, last: seq });
+    else Object.assign(span, { first: Math.min(span.first, seq), last: Math.max(span.last, seq) });
+  }
+  return [...gathered.values()].map(({ spans, ended }) => ({
+    spans: [...spans].map(([chain, { first, last }]): Span => ({ chain, first, last })),
+    open: !ended,
+  }));
+}

@@ -1,0 +1,125 @@
+import { hash } from 'node:crypto';
+import { jcsString } from '../entry/jcs.js';
+import { HASH_BYTES, leafHash, nodeHash, sameHash } from './rfc6962.js';
+
+/** Levels of the map below its root: the bits of a place, the first bit highest. */
+export const MAP_DEPTH = 256;
+
+/** The empty subtree, at every level: 32 zero bytes, never hashed with another. */
+export const EMPTY_SUBTREE: Uint8Array = new Uint8Array(HASH_BYTES);
+
+/** An organization's tree head. `root` in base64. */
+export interface OrganizationHead {
+  readonly organization: string;
+  readonly root: string;
+  readonly size: number;
+}
+
+/** A leaf that was put in its place. */
+export interface KeyedLeaf {
+  readonly place: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+/** A node beside a path: `depth` is that of the node in which both meet, which is also the bit in which they part. */
+export type MapSibling = readonly [depth: number, hash: Uint8Array];
+
+/** The one place that an organization can have: SHA-256 of its id. */
+export function mapKeyOf(organization: string): Uint8Array {
+  return hash('sha256', organization, 'buffer');
+}
+
+/** SHA-256(0x00 ‖ JCS({organization, root, size})). */
+export function mapLeaf({ organization, root, size }: OrganizationHead): Uint8Array {
+  return leafHash(`{"organization":${jcsString(organization)},"root":${jcsString(root)},"size":${size}}`);
+}
+
+export function keyedLeaf(head: OrganizationHead): KeyedLeaf {
+  return { place: mapKeyOf(head.organization), hash: mapLeaf(head) };
+}
+
+/** SHA-256(0x01 ‖ left ‖ right), but for two empty halves, which are empty together. */
+export function mapNode(left: Uint8Array, right: Uint8Array): Uint8Array {
+  return isEmpty(left) && isEmpty(right) ? EMPTY_SUBTREE : nodeHash(left, right);
+}
+
+/** The subtree at a depth of which a leaf is the only content: the leaf, lifted past empty siblings. */
+export function liftLeaf({ place, hash: leaf }: KeyedLeaf, depth: number): Uint8Array {
+  return climb(place, leaf, MAP_DEPTH, depth);
+}
+
+/** Root of the map over all its leaves, each place taken once. For one who has them all: a verifier, or a test. */
+export function mapRoot(leaves: readonly KeyedLeaf[]): Uint8Array {
+  return subtreeRoot(leaves, 0);
+}
+
+/** The same of the leaves below one node at this depth. */
+export function subtreeRoot(leaves: readonly KeyedLeaf[], depth: number): Uint8Array {
+  return rootUnder([...leaves].sort(byMapKey), depth);
+}
+
+/**
+ * The root of the map in which the leaf stands beside these siblings; undefined where they are no proof's. A place that is not listed as a
+ * sibling's is empty; a listed one never is, so that a proof has one form.
+ */
+export function mapRootOver({ place, hash: leaf }: KeyedLeaf, siblings: readonly MapSibling[]): Uint8Array | undefined {
+  let before = -1;
+  for (const [depth, sibling] of siblings) {
+    if (!Number.isInteger(depth) || depth <= before || depth >= MAP_DEPTH) return undefined;
+    if (sibling.length !== HASH_BYTES || isEmpty(sibling)) return undefined;
+    before = depth;
+  }
+  let found = leaf;
+  let at = MAP_DEPTH;
+  for (const [depth, sibling] of siblings.toReversed()) {
+    found = join(place, depth, climb(place, found, at, depth + 1), sibling);
+    at = depth;
+  }
+  return climb(place, found, at, 0);
+}
+
+/** The bit of a place in which the paths part below a node at this depth. */
+export function bitAt(place: Uint8Array, depth: number): 0 | 1 {
+  return ((place[depth >> 3]! >> (7 - (depth & 7))) & 1) as 0 | 1;
+}
+
+/** The bit in which two places part, which are not the same. */
+export function partingOf(one: Uint8Array, other: Uint8Array): number {
+  let depth = 0;
+  while (bitAt(one, depth) === bitAt(other, depth)) depth++;
+  return depth;
+}
+
+export function byMapKey(a: { readonly place: Uint8Array }, b: { readonly place: Uint8Array }): number {
+  return Buffer.compare(a.place, b.place);
+}
+
+/** Where leaves that are sorted by place part in a left and a right half below a node at this depth. */
+export function partAt(leaves: readonly { readonly place: Uint8Array }[], depth: number): number {
+  const at = leaves.findIndex(({ place }) => bitAt(place, depth) === 1);
+  return at < 0 ? leaves.length : at;
+}
+
+function rootUnder(sorted: readonly KeyedLeaf[], depth: number): Uint8Array {
+  if (sorted.length === 0) return EMPTY_SUBTREE;
+  if (sorted.length === 1) return liftLeaf(sorted[0]!, depth);
+  if (depth === MAP_DEPTH) throw new RangeError('two leaves stand in one place');
+  const middle = partAt(sorted, depth);
+  return nodeHash(rootUnder(sorted.slice(0, middle), depth + 1), rootUnder(sorted.slice(middle), depth + 1));
+}
+
+/** From a node on the path at one depth up to a lesser one, past empty siblings. */
+function climb(place: Uint8Array, node: Uint8Array, from: number, to: number): Uint8Array {
+  let found = node;
+  for (let depth = from - 1; depth >= to; depth--) found = join(place, depth, found, EMPTY_SUBTREE);
+  return found;
+}
+
+/** The node at a depth over the path's own child and the other one. */
+function join(place: Uint8Array, depth: number, own: Uint8Array, other: Uint8Array): Uint8Array {
+  return bitAt(place, depth) === 0 ? nodeHash(own, other) : nodeHash(other, own);
+}
+
+function isEmpty(node: Uint8Array): boolean {
+  return sameHash(node, EMPTY_SUBTREE);
+}

@@ -1,0 +1,197 @@
+import {
+  EMPTY_SUBTREE, MAP_DEPTH, bitAt, byMapKey, liftLeaf, partAt, keyedLeaf,
+  type MapSibling, type OrganizationHead, type KeyedLeaf,
+} from './organization-map.js';
+import { nodeHash, sameHash } from './rfc6962.js';
+
+/** Names a subtree of the map: its depth, and the first `depth` bits of every place in it, filled up with zeros to whole bytes. */
+export interface MapKey {
+  readonly depth: number;
+  readonly prefix: Uint8Array;
+}
+
+/** What stands in a subtree: a node over two organizations or more, the only leaf, or nothing. */
+export type MapContent = { readonly node: Uint8Array } | { readonly leaf: KeyedLeaf } | undefined;
+
+/** The map as it is stored: the nodes with two organizations or more below them, and the leaves. */
+export interface MapSource {
+  /** The content of each subtree, in the order asked for. */
+  contents(keys: readonly MapKey[]): Promise<readonly MapContent[]>;
+}
+
+/** A node as it is to be stored, in place of what stood there; one at depth 256 carries its organization's head. */
+export interface StoredMapNode extends MapKey {
+  readonly hash: Uint8Array;
+  readonly head?: OrganizationHead;
+}
+
+/** Levels that a proof reads at once: a path ends about log₂ of the number of organizations below the root. */
+const LEVELS_PER_READ = 12;
+
+interface Changed extends KeyedLeaf {
+  readonly head: OrganizationHead;
+}
+
+/** A subtree with changed leaves while the map is updated. */
+interface Open {
+  readonly depth: number;
+  readonly place: Uint8Array;
+  readonly changed: readonly Changed[];
+  readonly content: MapContent;
+  halves?: [Half, Half];
+}
+
+type Half = Open | { readonly content: MapContent };
+
+/** A map with new heads in it. */
+export interface UpdatedMap {
+  readonly root: Uint8Array;
+  /** Every node that is new or other than before. */
+  readonly nodes: StoredMapNode[];
+  /** The root of before, made up of all that was read: who knows it knows by it that nothing of that was changed by somebody else. */
+  readonly before: Uint8Array;
+}
+
+/**
+ * The map when these organizations have new heads, each named once. Reads one level at a time, for all organizations together.
+ */
+export async function updateMap(source: MapSource, heads: readonly OrganizationHead[]): Promise<UpdatedMap> {
+  const changed = heads.map((head) => ({ head, ...keyedLeaf(head) })).sort(byMapKey);
+  const nodes: StoredMapNode[] = changed.map(({ place, hash, head }) => ({ depth: MAP_DEPTH, prefix: place, hash, head }));
+  const [content] = await source.contents([keyAt(EMPTY_SUBTREE, 0)]);
+  const top: Open = { depth: 0, place: changed[0]?.place ?? EMPTY_SUBTREE, changed, content };
+  let open = changed.length > 0 ? [top] : [];
+  while (open.length > 0) open = await openHalves(source, open);
+  return { before: hashAt(asRead(top), 0), root: hashAt(close(top, nodes), 0), nodes };
+}
+
+/**
+ * The nodes beside the path of a place that holds a leaf, from the root downwards, without the empty ones; undefined where it
+ * holds none.
+ */
+export async function mapSiblings(source: MapSource, place: Uint8Array): Promise<MapSibling[] | undefined> {
+  const { siblings, end } = await descend(source, place);
+  return leafAt(place, end) ? siblings : undefined;
+}
+
+/** The nodes beside the path of a place that holds no leaf, by which that is proven; undefined where it holds one. */
+export async function siblingsOfNone(source: MapSource, place: Uint8Array): Promise<MapSibling[] | undefined> {
+  const { siblings, end } = await descend(source, place);
+  if (!end) return siblings;
+  if ('node' in end || leafAt(place, end)) return undefined;
+  const { leaf } = end;
+  const apart = Array.from({ length: MAP_DEPTH }, (_, depth) => depth).find((depth) => bitAt(place, depth) !== bitAt(leaf.place, depth))!;
+  return [...siblings, [apart, liftLeaf(leaf, apart + 1)]];
+}
+
+/**
+ * The leaf that a place holds, if any, and the root of the map by all that was read on the way. Where that is the root that the map is
+ * known by, the answer is proven, also that the place holds none.
+ */
+export async function lookUp(source: MapSource, place: Uint8Array): Promise<{ leaf: Uint8Array | undefined; root: Uint8Array }> {
+  const { siblings, end, depth } = await descend(source, place);
+  const beside = new Map(siblings);
+  let root = hashAt(end, depth);
+  for (let at = depth - 1; at >= 0; at--) {
+    const other = beside.get(at) ?? EMPTY_SUBTREE;
+    root = bitAt(place, at) === 0 ? nodeHash(root, other) : nodeHash(other, root);
+  }
+  return { leaf: leafAt(place, end), root };
+}
+
+/** From the root towards a place, as far as there are nodes: what stands below them, at which depth, and what stands beside them. */
+async function descend(
+  source: MapSource, place: Uint8Array,
+): Promise<{ siblings: MapSibling[]; end: MapContent; depth: number }> {
+  const siblings: MapSibling[] = [];
+  for (let from = 0; from < MAP_DEPTH; from += LEVELS_PER_READ) {
+    const depths = Array.from({ length: Math.min(LEVELS_PER_READ, MAP_DEPTH - from) }, (_, n) => from + n);
+    const contents = await source.contents(depths.flatMap((depth) => [keyAt(place, depth), keyAt(turned(place, depth), depth + 1)]));
+    for (const [n, depth] of depths.entries()) {
+      const own = contents[2 * n];
+      if (!own || 'leaf' in own) return { siblings, end: own, depth };
+      const beside = contents[2 * n + 1];
+      if (beside) siblings.push([depth, hashAt(beside, depth + 1)]);
+    }
+  }
+  const [end] = await source.contents([keyAt(place, MAP_DEPTH)]);
+  return { siblings, end, depth: MAP_DEPTH };
+}
+
+function leafAt(place: Uint8Array, content: MapContent): Uint8Array | undefined {
+  return content && 'leaf' in content && sameHash(content.leaf.place, place) ? content.leaf.hash : undefined;
+}
+
+/** The key of the subtree at a depth in which the place stands. */
+export function keyAt(place: Uint8Array, depth: number): MapKey {
+  const prefix = Uint8Array.from(place.subarray(0, Math.ceil(depth / 8)));
+  if (depth % 8 > 0) prefix[prefix.length - 1]! &= 0xff << (8 - (depth % 8));
+  return { depth, prefix };
+}
+
+/** Reads the halves of every open subtree; gives those that are to be opened further. */
+async function openHalves(source: MapSource, open: readonly Open[]): Promise<Open[]> {
+  const nodes = open.filter(({ content }) => content && 'node' in content);
+  const places = nodes.map(({ place, depth }) => {
+    const other = turned(place, depth);
+    return bitAt(place, depth) === 0 ? ([place, other] as const) : ([other, place] as const);
+  });
+  const keys = nodes.flatMap(({ depth }, n) => places[n]!.map((place) => keyAt(place, depth + 1)));
+  const contents = keys.length > 0 ? await source.contents(keys) : [];
+  return nodes.flatMap((node, n) => {
+    const middle = partAt(node.changed, node.depth);
+    const half = (right: 0 | 1): Half => {
+      const changed = right ? node.changed.slice(middle) : node.changed.slice(0, middle);
+      const content = contents[2 * n + right];
+      return changed.length === 0 ? { content } : { depth: node.depth + 1, place: places[n]![right], changed, content };
+    };
+    node.halves = [half(0), half(1)];
+    return node.halves.filter((one): one is Open => 'changed' in one);
+  });
+}
+
+/** What stood in a subtree, by what was read below it rather than by what is stored of it. */
+function asRead(half: Half): MapContent {
+  if (!('changed' in half) || !half.halves) return half.content;
+  const [left, right] = half.halves.map((one) => hashAt(asRead(one), half.depth + 1));
+  return { node: nodeHash(left!, right!) };
+}
+
+/** The new content of a subtree; adds its new nodes to the list. */
+function close(half: Half, nodes: StoredMapNode[]): MapContent {
+  if (!('changed' in half) || half.changed.length === 0) return half.content;
+  const { depth, place, changed, content, halves } = half;
+  if (!halves) {
+    const kept = content && 'leaf' in content && !changed.some((one) => sameHash(one.place, content.leaf.place)) ? [content.leaf] : [];
+    return build([...kept, ...changed].sort(byMapKey), depth, nodes);
+  }
+  const node = nodeHash(hashAt(close(halves[0], nodes), depth + 1), hashAt(close(halves[1], nodes), depth + 1));
+  nodes.push({ ...keyAt(place, depth), hash: node });
+  return { node };
+}
+
+/** The content of a subtree that is made of nothing but these leaves, sorted by place. */
+function build(leaves: readonly KeyedLeaf[], depth: number, nodes: StoredMapNode[]): MapContent {
+  const [only] = leaves;
+  if (!only) return undefined;
+  if (leaves.length === 1) return { leaf: only };
+  if (depth === MAP_DEPTH) throw new RangeError('two leaves stand in one place');
+  const middle = partAt(leaves, depth);
+  const left = build(leaves.slice(0, middle), depth + 1, nodes);
+  const right = build(leaves.slice(middle), depth + 1, nodes);
+  const node = nodeHash(hashAt(left, depth + 1), hashAt(right, depth + 1));
+  nodes.push({ ...keyAt(only.place, depth), hash: node });
+  return { node };
+}
+
+function hashAt(content: MapContent, depth: number): Uint8Array {
+  if (!content) return EMPTY_SUBTREE;
+  return 'node' in content ? content.node : liftLeaf(content.leaf, depth);
+}
+
+/** The place with one bit turned. */
+function turned(place: Uint8Array, bit: number): Uint8Array {
+  const other = Uint8Array.from(place);
+  other[bit >> 3]! ^= 0x80 >> (bit & 7);
+  return other;
+}

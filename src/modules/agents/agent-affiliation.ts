@@ -1,0 +1,39 @@
+import { Injectable } from '@nestjs/common';
+import type { Caller } from '../../platform/auth/access/principal.js';
+import { Entitlements } from '../../platform/commerce/entitlements.js';
+import type { Tx } from '../../platform/database/transaction/tx.js';
+import { ActiveUsersQuery } from '../organizations/users/active-users.query.js';
+import { TeamStore } from '../teams/team.store.js';
+
+/** Whom an agent is to belong to; null or left out: nobody new. */
+export interface WantedAffiliation {
+  ownerId?: string | null;
+  teamId?: string | null;
+}
+
+/** An agent's owner and team are of its own organization. The owner may close their account later: the agent keeps the name. */
+@Injectable()
+export class AgentAffiliation {
+  constructor(
+    private readonly users: ActiveUsersQuery,
+    private readonly teams: TeamStore,
+    private readonly entitlements: Entitlements,
+  ) {}
+
+  /**
+   * Holds the team until this work ends, so that it is not removed meanwhile. Whoever comes to a team comes to what it shares, so the
+   * subscription has to include teams.
+   *
+   * @param formerTeamId of an agent that is there already
+   * @throws Problem NOT_FOUND in the same words for what is not there and what is another organization's; TIER_REQUIRED
+   */
+  async assertWithin(
+    tx: Tx, organizationId: string, { ownerId, teamId }: WantedAffiliation, caller: Caller, formerTeamId: string | null = null,
+  ): Promise<void> {
+    if (typeof ownerId === 'string') await this.users.assertActive(tx, organizationId, ownerId);
+    if (typeof teamId !== 'string') return;
+    await this.teams.hold(tx, { organizationId, id: teamId });
+    if (teamId === formerTeamId) return;
+    await this.entitlements.assert((sql, parameters) => tx.query(sql, parameters), organizationId, 'teams', caller);
+  }
+}

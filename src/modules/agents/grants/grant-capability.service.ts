@@ -1,0 +1,169 @@
+import { Injectable } from '@nestjs/common';
+import { grantEffectiveMode } from '../../../domain/gate/decide.js';
+import { newId } from '../../../domain/ids.js';
+import type { Caller } from '../../../platform/auth/access/principal.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import { invalid } from '../../../platform/http/fields/read-members.js';
+import type { Reply } from '../../../platform/http/reply/replies.js';
+import { DefinitionStore } from '../../capabilities/definition.store.js';
+import { GrantEntity } from '../../capabilities/grant.entity.js';
+import { GrantStore, type Holder } from '../../capabilities/grant.store.js';
+import { GrantUsageStore } from '../../capabilities/grant-usage.store.js';
+import { type TeamRef, TeamStore } from '../../teams/team.store.js';
+import type { AgentEntity } from '../agent.entity.js';
+import { AgentStore } from '../agent.store.js';
+import {
+  assertUsable, chainOf, changed, eventOf, holderOf, plainConditions, plainLimits, plainQuorum, plainReminders, planOf,
+} from './grant-terms.js';
+import type { GrantSettingsDto, NewGrantDto } from './grants.dto.js';
+import { type GrantReply, presentGrant, WITHOUT_AGENT } from './grants.presenter.js';
+
+/**
+ * Grants, changes and revokes capabilities, of one agent under the lock of its chain, of a team as a fact that its
+ * organization shares: the very next call sees it.
+ */
+@Injectable()
+export class GrantCapabilityService {
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly agents: AgentStore,
+    private readonly teams: TeamStore,
+    private readonly definitions: DefinitionStore,
+    private readonly grants: GrantStore,
+    private readonly usage: GrantUsageStore,
+  ) {}
+
+  async grant(agentId: string, wanted: NewGrantDto, caller: Caller): Promise<Reply<{ grant: GrantReply }>> {
+    const place = await this.agents.place(caller.scope, agentId);
+    return this.work.run(planOf({ organizationId: place.organizationId, agentId: place.id }), async (tx) => {
+      const agent = await this.agents.read(tx, place);
+      const { grant, isNew, effectiveMode } = await this.grantWithin(tx, agent, wanted, caller.actorId);
+      return tx.reply(isNew ? 201 : 200, { grant: presentGrant(grant, effectiveMode) });
+    });
+  }
+
+  /** To a team, whose row the work holds. */
+  shareWithin(tx: Tx, { organizationId, id: teamId }: TeamRef, wanted: NewGrantDto, actorId: string) {
+    return this.write(tx, { organizationId, teamId }, WITHOUT_AGENT, wanted, actorId, '');
+  }
+
+  /** @param pointer where in the body the grant stands, for errors */
+  grantWithin(tx: Tx, agent: AgentEntity, wanted: NewGrantDto, actorId: string, pointer = '') {
+    return this.write(tx, { organizationId: agent.organizationId, agentId: agent.id }, agent, wanted, actorId, pointer);
+  }
+
+  /** Granting again keeps the id and raises the version; what is left out returns to its default. */
+  private async write(
+    tx: Tx, holder: Holder, agent: Pick<AgentEntity, 'riskLevel'>, wanted: NewGrantDto, actorId: string, pointer: string,
+  ) {
+    const { organizationId } = holder;
+    const definition = await this.definitions.findToGrant(tx, organizationId, wanted.capability);
+    if (!definition) throw new Problem('NOT_FOUND', `There is no capability "${wanted.capability}". GET /api/v1/capabilities lists all.`);
+    const former = await this.grants.unrevoked(tx, holder, wanted.capability);
+    const grant: GrantEntity = {
+      agentId: null,
+      teamId: null,
+      ...holder,
+      id: former?.id ?? newId('grt'),
+      capability: wanted.capability,
+      hitlMode: wanted.hitlMode ?? definition.defaultHitlMode,
+      timeoutSeconds: wanted.hitlTimeoutSeconds ?? null,
+      timeoutAction: wanted.hitlTimeoutAction ?? 'reject',
+      conditions: plainConditions(wanted.conditions ?? []),
+      limits: plainLimits(wanted.limits ?? []),
+      quorum: plainQuorum(wanted.quorum ?? null, pointer),
+      reminders: plainReminders(wanted.reminders ?? []),
+      expiresAt: wanted.expiresAt ?? null,
+      version: (former?.version ?? 0) + 1,
+      grantedAt: await tx.now(),
+      grantedBy: actorId,
+      revokedAt: null,
+      revokedBy: null,
+    };
+    const effectiveMode = grantEffectiveMode(grant, definition, agent);
+    assertUsable(grant, effectiveMode, pointer);
+    await this.assertGroups(tx, grant, pointer);
+    await (former ? this.grants.update(tx, grant) : this.grants.insert(tx, grant));
+    await this.openUsage(tx, grant);
+    tx.record(chainOf(holder), eventOf('capability.granted', grant));
+    return { grant, isNew: !former, effectiveMode };
+  }
+
+  /** Of an agent's own grant; a team's is changed by granting it again, since it concerns others too. */
+  async configure(agentId: string, capability: string, change: GrantSettingsDto, caller: Caller): Promise<Reply<{ grant: GrantReply }>> {
+    const place = await this.agents.place(caller.scope, agentId);
+    const holder = { organizationId: place.organizationId, agentId: place.id };
+    return this.work.run(planOf(holder), async (tx) => {
+      const agent = await this.agents.read(tx, place);
+      const former = await this.grants.unrevoked(tx, holder, capability);
+      const now = await tx.now();
+      const definition = await this.definitions.findToGrant(tx, place.organizationId, capability);
+      if (!former || !definition || !isAlive(former, now)) throw await this.nothingToChange(tx, agent, capability, now);
+      const grant = { ...former, ...changed(change), version: former.version + 1 };
+      const effectiveMode = grantEffectiveMode(grant, definition, agent);
+      assertUsable(grant, effectiveMode, '');
+      await this.assertGroups(tx, grant, '');
+      await this.grants.update(tx, grant);
+      await this.openUsage(tx, grant);
+      tx.record(chainOf(holder), eventOf('capability.config_updated', grant));
+      return tx.reply(200, { grant: presentGrant(grant, effectiveMode) });
+    });
+  }
+
+  async revoke(grantId: string, caller: Caller): Promise<Reply<undefined>> {
+    const found = await this.grants.find(caller.scope, grantId);
+    if (!found) throw new Problem('NOT_FOUND', 'There is no such grant, or it was revoked.');
+    const holder = holderOf(found);
+    return this.work.run(planOf(holder), async (tx) => {
+      const grant = await this.grants.unrevoked(tx, holder, found.capability);
+      if (grant?.id !== grantId) throw new Problem('NOT_FOUND', 'There is no such grant, or it was revoked.');
+      await this.revokeWithin(tx, grant, caller.actorId);
+      return tx.reply(204, undefined);
+    });
+  }
+
+  /** @param reason a code for the entries */
+  async revokeAllWithin(tx: Tx, organizationId: string, agentId: string, actorId: string, reason?: string): Promise<void> {
+    for (const grant of await this.grants.ofAgent(tx, organizationId, agentId)) await this.revokeWithin(tx, grant, actorId, reason);
+  }
+
+  private async revokeWithin(tx: Tx, grant: GrantEntity, actorId: string, reason?: string): Promise<void> {
+    await this.grants.update(tx, { ...grant, revokedAt: await tx.now(), revokedBy: actorId });
+    const { id: grantId, version, teamId, capability } = grant;
+    tx.record(chainOf(holderOf(grant)), {
+      type: 'capability.revoked',
+      capability,
+      metadata: { grantId, version, capability, ...(teamId === null ? {} : { teamId }), ...(reason === undefined ? {} : { reason }) },
+    });
+  }
+
+  /** In the same work as the limits: from the moment they hold, whoever is counted finds the row that orders them. */
+  private async openUsage(tx: Tx, { organizationId, id, limits }: GrantEntity): Promise<void> {
+    if (limits.length > 0) await this.usage.open(tx, organizationId, id);
+  }
+
+  /** @throws Problem VALIDATION_FAILED where a quorum asks for a team that is not there: nobody could ever approve */
+  private async assertGroups(tx: Tx, { organizationId, quorum }: GrantEntity, pointer: string): Promise<void> {
+    const groups = quorum?.groups ?? [];
+    const asked = groups.flatMap((group) => ('teamId' in group ? [group.teamId] : []));
+    const missing = await this.teams.missing(tx, organizationId, asked);
+    const errors = groups.flatMap((group, index) =>
+      'teamId' in group && missing.includes(group.teamId)
+        ? [{ pointer: `${pointer}/quorum/groups/${index}/teamId`, message: 'there is no such team' }]
+        : []);
+    if (errors.length > 0) throw invalid(errors);
+  }
+
+  private async nothingToChange(tx: Tx, { organizationId, teamId }: AgentEntity, capability: string, now: Date): Promise<Problem> {
+    const shared = teamId === null ? null : await this.grants.unrevoked(tx, { organizationId, teamId }, capability);
+    return new Problem('NOT_FOUND', shared && isAlive(shared, now)
+      ? 'The agent holds this by its team. Change the team\'s grant by POST /api/v1/capabilities/grant, or give the agent one of its own.'
+      : 'The agent holds no active grant of this capability.');
+  }
+}
+
+export function isAlive({ expiresAt }: GrantEntity, now: Date): boolean {
+  return expiresAt === null || expiresAt > now;
+}

@@ -1,0 +1,131 @@
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import type { Logger } from 'pino';
+import { originOf, PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
+import { type Anchor, AnchorContradicts, type Anchored, type OurTree } from '../../../platform/audit/anchor.js';
+import { MaintenanceMode } from '../../../platform/audit/maintenance-mode.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { Leadership, NotLeading } from '../../../platform/database/leadership/leadership.js';
+import { ReservedPool } from '../../../platform/database/reserved-pool.js';
+import { isPassing } from '../../../platform/http/reply/failure.js';
+import { LOGGER } from '../../../platform/logging/token.js';
+import { instanceName } from '../checkpoints/checkpoint.query.js';
+import { readStatementOf } from '../checkpoints/read-statement.js';
+import { AnchorComparison, ANCHORS } from './anchor-comparison.service.js';
+import { setFailure, setWatermark, watermarks } from './anchors.store.js';
+import { ourTree } from '../checkpoints/platform-tree.query.js';
+
+const LOOK_EVERY_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** How an anchor is doing with us. */
+interface Turn {
+  busy: boolean;
+  /** What it has, as it told itself. Whoever owns the database could say there that it has all of it. */
+  kept?: Anchored;
+  failures: number;
+  notBefore: number;
+}
+
+/**
+ * Gives every anchor the newest checkpoint that was committed, each at its own pace: one that is away or slow keeps neither the others
+ * waiting nor whoever signs. The leader publishes; what it is about to publish it has signed, or another leader before it.
+ */
+@Injectable()
+export class CheckpointPublisher implements BeforeApplicationShutdown {
+  private readonly turns = new Map<Anchor, Turn>();
+  private readonly running = new Set<Promise<void>>();
+  private looking = false;
+  private isStopping = false;
+
+  constructor(
+    @Inject(ANCHORS) private readonly anchors: readonly Anchor[],
+    private readonly leadership: Leadership,
+    private readonly reserve: ReservedPool,
+    private readonly agreeing: AnchorComparison,
+    private readonly hold: MaintenanceMode,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  @Interval(LOOK_EVERY_MS)
+  async tick(): Promise<void> {
+    if (!this.leadership.isLeader) this.forget();
+    if (this.looking || this.isStopping || !this.leadership.isLeader || this.hold.because !== undefined) return;
+    this.looking = true;
+    try {
+      await this.begin();
+    } catch (error) {
+      if (!isPassing(error)) this.logger.error({ err: error }, 'checkpoints could not be published; the next look tries again');
+    } finally {
+      this.looking = false;
+    }
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await Promise.all(this.running);
+  }
+
+  /** Who leads now tells them more. */
+  private forget(): void {
+    for (const turn of this.turns.values()) delete turn.kept;
+    this.agreeing.forgetKept();
+  }
+
+  private async begin(): Promise<void> {
+    const ours = await ourTree(this.read);
+    if (!ours) return;
+    const origin = originOf(await instanceName(this.read), PLATFORM_TREE);
+    const known = new Map((await watermarks(this.read)).map((mark) => [mark.destination, mark]));
+    for (const anchor of this.anchors) {
+      const turn = this.turnOf(anchor);
+      const mark = known.get(anchor.name);
+      const isThere = turn.kept?.size === ours.newest.size && turn.kept.root === ours.newest.root;
+      if (turn.busy || isThere || performance.now() < turn.notBefore) continue;
+      turn.busy = true;
+      const run = this.publish(anchor, turn, origin, ours, turn.kept ?? mark).finally(() => {
+        turn.busy = false;
+        this.running.delete(run);
+      });
+      this.running.add(run);
+    }
+  }
+
+  private async publish(anchor: Anchor, turn: Turn, origin: string, ours: OurTree, known: Anchored | undefined): Promise<void> {
+    try {
+      const kept = await anchor.publish(origin, ours, known);
+      turn.kept = kept;
+      this.agreeing.kept(anchor.name, kept.size);
+      // As the leader, so that an older leader's word does not come after a newer one's.
+      await this.leadership.run((run) => setWatermark(readStatementOf(run), anchor.name, kept));
+      turn.failures = 0;
+    } catch (error) {
+      if (error instanceof NotLeading || isPassing(error)) return;
+      turn.notBefore = performance.now() + Math.min(LONGEST_PAUSE_MS, 1_000 * 2 ** Math.min(turn.failures++, 10));
+      await this.failed(anchor, error, turn.failures);
+    }
+  }
+
+  private async failed(anchor: Anchor, error: unknown, failures: number): Promise<void> {
+    const message = error instanceof Error ? error.message : String(error);
+    if (failures === 1) this.logger.warn({ err: error, anchor: anchor.name }, 'a checkpoint could not be published; it is tried again');
+    try {
+      // Another history than ours, or a longer one: that is for the comparison with all of them to judge.
+      if (error instanceof AnchorContradicts) {
+        this.agreeing.askAnew();
+        await this.agreeing.askDue();
+      }
+      await this.leadership.run((run) => setFailure(readStatementOf(run), anchor.name, message));
+    } catch (failure) {
+      this.logger.debug({ err: failure }, 'a failed publication could not be noted');
+    }
+  }
+
+  private turnOf(anchor: Anchor): Turn {
+    const turn = this.turns.get(anchor) ?? { busy: false, failures: 0, notBefore: 0 };
+    this.turns.set(anchor, turn);
+    return turn;
+  }
+
+  private readonly read: ReadStatement = (sql, parameters) => readStatementOf(this.reserve.run)(sql, parameters);
+}

@@ -1,0 +1,105 @@
+import { PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/notes/checkpoint.js';
+import { decodeTime } from '../../../domain/audit/integrity/row-decoding.js';
+import type { NextKey } from '../../../domain/audit/notes/key-succession.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { bounded, NOTE } from '../query/bounded-text.js';
+
+/** A key that signs, or has signed, checkpoints. */
+export interface SigningKeyRow {
+  /** 8 digits of hex. */
+  readonly keyId: string;
+  /** C2SP text: `<instance>+<key id>+<base64>`. */
+  readonly verifierKey: string;
+  /** Of the platform's tree: the first size that it signs. */
+  readonly fromSize: number;
+  /** Of the platform's tree: the last size that it has signed; absent while it signs. */
+  readonly retiredAtSize?: number;
+  /** By which the key before vouches for it; the first one has none. */
+  readonly note?: string;
+}
+
+type CheckpointRow = Omit<StoredCheckpoint, 'size' | 'platformSize' | 'madeAt'> & {
+  readonly size: string;
+  readonly platformSize: string;
+  readonly madeAt: unknown;
+};
+
+const COLUMNS = `${bounded('c.organization_id')} as "organizationId", c.size, coalesce(${bounded('c.root')}, '') as root,
+  coalesce(${bounded('c.note', NOTE)}, '') as note,
+  c.platform_size as "platformSize", c.made_at as "madeAt"`;
+
+/** The newest checkpoint of a tree, an organization's or `platform`. */
+export async function newestCheckpoint(run: ReadStatement, tree: string = PLATFORM_TREE): Promise<StoredCheckpoint | undefined> {
+  const [row] = (await run(
+    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 order by c.size desc limit 1`, [tree],
+  )) as CheckpointRow[];
+  return row && stored(row);
+}
+
+/** The checkpoint of exactly that size; undefined where none was made, or it was thinned out. */
+export async function checkpointOfSize(run: ReadStatement, tree: string, size: number): Promise<StoredCheckpoint | undefined> {
+  const [row] = (await run(
+    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 and c.size = $2`, [tree, size],
+  )) as CheckpointRow[];
+  return row && stored(row);
+}
+
+/** The checkpoints of a tree behind a size, smallest first. */
+export async function checkpointsOf(
+  run: ReadStatement,
+  tree: string,
+  { after = -1, limit }: { readonly after?: number; readonly limit: number },
+): Promise<StoredCheckpoint[]> {
+  const rows = (await run(
+    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 and c.size > $2 order by c.size limit $3`,
+    [tree, after, limit],
+  )) as CheckpointRow[];
+  return rows.map(stored);
+}
+
+/** The checkpoints of a tree below a size, newest first. */
+export async function checkpointsBelow(
+  run: ReadStatement,
+  tree: string,
+  { size = Number.MAX_SAFE_INTEGER, limit, offset = 0 }: { readonly size?: number; readonly limit: number; readonly offset?: number },
+): Promise<StoredCheckpoint[]> {
+  const rows = (await run(
+    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 and c.size < $2 order by c.size desc limit $3 offset $4`,
+    [tree, size, limit, offset],
+  )) as CheckpointRow[];
+  return rows.map(stored);
+}
+
+/** Every key that has signed or signs, oldest first. */
+export async function verifierKeys(run: ReadStatement): Promise<SigningKeyRow[]> {
+  const rows = (await run(
+    `select ${bounded('key_id')} as "keyId", ${bounded('verifier_key')} as "verifierKey", from_size as "fromSize",
+       retired_at_size as "retiredAtSize", ${bounded('note', NOTE)} as note
+     from audit_signing_keys order by from_size, retired_at_size nulls last`,
+    [],
+  )) as (Omit<SigningKeyRow, 'fromSize' | 'retiredAtSize' | 'note'> &
+    { fromSize: string; retiredAtSize: string | null; note: string | null })[];
+  return rows.map(({ keyId, verifierKey, fromSize, retiredAtSize, note }) => ({
+    keyId,
+    verifierKey,
+    fromSize: Number(fromSize),
+    ...(retiredAtSize === null ? {} : { retiredAtSize: Number(retiredAtSize) }),
+    ...(note === null ? {} : { note }),
+  }));
+}
+
+/** A key as files and the log name it. */
+export function asNamed({ verifierKey: key, note }: SigningKeyRow): NextKey {
+  return { key, note };
+}
+
+/** The installation's name: that of its keys, and the beginning of every origin. */
+export async function instanceName(run: ReadStatement): Promise<string> {
+  const [row] = (await run('select name from instance', [])) as { name: string }[];
+  if (!row) throw new Error('this database was never set up');
+  return row.name;
+}
+
+function stored({ size, platformSize, madeAt, ...rest }: CheckpointRow): StoredCheckpoint {
+  return { ...rest, size: Number(size), platformSize: Number(platformSize), madeAt: decodeTime(madeAt) ?? 'no time' };
+}

@@ -1,0 +1,285 @@
+import { PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
+import type { LeafRun } from '../../../domain/audit/integrity/log-source.js';
+import { TILE_WIDTH, tiledHashReader, type HashReader, type TileSource } from '../../../domain/audit/tree/hash-reader.js';
+import { entryLeaf } from '../../../domain/audit/tree/tree-leaf.js';
+import { leafHash } from '../../../domain/audit/tree/rfc6962.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { askable } from '../query/entry-rows.js';
+
+export { mapSourceOf } from './map.query.js';
+
+// Trees as they are stored. Each function reads by single statements and bears that the tree grows meanwhile: full tiles never
+// change, and what a reader was given of the tail stays right for the size that it was given for. For more than one tree of the
+// same moment, run them in one transaction that stands still.
+
+/** How far a tree, an organization's or `platform`, has been integrated. `root` in base64. */
+export interface TreeHead {
+  readonly size: number;
+  readonly root: string;
+}
+
+/** An entry as its organization's tree holds it. */
+export interface PositionedEntry {
+  /** Its place in the tree, from 0. */
+  readonly index: number;
+  readonly chain: string;
+  readonly seq: number;
+  /** Hex. */
+  readonly hash: string;
+}
+
+interface LeafArrays {
+  readonly chains: readonly string[];
+  readonly seqs: readonly number[];
+  readonly hashes: readonly string[];
+}
+
+interface TreeRow extends LeafArrays {
+  readonly size: string;
+  readonly root: string;
+  readonly data: readonly string[];
+}
+
+interface LeafTileRow {
+  readonly tile: string;
+  readonly chains: readonly string[];
+  readonly seqs: readonly number[];
+  /** Hex, 64 digits each. */
+  readonly hashes: string;
+}
+
+/** An array, of which only somebody else makes nothing. */
+const listed = (column: string, name = column) => `coalesce(to_json(${column}), '[]') as ${name}`;
+/** Texts of the platform's leaves. */
+const textsIn = (column: string) => listed(`array_replace(${column}, null, '')`, 'data');
+/** Leaves in three arrays; `$` stands for the beginning of their columns' names. */
+export const LEAF_ARRAYS = ['chains', 'seqs', 'hashes'].map((name) => listed(`$${name}`, name)).join(', ');
+const TILE_ARRAYS = `${listed('chains')}, ${listed('seqs')}, coalesce(encode(hashes, 'hex'), '') as hashes`;
+const HEX_DIGITS = 64;
+const TILES_AT_ONCE = 16;
+/** What clocks of replicas and the time that an entry waits for its chain may come to. */
+const SLACK_MS = 10_000;
+
+/** Undefined while nothing of it has been integrated. */
+export async function treeHead(run: ReadStatement, tree: string): Promise<TreeHead | undefined> {
+  const [row] = (await run('select size, root from audit_trees where organization_id = $1', [tree])) as { size: string; root: string }[];
+  return row && { size: Number(row.size), root: row.root };
+}
+
+/** Reads a tree as it was when it had `size` leaves; it must have had so many. */
+export function readerOf(run: ReadStatement, tree: string, size: number): HashReader {
+  return tiledHashReader(size, tilesOf(run, tree, size));
+}
+
+/** Entries [from, to) of an organization, in the order of its tree, in batches. Ends where the tree ends. */
+export async function* leavesOf(
+  run: ReadStatement,
+  organizationId: string,
+  from = 0,
+  to = Number.MAX_SAFE_INTEGER,
+): AsyncGenerator<readonly PositionedEntry[], void, void> {
+  const row = await treeRow(run, organizationId);
+  if (!row) return;
+  const end = Math.min(to, Number(row.size));
+  const tiled = Number(row.size) - row.seqs.length;
+  const within = (leaves: PositionedEntry[]) => leaves.filter(({ index }) => index >= from && index < end);
+  for (let tile = Math.floor(from / TILE_WIDTH); tile * TILE_WIDTH < Math.min(end, tiled); tile += TILES_AT_ONCE) {
+    const last = Math.min(tile + TILES_AT_ONCE, Math.ceil(Math.min(end, tiled) / TILE_WIDTH));
+    const tiles = await leafTiles(run, organizationId, range(tile, last));
+    yield within(tiles.flatMap((one) => placed(arraysOf(one), Number(one.tile) * TILE_WIDTH)));
+  }
+  if (end > tiled) yield within(placed(row, tiled));
+}
+
+/**
+ * All leaves of an organization's tree as its tiles and its tail have them, in order: what is missing shows as a gap in `from`, and
+ * ends nothing. For whoever believes nothing of it.
+ *
+ * @param first number of the first leaf wanted
+ */
+export async function* leafRunsOf(run: ReadStatement, organizationId: string, first = 0): AsyncGenerator<LeafRun, void, void> {
+  const row = await treeRow(run, organizationId);
+  const wanted = (from: number, leaves: LeafRun['leaves']): LeafRun =>
+    ({ from: Math.max(from, first), leaves: leaves.slice(Math.max(0, first - from)) });
+  for (let next = Math.floor(first / TILE_WIDTH); ; next += TILES_AT_ONCE) {
+    const tiles = (await run(
+      `select tile, ${TILE_ARRAYS}
+       from audit_tree_leaves where organization_id = $1 and tile >= $2 and tile < $3 order by tile`,
+      [organizationId, next, next + TILES_AT_ONCE],
+    )) as LeafTileRow[];
+    for (const tile of tiles) {
+      const from = Number(tile.tile) * TILE_WIDTH;
+      yield wanted(from, placed(arraysOf(tile), from));
+    }
+    if (tiles.length < TILES_AT_ONCE) break;
+  }
+  if (row && row.seqs.length > 0) {
+    const from = Number(row.size) - row.seqs.length;
+    if (from + row.seqs.length > first) yield wanted(from, placed(row, from));
+  }
+}
+
+/**
+ * Where an entry stands in its organization's tree; undefined while it is still queued, and of a position to which no chain can come.
+ * It is looked for from the time on at which it was written, and everywhere else only when it is not there; a time that is none, which
+ * only somebody else has put there, is the beginning of all.
+ */
+export async function leafPositionOf(
+  run: ReadStatement,
+  organizationId: string,
+  { chain, seq, timestamp }: { readonly chain: string; readonly seq: number; readonly timestamp: string },
+): Promise<number | undefined> {
+  const row = await treeRow(run, organizationId);
+  if (!row || askable(seq) === null) return undefined;
+  const inTail = row.chains.findIndex((one, n) => one === chain && row.seqs[n] === seq);
+  if (inTail >= 0) return Number(row.size) - row.seqs.length + inTail;
+  const since = new Date(Math.max(0, Date.parse(timestamp) - SLACK_MS) || 0);
+  for (const condition of ['integrated_at >= $4', 'integrated_at < $4']) {
+    const [found] = (await run(placeStatement(condition), [organizationId, chain, seq, since])) as { tile: string; at: string }[];
+    if (found) return Number(found.tile) * TILE_WIDTH + Number(found.at) - 1;
+  }
+  return undefined;
+}
+
+const placeStatement = (when: string) => `
+  select l.tile, leaf.at from audit_tree_leaves l
+  cross join lateral unnest(l.chains, l.seqs) with ordinality as leaf(chain, seq, at)
+  where l.organization_id = $1 and l.${when} and $2 = any (l.chains) and leaf.chain = $2 and leaf.seq = $3
+  limit 1`;
+
+/** Names of all trees, the platform's too, with their heads. */
+export async function treeHeads(run: ReadStatement): Promise<(TreeHead & { readonly tree: string })[]> {
+  const rows = (await run('select organization_id as tree, size, root from audit_trees order by organization_id', [])) as {
+    tree: string; size: string; root: string;
+  }[];
+  return rows.map(({ tree, size, root }) => ({ tree, size: Number(size), root }));
+}
+
+/** Texts of the platform tree's leaves [from, to), in order, in batches. */
+export async function* platformLeavesOf(
+  run: ReadStatement,
+  from = 0,
+  to = Number.MAX_SAFE_INTEGER,
+): AsyncGenerator<readonly { readonly index: number; readonly data: string }[], void, void> {
+  const row = await treeRow(run, PLATFORM_TREE);
+  if (!row) return;
+  const end = Math.min(to, Number(row.size));
+  const tiled = Number(row.size) - row.data.length;
+  const within = (data: readonly string[], first: number) =>
+    data.map((text, n) => ({ index: first + n, data: text })).filter(({ index }) => index >= from && index < end);
+  for (let tile = Math.floor(from / TILE_WIDTH); tile * TILE_WIDTH < Math.min(end, tiled); tile++) {
+    const [data] = await platformTiles(run, [tile]);
+    yield within(data!, tile * TILE_WIDTH);
+  }
+  if (end > tiled) yield within(row.data, tiled);
+}
+
+/** All leaves of the platform's tree as its tiles and its tail have them: as {@link leafRunsOf}. */
+export async function* platformRunsOf(run: ReadStatement): AsyncGenerator<{ from: number; texts: readonly string[] }, void, void> {
+  const row = await treeRow(run, PLATFORM_TREE);
+  for (let next = 0; ; next += TILES_AT_ONCE) {
+    const tiles = (await run(
+      `select tile, ${textsIn('data')} from audit_platform_leaves where tile >= $1 and tile < $2 order by tile`,
+      [next, next + TILES_AT_ONCE],
+    )) as { tile: string; data: string[] }[];
+    for (const { tile, data } of tiles) yield { from: Number(tile) * TILE_WIDTH, texts: data };
+    if (tiles.length < TILES_AT_ONCE) break;
+  }
+  if (row && row.data.length > 0) yield { from: Number(row.size) - row.data.length, texts: row.data };
+}
+
+/** Roots of full tiles at a tile level, 0 being that of the leaves. */
+export function tileRoots(run: ReadStatement, tree: string, level: number, tiles: readonly number[]): Promise<Uint8Array[]> {
+  if (level > 0) return upperTiles(run, tree, level, tiles, 'root');
+  return tree === PLATFORM_TREE ? platformRoots(run, tiles) : leafRoots(run, tree, tiles);
+}
+
+function tilesOf(run: ReadStatement, tree: string, size: number): TileSource {
+  const isPlatform = tree === PLATFORM_TREE;
+  const leaves = async (tiles: readonly number[]): Promise<Uint8Array[][]> =>
+    isPlatform
+      ? (await platformTiles(run, tiles)).map((data) => data.map(leafHash))
+      : (await leafTiles(run, tree, tiles)).map((tile) => hashesOf(arraysOf(tile)));
+  return {
+    tiles: async (level, indexes) =>
+      level === 0 ? (await leaves(indexes)).map((hashes) => Buffer.concat(hashes)) : upperTiles(run, tree, level, indexes, 'hashes'),
+    roots: (level, indexes) => tileRoots(run, tree, level, indexes),
+    tail: async () => {
+      const count = size % TILE_WIDTH;
+      if (count === 0) return [];
+      const row = await treeRow(run, tree);
+      if (!row || Number(row.size) < size) throw new RangeError(`the tree of ${tree} has no ${size} leaves`);
+      const tile = Math.floor(size / TILE_WIDTH);
+      const isStillTail = Math.floor(Number(row.size) / TILE_WIDTH) === tile;
+      const hashes = isStillTail ? (isPlatform ? row.data.map(leafHash) : hashesOf(row)) : (await leaves([tile]))[0]!;
+      return hashes.slice(0, count);
+    },
+  };
+}
+
+async function treeRow(run: ReadStatement, tree: string): Promise<TreeRow | undefined> {
+  const [row] = (await run(
+    `select size, root, ${LEAF_ARRAYS.replaceAll('$', 'tail_')}, ${textsIn('tail_data')} from audit_trees where organization_id = $1`,
+    [tree],
+  )) as TreeRow[];
+  return row;
+}
+
+async function leafTiles(run: ReadStatement, tree: string, tiles: readonly number[]): Promise<LeafTileRow[]> {
+  const rows = await run(
+    `select tile, ${TILE_ARRAYS}
+     from audit_tree_leaves where organization_id = $1 and tile = any ($2)`,
+    [tree, tiles],
+  );
+  return inOrder(rows as LeafTileRow[], tiles);
+}
+
+async function leafRoots(run: ReadStatement, tree: string, tiles: readonly number[]): Promise<Uint8Array[]> {
+  const rows = await run('select tile, root from audit_tree_leaves where organization_id = $1 and tile = any ($2)', [tree, tiles]);
+  return inOrder(rows as { tile: string; root: Buffer }[], tiles).map(({ root }) => root);
+}
+
+async function platformTiles(run: ReadStatement, tiles: readonly number[]): Promise<string[][]> {
+  const rows = await run(`select tile, ${textsIn('data')} from audit_platform_leaves where tile = any ($1)`, [tiles]);
+  return inOrder(rows as { tile: string; data: string[] }[], tiles).map(({ data }) => data);
+}
+
+async function platformRoots(run: ReadStatement, tiles: readonly number[]): Promise<Uint8Array[]> {
+  const rows = await run('select tile, root from audit_platform_leaves where tile = any ($1)', [tiles]);
+  return inOrder(rows as { tile: string; root: Buffer }[], tiles).map(({ root }) => root);
+}
+
+async function upperTiles(
+  run: ReadStatement, tree: string, level: number, tiles: readonly number[], column: 'hashes' | 'root',
+): Promise<Uint8Array[]> {
+  const rows = await run(
+    `select tile, ${column} as hashes from audit_tree_tiles where organization_id = $1 and level = $2 and tile = any ($3)`,
+    [tree, level, tiles],
+  );
+  return inOrder(rows as { tile: string; hashes: Buffer }[], tiles).map(({ hashes }) => hashes);
+}
+
+function inOrder<Row extends { readonly tile: string }>(rows: readonly Row[], tiles: readonly number[]): Row[] {
+  const byTile = new Map(rows.map((row) => [Number(row.tile), row]));
+  return tiles.map((tile) => {
+    const row = byTile.get(tile);
+    if (!row) throw new RangeError(`tile ${tile} is not there`);
+    return row;
+  });
+}
+
+function arraysOf({ chains, seqs, hashes }: LeafTileRow): LeafArrays {
+  return { chains, seqs, hashes: seqs.map((_, n) => hashes.slice(n * HEX_DIGITS, (n + 1) * HEX_DIGITS)) };
+}
+
+function placed({ chains, seqs, hashes }: LeafArrays, first: number): PositionedEntry[] {
+  return seqs.map((seq, n) => ({ index: first + n, chain: chains[n]!, seq, hash: hashes[n]! }));
+}
+
+function hashesOf({ chains, seqs, hashes }: LeafArrays): Uint8Array[] {
+  return seqs.map((seq, n) => leafHash(entryLeaf({ chain: chains[n]!, seq, hash: hashes[n]! })));
+}
+
+function range(from: number, to: number): number[] {
+  return Array.from({ length: to - from }, (_, n) => from + n);
+}

@@ -1,0 +1,101 @@
+import { platformChain } from '../../../domain/audit/entry/chain.js';
+import { waiveCheckpoint } from '../../../domain/audit/notes/waived-checkpoint.js';
+import { vouchForNext } from '../../../domain/audit/notes/key-succession.js';
+import { asService } from '../../../platform/auth/access/call-context.js';
+import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
+import { StartRefused } from '../../../platform/config/start-refused.js';
+import { appendOutsideUnit } from '../../../platform/database/transaction/append-outside-unit.js';
+import { withClaimedLeadership } from '../../../platform/database/leadership/claimed-leadership.js';
+import { acceptSigningKey } from '../../organizations/installation/fingerprints.store.js';
+import { acceptedLosses } from '../anchors/anchor-state.query.js';
+import { reSignErasures } from '../erasures/re-sign-erasures.js';
+import { reSignRetentionRuns } from '../retention/re-sign-retention-runs.js';
+import { verifierKeys } from '../checkpoints/checkpoint.query.js';
+import { makeCheckpoints } from '../checkpoints/sign-checkpoints.js';
+import { replaceKey } from '../checkpoints/checkpoint.store.js';
+import { LeafIntegrator, type Leads } from '../checkpoints/leaf-integrator.js';
+import { SignedState, LogRewritten } from '../checkpoints/signed-state.js';
+import { readStatementOf } from '../checkpoints/read-statement.js';
+import { assertSigns, liveKey, OtherKey, signerOf } from './signer.js';
+
+export interface RotatedSigningKey {
+  readonly keyId: string;
+  /** The new key's public half as C2SP text. */
+  readonly verifierKey: string;
+  /** Of the platform's tree: the checkpoint that both keys have signed. */
+  readonly size: number;
+  /** Whether it had been done before: then nothing was changed. */
+  readonly already: boolean;
+}
+
+/** Seeds of 32 bytes, in base64. */
+export interface SigningKeys {
+  readonly present: string;
+  readonly next: string;
+}
+
+/**
+ * Gives the installation another signing key. In one transaction the platform's chain announces it, both keys sign the newest head of
+ * every tree and what sweeps and erasures have said, and servers start with the new key from then on. Those that run with the old one
+ * serve, and do not sign any more.
+ *
+ * @param url of the database, past a pooler
+ * @throws StartRefused where `present` is not the key that signs, `next` signs or has signed, or the log was rewritten
+ */
+export async function rotateSigningKey(url: string, { present, next }: SigningKeys): Promise<RotatedSigningKey> {
+  if (present === next) throw new StartRefused('the new key is the one that signs now');
+  return withClaimedLeadership(url, async (lead) => {
+    const done = await lead.run((run) => alreadyRotated(run, next));
+    if (done) return done;
+    const trees = await lead.transact((run) => signedTrees(run, present)).catch(refused);
+    await drainQueue(lead, trees);
+    return asService('cli', () => lead.transact((run) => rotate(run, trees, { present, next })));
+  });
+}
+
+function refused(error: unknown): never {
+  if (error instanceof OtherKey) throw new StartRefused(`${error.message}. The old key is needed to vouch for the new one`);
+  throw error instanceof LogRewritten ? new StartRefused(error.message) : error;
+}
+
+/** With the old key alone: the new one vouches for nothing that is not proven by it. */
+async function signedTrees(run: RunStatement, present: string): Promise<SignedState> {
+  const signer = await signerOf(run, present);
+  await assertSigns(run, signer);
+  return SignedState.asSigned(run, signer);
+}
+
+/** What has been waiting for long need not wait in the transaction that holds the platform's chain. */
+async function drainQueue(lead: Leads, trees: SignedState): Promise<void> {
+  const integrator = new LeafIntegrator(lead, trees);
+  for (let more = true; more; ) ({ more } = await integrator.round());
+}
+
+async function rotate(run: RunStatement, trees: SignedState, { present, next }: SigningKeys): Promise<RotatedSigningKey> {
+  const [before, after] = [await signerOf(run, present), await signerOf(run, next)];
+  const known = await verifierKeys(readStatementOf(run));
+  if (known.some(({ keyId }) => keyId === after.key.id)) {
+    throw new StartRefused('the new key was retired before: what it signs would not count');
+  }
+  const keyNote = vouchForNext(known.length, after.verifierKey, before.key);
+  await appendOutsideUnit(run, platformChain(), { type: 'admin.signing_key_rotated', metadata: { keyId: after.verifierKey, keyNote } });
+  for (const { size, root = '' } of await acceptedLosses(readStatementOf(run), before.instance, before.verifierKey)) {
+    const lost = waiveCheckpoint({ size, root }, [before.key, after.key]);
+    await appendOutsideUnit(run, platformChain(), { type: 'admin.recovered', metadata: { lost, lossAccepted: true } });
+  }
+  await new LeafIntegrator({ run: (work) => work(run), transact: (work) => work(run) }, trees).drain(run);
+  const { newest: { size } } = await makeCheckpoints(run, {
+    instance: before.instance, keys: [before.key, after.key], trees, organizations: null, forAll: true,
+  });
+  await replaceKey(run, { keyId: after.key.id, verifierKey: after.verifierKey, note: keyNote }, size);
+  await reSignRetentionRuns(run, before.instance, { present: before.key, next: after.key });
+  await reSignErasures(run, before.instance, { present: before.key, next: after.key });
+  await acceptSigningKey(run, next, after.instance);
+  return { keyId: after.key.id, verifierKey: after.verifierKey, size, already: false };
+}
+
+async function alreadyRotated(run: RunStatement, next: string): Promise<RotatedSigningKey | undefined> {
+  const [{ key, verifierKey }, live] = [await signerOf(run, next), await liveKey(run)];
+  if (live?.verifierKey !== verifierKey) return undefined;
+  return { keyId: key.id, verifierKey, size: live.fromSize, already: true };
+}

@@ -1,0 +1,40 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { Logger } from 'pino';
+import { ReadinessFacts, type ReadinessFact } from '../../../platform/audit/readiness-facts.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import { ReservedPool } from '../../../platform/database/reserved-pool.js';
+import { LOGGER } from '../../../platform/logging/token.js';
+import { otherKey, signerOf } from './signer.js';
+
+/**
+ * Tells whether this replica's key is the one that signs. Where it is not, as after a rotation until it is started again, calls are
+ * served all the same: another replica signs. That is believed only where this key has vouched for the one that took its place;
+ * otherwise the leader will hold the installation.
+ */
+@Injectable()
+export class SigningKeyFact implements ReadinessFact, OnModuleInit {
+  readonly name = 'signing key';
+  private told = false;
+
+  constructor(
+    private readonly reserve: ReservedPool,
+    private readonly facts: ReadinessFacts,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    this.facts.register(this);
+  }
+
+  async look(): Promise<{ signingKey: 'current' | 'retired' | 'replaced' }> {
+    const other = await otherKey(this.reserve.run, await signerOf(this.reserve.run, this.config.auditSigningKey));
+    if (!other) return { signingKey: 'current' };
+    if (!other.isVouchedFor) return { signingKey: 'replaced' };
+    if (!this.told) {
+      this.told = true;
+      this.logger.error({ signsNow: other.keyId, own: other.ownId }, 'AUDIT_SIGNING_KEY was rotated: start this replica with the new one');
+    }
+    return { signingKey: 'retired' };
+  }
+}

@@ -1,0 +1,117 @@
+import { PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/notes/checkpoint.js';
+import { line, type LineOf } from '../../../domain/audit/export/export-lines.js';
+import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
+import { mapKeyOf } from '../../../domain/audit/tree/organization-map.js';
+import { isJsonObject, readJson } from '../../../domain/json.js';
+import { consistencyProof, inclusionProof } from '../../../domain/audit/tree/tree-proofs.js';
+import { EMPTY_ROOT, hashText } from '../../../domain/audit/tree/rfc6962.js';
+import { mapSiblings, siblingsOfNone } from '../../../domain/audit/tree/stored-map-nodes.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { newestCheckpoint } from '../checkpoints/checkpoint.query.js';
+import { mapSourceOf } from '../checkpoints/map.query.js';
+import { leafPositionOf, platformLeavesOf, readerOf } from '../checkpoints/tree-reader.query.js';
+
+/** Where a leaf stands in a tree: the hashes beside its path, in base64, from the leaf upwards. */
+export interface TreePath {
+  readonly index: number;
+  readonly size: number;
+  readonly hashes: readonly string[];
+}
+
+/** How an entry leads to the platform's newest checkpoint. */
+export interface EntryProof {
+  readonly organization: TreePath;
+  readonly map: { readonly siblings: readonly (readonly [depth: number, hash: string])[]; readonly timestamp: string };
+  readonly platform: TreePath;
+  readonly checkpoints: { readonly organization: StoredCheckpoint; readonly platform: StoredCheckpoint };
+}
+
+/** That the tree of `to` leaves continues that of `from`: hashes in base64. */
+export async function consistencyOf(run: ReadStatement, tree: string, from: number, to: number): Promise<string[]> {
+  return (await consistencyProof(readerOf(run, tree, to), from, to)).map(hashText);
+}
+
+/** That a leaf stands in the tree as it was when it had `size` leaves: hashes in base64. */
+export async function inclusionOf(run: ReadStatement, tree: string, index: number, size: number): Promise<string[]> {
+  return (await inclusionProof(readerOf(run, tree, size), index, size)).map(hashText);
+}
+
+/**
+ * The proof of an entry under the newest checkpoints; undefined while it is under none yet.
+ *
+ * @throws RangeError where the stored trees do not lead there: somebody has changed them, or a checkpoint's size
+ * @param run statements of a transaction that stands still: the proof is of one moment
+ */
+export async function entryProof(
+  run: ReadStatement,
+  entry: Pick<StoredEntry, 'organizationId' | 'chain' | 'seq' | 'timestamp'>,
+): Promise<EntryProof | undefined> {
+  const { organizationId } = entry;
+  const [checkpoint, index] = [await newestCheckpoint(run, organizationId), await leafPositionOf(run, organizationId, entry)];
+  if (!checkpoint || index === undefined || index >= checkpoint.size) return undefined;
+  const above = await abovePlatform(run, organizationId);
+  if (!above) return undefined;
+  const hashes = await inclusionOf(run, organizationId, index, checkpoint.size);
+  const { siblings, timestamp, platform, newest } = above;
+  return {
+    organization: { index, size: checkpoint.size, hashes },
+    map: { siblings, timestamp },
+    platform,
+    checkpoints: { organization: checkpoint, platform: newest },
+  };
+}
+
+/**
+ * The line of an export that ties an organization's newest checkpoint to the platform's newest one, or shows that it has none yet;
+ * undefined while the platform has none, and where the map says otherwise.
+ *
+ * @param run as for `entryProof`
+ */
+export async function mapLine(run: ReadStatement, organizationId: string): Promise<LineOf<'map'> | undefined> {
+  const checkpoint = await newestCheckpoint(run, organizationId);
+  const above = await abovePlatform(run, organizationId, checkpoint ? mapSiblings : siblingsOfNone);
+  if (!above) return undefined;
+  const { size, root } = checkpoint ?? { size: 0, root: hashText(EMPTY_ROOT) };
+  const { siblings, timestamp, platform } = above;
+  return line('map', { organizationId, size, root, siblings, timestamp, platform });
+}
+
+interface AboveOrganization {
+  readonly siblings: readonly (readonly [depth: number, hash: string])[];
+  readonly timestamp: string;
+  readonly platform: TreePath;
+  readonly newest: StoredCheckpoint;
+}
+
+/** From an organization's leaf in the map up: the map is always that of the platform's newest leaf, and that one signed. */
+async function abovePlatform(
+  run: ReadStatement, organizationId: string, beside: typeof mapSiblings = mapSiblings,
+): Promise<AboveOrganization | undefined> {
+  const newest = await newestCheckpoint(run, PLATFORM_TREE);
+  if (!newest) return undefined;
+  const siblings = await beside(mapSourceOf(run), mapKeyOf(organizationId));
+  if (!siblings) return undefined;
+  const index = newest.size - 1;
+  const timestamp = timeOf(await platformLeafAt(run, index));
+  return {
+    siblings: siblings.map(([depth, hash]) => [depth, hashText(hash)] as const),
+    timestamp,
+    platform: { index, size: newest.size, hashes: await inclusionOf(run, PLATFORM_TREE, index, newest.size) },
+    newest,
+  };
+}
+
+/** @throws RangeError where somebody has put something else in its place */
+function timeOf(leaf: string): string {
+  const read = readJson(leaf);
+  if (!isJsonObject(read) || typeof read['timestamp'] !== 'string') throw new RangeError("the platform's newest leaf is none");
+  return read['timestamp'];
+}
+
+/** The text of one leaf of the platform's tree. */
+export async function platformLeafAt(run: ReadStatement, at: number): Promise<string> {
+  for await (const leaves of platformLeavesOf(run, at, at + 1)) {
+    for (const { data } of leaves) return data;
+  }
+  throw new RangeError(`the platform's tree has no leaf ${at}`);
+}

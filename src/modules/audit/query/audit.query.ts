@@ -1,0 +1,93 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
+import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
+import type { Scope } from '../../../platform/auth/access/scope.js';
+import { pipelined } from '../../../platform/database/transaction/pipelined.js';
+import { pageFrom, type Page, type PageRequest } from '../../../platform/http/fields/pagination.js';
+import { type AuditFilter, selectionOf } from './entry-selection.js';
+import { keyOf } from './index-scan.js';
+import { IN_ORDER } from './index-scans.query.js';
+import { ENTRY_COLUMNS, numbered, type EntryRow } from './entry-rows.js';
+import { pageOfEntries } from './entry-page.query.js';
+
+/** Beyond this many matches counting costs more than the number is worth. */
+const COUNTED = 10_000;
+
+export interface AuditPage extends Page<StoredEntry> {
+  readonly totalIsExact: boolean;
+}
+
+/** Reads the log. Nothing here writes: entries come only from a unit of work. */
+@Injectable()
+export class AuditQuery {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  /** @param onlyOf the reader, where a reader may see only entries that they made or that are about them */
+  async find(scope: Scope, id: string, onlyOf?: string): Promise<StoredEntry | undefined> {
+    const organizations = await this.organizations(scope);
+    const [row] = await this.dataSource.query<EntryRow[]>(
+      `select ${ENTRY_COLUMNS} from audit_entries e where e.organization_id = any ($1) and e.id = $2
+         and ($3::text is null or e.chain = $3) and ($4::text is null or exists (
+           select from audit_subjects s where s.organization_id = e.organization_id and s.user_id = $4 and s.entry_id = e.id))`,
+      [organizations, id, scope.agentId ?? null, onlyOf ?? null],
+    );
+    return row && numbered(row);
+  }
+
+  /**
+   * Newest first. An agent's entries come in the order of its chain, all others by id, which sorts by the time at which it
+   * was made. Each organization is read by an index of its own, so that a page of everything costs a page of the newest, not a
+   * sort of the log.
+   */
+  async list(scope: Scope, filter: AuditFilter, page: PageRequest, onlyOf?: string): Promise<AuditPage> {
+    const selection = selectionOf(filter, scope.agentId, onlyOf);
+    const organizations = selection === undefined ? [] : await this.organizations(scope, filter.organizationId, selection.chain);
+    if (selection === undefined || organizations.length === 0) return { rows: [], total: 0, totalIsExact: true };
+    const isEverywhere = scope.organizations === 'all' && filter.organizationId === undefined;
+    const wanted = { selection, organizations, isEverywhere };
+    const [rows, counted] = await this.inOrder((run) => pageOfEntries(run, wanted, page, COUNTED + 1));
+    const total = Math.min(counted, COUNTED);
+    const keyOfEntry = (entry: StoredEntry) => [keyOf(selection) === 'seq' ? String(entry.seq) : entry.id];
+    return { ...pageFrom(rows, total, page.limit, keyOfEntry), totalIsExact: counted <= COUNTED };
+  }
+
+  /** Page and total of one moment, sent in one go where no statement hangs on the answer of another. */
+  private async inOrder<Answer>(ask: (run: RunStatement) => Promise<Answer>): Promise<Answer> {
+    const runner = this.dataSource.createQueryRunner();
+    await runner.connect();
+    try {
+      const run: RunStatement = (sql, parameters) => runner.query(sql, [...parameters]) as ReturnType<RunStatement>;
+      const begun = runner.query(`start transaction isolation level repeatable read, read only; ${IN_ORDER}`);
+      const [, answer] = await pipelined([begun, ask(run)]);
+      await runner.query('commit');
+      return answer;
+    } catch (error) {
+      await runner.query('rollback').catch(() => undefined);
+      throw error;
+    } finally {
+      await runner.release();
+    }
+  }
+
+  /** The organizations of a scope by name: of "all", those that a chain has been in, or each by stepping through the heads' key. */
+  private async organizations({ organizations }: Scope, only?: string, chain?: string): Promise<string[]> {
+    if (organizations !== 'all') return organizations.filter((one) => only === undefined || one === only);
+    if (only !== undefined) return [only];
+    const [sql, parameters] = chain === undefined ? [EVERY_ORGANIZATION, []] : [ORGANIZATIONS_OF_CHAIN, [chain]];
+    const rows = await this.dataSource.query<{ id: string }[]>(sql, parameters);
+    return rows.map(({ id }) => id);
+  }
+}
+
+const ORGANIZATIONS_OF_CHAIN = 'select h.organization_id as id from audit_heads h where h.chain = $1';
+
+const EVERY_ORGANIZATION = `
+  with recursive found as (
+    (select h.organization_id from audit_heads h order by h.organization_id limit 1)
+    union all
+    select (select h.organization_id from audit_heads h where h.organization_id > found.organization_id
+            order by h.organization_id limit 1)
+    from found where found.organization_id is not null)
+  select found.organization_id as id from found where found.organization_id is not null`;

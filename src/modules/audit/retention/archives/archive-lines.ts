@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto';
+import { PLATFORM_TREE } from '../../../../domain/audit/notes/checkpoint.js';
+import { erasureLines } from '../../../../domain/audit/export/log-lines.js';
+import {
+  keyMembers, line, lineText, manifestText, skeletonLine, type ArchiveManifest, type ExportLine,
+} from '../../../../domain/audit/export/export-lines.js';
+import { signNote, type SigningKey } from '../../../../domain/audit/notes/note.js';
+import type { StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
+import type { HashReader } from '../../../../domain/audit/tree/hash-reader.js';
+import { inclusionProof } from '../../../../domain/audit/tree/tree-proofs.js';
+import { hashText } from '../../../../domain/audit/tree/rfc6962.js';
+import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
+import { erasureNotes } from '../../erasures/erasure-notes.query.js';
+import { asNamed, instanceName, newestCheckpoint, verifierKeys } from '../../checkpoints/checkpoint.query.js';
+import { consistencyOf, mapLine } from '../../proofs/proof.query.js';
+import { leavesOf, readerOf } from '../../checkpoints/tree-reader.query.js';
+import type { RetentionBatch } from '../plan/plan-batch.js';
+import type { ChainCutPoint } from '../retention-run.js';
+import { entriesAt } from '../plan/retention-plan.query.js';
+
+interface Leaf {
+  readonly index: number;
+  readonly chain: string;
+  readonly seq: number;
+}
+
+const AT_ONCE = 500;
+/** Nodes kept of the tree: neighbours in it have most of their paths in common. */
+const NODES_KEPT = 20_000;
+
+/** What goes, in the order of the tree, entry by entry. All of it is read in one transaction that stands still. */
+export class RetentionBatchReader {
+  private readonly last: ReadonlyMap<string, number>;
+  private readonly counts = new Map<string, { seq: number; hash: string; count: number }>();
+  private lowest: number | undefined;
+
+  constructor(
+    private readonly run: ReadStatement,
+    private readonly organizationId: string,
+    private readonly slice: RetentionBatch,
+  ) {
+    this.last = new Map(slice.cuts.map(({ chain, seq }) => [chain, seq]));
+  }
+
+  /** Every line of the skeleton but its manifest. */
+  async *skeleton(madeAt: string): AsyncGenerator<ExportLine> {
+    const { run, organizationId, slice: { below } } = this;
+    const newest = await newestCheckpoint(run, organizationId);
+    const platform = await newestCheckpoint(run, PLATFORM_TREE);
+    const map = await mapLine(run, organizationId);
+    if (!newest || !platform || !map) throw new Error('there is no checkpoint to prove the entries by');
+    const { size } = newest;
+    const keys = keyMembers((await verifierKeys(run)).map(asNamed));
+    yield line('export', { v: 1, what: 'archive', instance: await instanceName(run), organizations: [organizationId], ...keys, madeAt });
+    yield line('checkpoint', { note: platform.note });
+    yield line('checkpoint', { note: newest.note });
+    yield map;
+    yield line('section', { organizationId, size, chains: 0 });
+    if (below.size < size) {
+      const hashes = await consistencyOf(run, organizationId, below.size, size);
+      yield line('consistency', { organizationId, from: below.size, to: size, hashes });
+    }
+    const reader = keeping(readerOf(run, organizationId, size));
+    const notes = { erasureNotes: (id: string, entries: readonly string[]) => erasureNotes(run, id, entries) };
+    for await (const { index, entry } of this.entries()) {
+      yield* erasureLines(notes, entry);
+      yield skeletonLine(entry, index);
+      yield line('inclusion', { index, size, hashes: (await inclusionProof(reader, index, size)).map(hashText) });
+    }
+  }
+
+  /** The values, in the same order. */
+  async *disclosures(): AsyncGenerator<string> {
+    for await (const { entry: { id, hash, disclosures } } of this.entries()) {
+      yield textOf(line('disclosures', { id, hash, text: disclosures }));
+    }
+  }
+
+  /** Where each chain ends that is cut, and how many of its entries go; known once the skeleton was read to its end. */
+  get ends(): ReadonlyMap<string, Pick<ChainCutPoint, 'seq' | 'hash' | 'count'>> {
+    return this.counts;
+  }
+
+  /** The lowest leaf, of those that were looked at, whose entry stays. */
+  get next(): number {
+    return this.lowest ?? this.slice.to;
+  }
+
+  /** How many entries go. */
+  async count(): Promise<number> {
+    let count = 0;
+    for await (const _leaf of this.leaves()) count++;
+    return count;
+  }
+
+  private async *entries(): AsyncGenerator<{ index: number; entry: StoredEntry }> {
+    this.counts.clear();
+    this.lowest = undefined;
+    for await (const batch of inBatches(this.leaves())) {
+      const entries = await entriesAt(this.run, this.organizationId, batch);
+      for (const [n, entry] of entries.entries()) {
+        const { chain, seq, hash } = entry;
+        this.counts.set(chain, { seq, hash, count: (this.counts.get(chain)?.count ?? 0) + 1 });
+        yield { index: batch[n]!.index, entry };
+      }
+    }
+  }
+
+  private async *leaves(): AsyncGenerator<Leaf> {
+    const { run, organizationId, slice: { from, to, firsts } } = this;
+    for await (const leaves of leavesOf(run, organizationId, from, to)) {
+      for (const leaf of leaves) {
+        const { chain, seq, index } = leaf;
+        if (seq < (firsts.get(chain) ?? Infinity)) continue;
+        if (seq <= (this.last.get(chain) ?? 0)) yield leaf;
+        else this.lowest ??= index;
+      }
+    }
+  }
+}
+
+/** Lines as texts, without their line ends, and behind them the manifest that seals them. */
+export async function* sealed(lines: AsyncIterable<ExportLine>, key: SigningKey, instance: string, madeAt: string): AsyncGenerator<string> {
+  const digest = createHash('sha256');
+  const counts = { lines: 0, entries: 0, chains: 0, withheld: 0 };
+  for await (const one of lines) {
+    const text = textOf(one);
+    digest.update(`${text}\n`);
+    counts.lines++;
+    if (one.kind === 'entry') counts.entries++;
+    yield text;
+  }
+  const sha256 = digest.digest('hex');
+  const note = signNote(manifestText({ instance, entries: counts.entries, sha256, madeAt }), [key]);
+  yield textOf(line('manifest', { counts, sha256, note }));
+}
+
+/** What stands beside the two objects, for whoever looks at the folder alone. */
+export function manifestOf(
+  sweepId: string, cuts: readonly ChainCutPoint[], objects: Pick<ArchiveManifest, 'skeleton' | 'disclosures'>, note: string,
+): ArchiveManifest {
+  return { v: 1, sweepId, chains: cuts.map(({ chain, seq, hash, count }) => ({ chain, seq, hash, count })), ...objects, note };
+}
+
+export function textOf(one: ExportLine): string {
+  return lineText(one).slice(0, -1);
+}
+
+function keeping(reader: HashReader): HashReader {
+  const kept = new Map<string, Uint8Array>();
+  return {
+    async read(level, indexes) {
+      if (kept.size > NODES_KEPT) kept.clear();
+      const missing = indexes.filter((index) => !kept.has(`${level} ${index}`));
+      if (missing.length > 0) {
+        const found = await reader.read(level, missing);
+        for (const [n, index] of missing.entries()) kept.set(`${level} ${index}`, found[n]!);
+      }
+      return indexes.map((index) => kept.get(`${level} ${index}`)!);
+    },
+  };
+}
+
+async function* inBatches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < AT_ONCE) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

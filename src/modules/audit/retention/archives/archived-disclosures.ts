@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import { line, lineText, readLine, type LineKind, type LineOf } from '../../../../domain/audit/export/export-lines.js';
+import { ArchiveStore } from '../../../../platform/audit/archive-store.js';
+import { disclosuresName, skeletonName } from './archive-names.js';
+
+/** An entry as an archive holds it: what it says from the skeleton, its values from beside it. */
+export interface ArchivedEntry {
+  readonly id: string;
+  readonly hash: string;
+  readonly event: string;
+  readonly payload: string;
+  /** Its disclosures, as the log stores them. */
+  readonly text: string;
+}
+
+export interface RewrittenArchives {
+  /** Objects that were replaced. */
+  readonly objects: number;
+  /** Entries whose values changed. */
+  readonly entries: number;
+}
+
+/** The values of archived entries. Skeletons, whose digests sweeps have recorded, are never touched. */
+@Injectable()
+export class ArchivedDisclosures {
+  constructor(private readonly archive: ArchiveStore) {}
+
+  /** Of these sweeps, those whose values are there. Whoever has thrown an archive away has erased all that it held. */
+  async there(organizationId: string, sweeps: readonly string[]): Promise<string[]> {
+    const found: string[] = [];
+    for (const id of sweeps) if (await this.archive.exists(disclosuresName.of(organizationId, id))) found.push(id);
+    return found;
+  }
+
+  /** Every entry of these sweeps of an organization, archive by archive. */
+  async *of(organizationId: string, sweeps: readonly string[]): AsyncGenerator<ArchivedEntry> {
+    for (const id of sweeps) yield* this.entriesOf(organizationId, id);
+  }
+
+  /**
+   * Gives archived entries other disclosures: `change` answers the new ones, or the same. An object in which nothing changes is left
+   * alone, so that doing it again is cheap, and harmless after a crash half-way. One process at a time: two would undo each other.
+   *
+   * @param change is asked twice about an entry of an object that is replaced, and must then answer the same
+   * @param before an object is put in its place
+   */
+  async rewrite(
+    organizationId: string, sweeps: readonly string[], change: (entry: ArchivedEntry) => string, before: () => Promise<void>,
+  ): Promise<RewrittenArchives> {
+    let [objects, entries] = [0, 0];
+    for (const id of sweeps) {
+      let changed = 0;
+      for await (const entry of this.entriesOf(organizationId, id)) if (change(entry) !== entry.text) changed++;
+      if (changed === 0) continue;
+      await this.archive.replace(disclosuresName.of(organizationId, id), this.changedLines(organizationId, id, change, before));
+      objects++;
+      entries += changed;
+    }
+    return { objects, entries };
+  }
+
+  private async *entriesOf(organizationId: string, sweepId: string): AsyncGenerator<ArchivedEntry> {
+    const values = this.linesOf('disclosures', disclosuresName.of(organizationId, sweepId));
+    try {
+      for await (const { id, hash, event, payload } of this.linesOf('entry', skeletonName.of(organizationId, sweepId))) {
+        const { done, value } = await values.next();
+        if (done || value.id !== id || value.hash !== hash) throw new Error(`the archive of sweep ${sweepId} lacks the values of ${id}`);
+        yield { id, hash, event, payload, text: value.text };
+      }
+    } finally {
+      await values.return(undefined);
+    }
+  }
+
+  private async *linesOf<K extends LineKind>(kind: K, name: string): AsyncGenerator<LineOf<K>, undefined> {
+    for await (const stored of this.archive.read(name)) {
+      const read = readLine(stored);
+      if (typeof read === 'string') throw new Error(`${name}: ${read}`);
+      if (read.kind === kind) yield read as LineOf<LineKind> as LineOf<K>;
+      else if (kind === 'disclosures') throw new Error(`${name} has a line of kind ${read.kind}`);
+    }
+    return undefined;
+  }
+
+  private async *changedLines(
+    organizationId: string, sweepId: string, change: (entry: ArchivedEntry) => string, before: () => Promise<void>,
+  ): AsyncGenerator<string> {
+    for await (const entry of this.entriesOf(organizationId, sweepId)) {
+      const { id, hash } = entry;
+      yield lineText(line('disclosures', { id, hash, text: change(entry) })).slice(0, -1);
+    }
+    await before();
+  }
+}

@@ -1,0 +1,122 @@
+import { executionSpansOf } from '../../../../domain/audit/retention/execution-spans.js';
+import { planCutPoints, type CutPoint, type ErasureLink } from '../../../../domain/audit/retention/cut-point.js';
+import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
+import { leavesOf } from '../../checkpoints/tree-reader.query.js';
+import { nothingBelow } from '../retention-run.store.js';
+import {
+  erasuresWithin, eventsWithin, firstSurvivors, firstYoung, newestWithin, namedLater, type ErasureWithin, type Stretch,
+} from './retention-plan.query.js';
+import type { RetentionCheckpoint } from '../retention-run.js';
+
+/** What goes in one sweep: of each chain its first entries, up to a position. */
+export interface RetentionBatch {
+  readonly below: RetentionCheckpoint;
+  /** Leaves [from, to) of the tree hold all that goes. */
+  readonly from: number;
+  readonly to: number;
+  /** The first entry of each chain that is there. */
+  readonly firsts: ReadonlyMap<string, number>;
+  readonly cuts: readonly CutPoint[];
+  /** Whether there are leaves below the checkpoint that were not looked at. */
+  readonly more: boolean;
+}
+
+export interface RetentionBatchRequest {
+  readonly below: RetentionCheckpoint;
+  /**
+   * What was written later stays, too: nothing binds of a checkpoint's row which leaf of the platform's tree was made with it, and so how
+   * old it is; when an entry was written stands in its hash. ISO 8601.
+   */
+  readonly before: string;
+  /** About how many entries. */
+  readonly atOnce: number;
+  /** Chains that have been looked at in vain; told of here. */
+  readonly held: Set<string>;
+}
+
+/** An execution that others ran past is looked for so much farther; then its chain waits for the next pass. */
+const WIDEST = 16;
+
+/**
+ * Plans the next sweep of an organization: of what lies below the checkpoint about so many entries, the oldest first, as far as
+ * nothing is parted that belongs together. Memory is bounded by their number.
+ */
+export async function planBatch(
+  run: ReadStatement, organizationId: string, { below, before, atOnce, held }: RetentionBatchRequest,
+): Promise<RetentionBatch | undefined> {
+  const firsts = await firstSurvivors(run, organizationId);
+  const start = await nothingBelow(run, organizationId);
+  for (let limit = atOnce; ; limit *= 4) {
+    const seen = await look(run, organizationId, { from: start, to: below.size, limit, firsts, held });
+    const covered = [...seen.covered].map(([chain, last]): Stretch => ({ chain, first: firsts.get(chain)!, last }));
+    const young = covered.length === 0 ? new Map<string, number>() : await firstYoung(run, organizationId, covered, before);
+    const stretches = covered.map((one) => ({ ...one, last: Math.min(one.last, (young.get(one.chain) ?? Infinity) - 1) }))
+      .filter(({ first, last }) => first <= last);
+    const cuts = stretches.length === 0 ? [] : await cutsOf(run, organizationId, stretches, { from: seen.from, to: seen.to, firsts });
+    const more = seen.to < below.size;
+    if (cuts.length > 0) return { below, from: seen.from, to: seen.to, firsts, cuts, more };
+    if (!more) return undefined;
+    if (limit < atOnce * WIDEST) continue;
+    for (const { chain } of covered) held.add(chain);
+    limit = atOnce / 4;
+  }
+}
+
+interface Looking {
+  readonly from: number;
+  readonly to: number;
+  readonly limit: number;
+  readonly firsts: ReadonlyMap<string, number>;
+  readonly held: ReadonlySet<string>;
+}
+
+/** How far a number of entries that are still there reaches, in each chain and in the tree. */
+async function look(run: ReadStatement, organizationId: string, { from, to, limit, firsts, held }: Looking) {
+  const covered = new Map<string, number>();
+  let count = 0;
+  let first: number | undefined;
+  let end = from;
+  for await (const leaves of leavesOf(run, organizationId, from, to)) {
+    for (const { index, chain, seq } of leaves) {
+      if (count === limit) return { covered, from: first ?? end, to: end };
+      end = index + 1;
+      if (seq < (firsts.get(chain) ?? Infinity)) continue;
+      first ??= index;
+      if (held.has(chain)) continue;
+      covered.set(chain, seq);
+      count++;
+    }
+  }
+  return { covered, from: first ?? end, to: end };
+}
+
+async function cutsOf(
+  run: ReadStatement, organizationId: string, stretches: readonly Stretch[],
+  window: { readonly from: number; readonly to: number; readonly firsts: ReadonlyMap<string, number> },
+): Promise<CutPoint[]> {
+  const events = await eventsWithin(run, organizationId, stretches);
+  const executions = [...new Set(events.flatMap(({ executionId }) => executionId ?? []))];
+  const later = await namedLater(run, organizationId, executions, await newestWithin(run, organizationId, stretches));
+  const known = new Set(events.map(({ chain, seq }) => `${chain} ${seq}`));
+  // From the last to the first: cutting lower for one then shows at once what that parts.
+  const belongings = executionSpansOf([...events, ...later.filter(({ chain, seq }) => !known.has(`${chain} ${seq}`))])
+    .sort((a, b) => b.spans[0]!.first - a.spans[0]!.first);
+  const erasures = await erasuresWithin(run, organizationId, stretches);
+  const links = erasures.length === 0 ? [] : await linksOf(run, organizationId, erasures, window);
+  return planCutPoints(stretches.map(({ chain, first, last }) => ({ chain, first, covered: last })), belongings, links);
+}
+
+/** Where the entries stand that erasures list, as far as they are there: all of them came before the erasure. */
+async function linksOf(
+  run: ReadStatement, organizationId: string, erasures: readonly ErasureWithin[],
+  { from, to, firsts }: { readonly from: number; readonly to: number; readonly firsts: ReadonlyMap<string, number> },
+): Promise<ErasureLink[]> {
+  const listed = new Set(erasures.flatMap(({ hashes }) => hashes));
+  const places = new Map<string, { chain: string; seq: number }>();
+  for await (const leaves of leavesOf(run, organizationId, from, to)) {
+    for (const { chain, seq, hash } of leaves) {
+      if (listed.has(hash) && seq >= (firsts.get(chain) ?? Infinity)) places.set(hash, { chain, seq });
+    }
+  }
+  return erasures.map(({ chain, seq, hashes }) => ({ chain, seq, lists: hashes.flatMap((hash) => places.get(hash) ?? []) }));
+}

@@ -1,0 +1,296 @@
+import type { ArchiveManifest } from '../../../domain/audit/export/export-lines.js';
+import { checkArchive, type CheckedArchive } from '../../../domain/audit/retention/verify-archive.js';
+import { organizationChain } from '../../../domain/audit/entry/chain.js';
+import { publicHalf, signNote, type SigningKey, type VerifierKey } from '../../../domain/audit/notes/note.js';
+import { authorizationText, statementIn } from '../../../domain/audit/notes/authorization-note.js';
+import { noteIn } from '../../../domain/audit/integrity/row-decoding.js';
+import { newId } from '../../../domain/ids.js';
+import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import type { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { knownSigningKeys } from '../keys/signer.js';
+import { archiveFolder, disclosuresName, manifestName, skeletonName } from './archives/archive-names.js';
+import { manifestOf, sealed, RetentionBatchReader } from './archives/archive-lines.js';
+import { assertCheckpointAge } from './plan/checkpoint-age.js';
+import { assertErased } from './plan/erased-values.js';
+import { assertAuthorized } from './plan/authorized-cut-points.js';
+import { planBatch, type RetentionBatch } from './plan/plan-batch.js';
+import { anchoredSize, hasErasureBehind, headSeq, retentionEntriesWithin, retentionCheckpoint } from './plan/retention-plan.query.js';
+import type { RetentionSnapshot } from './retention-snapshot.query.js';
+import { cutPointsOf, retentionRunsIn, type RetentionRunStore } from './retention-run.store.js';
+import { RetentionRefused, type ChainCutPoint, type RetentionRun, type RecordedCutPoint } from './retention-run.js';
+
+/** Chains of which one entry tells. */
+const CHAINS_AN_ENTRY = 1_000;
+const DELETED_AT_ONCE = 5_000;
+/** So often an organization's sweep is begun anew because something was erased meanwhile; then it waits for the next one. */
+const BEGUN_ANEW = 5;
+const TAKEN_OVER = 'another process took the sweep over';
+
+export interface RetentionRunnerOptions {
+  readonly instance: string;
+  readonly key: SigningKey;
+  /** Names of all anchors: what one of them does not know yet stays. */
+  readonly anchors: readonly string[];
+  /** About how many entries go in one sweep. */
+  readonly atOnce: number;
+}
+
+/** What a sweep of an organization would take first, or took in all. */
+export interface OrganizationRetention {
+  readonly organizationId: string;
+  readonly entries: number;
+  readonly chains: number;
+  /** There is more to go than was looked at. */
+  readonly more: boolean;
+}
+
+/**
+ * Archives and deletes what is old, sweep by sweep, each through the states `writing`, `verified`, `recorded` and `done`. Until it
+ * is recorded a sweep has changed nothing and can be thrown away; from then on it is only finished. A process that dies leaves
+ * the row that tells the next one where it was. No row is believed for more than that: whoever owns the database writes rows, too. What
+ * goes is what this process has read, archived and signed, or what an entry says that the server's key has signed.
+ */
+export class RetentionRunner {
+  /** Checkpoints of now, and what sweeps have said, must be signed by this one; a rotation has the new key sign all of it. */
+  private readonly signer: { readonly instance: string; readonly key: VerifierKey };
+
+  constructor(
+    private readonly log: RetentionSnapshot,
+    private readonly work: UnitOfWork,
+    private readonly store: RetentionRunStore,
+    private readonly archive: ArchiveStore,
+    private readonly options: RetentionRunnerOptions,
+  ) {
+    this.signer = { instance: options.instance, key: publicHalf(options.key) };
+  }
+
+  /** What would go first. Nothing is written. */
+  look(organizationId: string, before: string): Promise<OrganizationRetention> {
+    return this.log.standing(async (run) => {
+      const slice = await this.plan(run, organizationId, before, new Set());
+      const entries = slice ? await this.count(run, organizationId, slice) : 0;
+      return { organizationId, entries, chains: slice?.cuts.length ?? 0, more: slice?.more ?? false };
+    });
+  }
+
+  /** Sweeps an organization until nothing is left to go; what another process had begun first. */
+  async sweep(organizationId: string, before: string, goesOn: () => boolean = () => true): Promise<OrganizationRetention> {
+    await this.archive.check();
+    const held = new Set<string>();
+    const chains = new Set<string>();
+    let entries = await this.resume(organizationId);
+    let isDone = false;
+    for (let overtaken = 0; !isDone && overtaken < BEGUN_ANEW && goesOn(); ) {
+      const slice = await this.log.standing((run) => this.plan(run, organizationId, before, held));
+      const sweep = slice && (await this.write(organizationId, before, slice));
+      isDone = !sweep;
+      if (!sweep) continue;
+      if (!(await this.record(sweep))) {
+        overtaken++;
+        continue;
+      }
+      entries += await this.delete(organizationId);
+      // A sweep also lists again where chains were cut before: of these nothing goes now.
+      for (const { chain } of slice.cuts) chains.add(chain);
+    }
+    if ((await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
+    return { organizationId, entries, chains: chains.size, more: !isDone };
+  }
+
+  private async plan(run: ReadStatement, organizationId: string, before: string, held: Set<string>): Promise<RetentionBatch | undefined> {
+    const found = await retentionCheckpoint(run, organizationId, await anchoredSize(run, this.options.anchors), before);
+    if (!found) return undefined;
+    await assertCheckpointAge(run, found, this.signer);
+    const { madeAt: _, ...below } = found;
+    return planBatch(run, organizationId, { below, before, atOnce: this.options.atOnce, held });
+  }
+
+  /** Finishes what was recorded, and throws away what was not: the log still has all of it. Answers how many entries went. */
+  private async resume(organizationId: string): Promise<number> {
+    const entries = await this.delete(organizationId);
+    if ((await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
+    const unfinished = await this.log.standing((run) => retentionRunsIn(run, ['writing', 'verified'], organizationId));
+    for (const sweep of unfinished) {
+      // The commit by which a process recorded it may come after the process was killed.
+      if (await this.work.run({ chains: [] }, (tx) => this.store.withdrawn(tx, sweep))) await this.discard(sweep);
+    }
+    return entries + (await this.delete(organizationId));
+  }
+
+  /** Writes the archive, reads it back and checks it as anybody would. */
+  private async write(organizationId: string, before: string, slice: RetentionBatch): Promise<RetentionRun> {
+    const begun = { organizationId, id: newId('swp'), before, checkpoint: slice.below };
+    await this.work.run({ chains: [] }, (tx) => this.store.begin(tx, begun));
+    try {
+      const { sweep, seams } = await this.log.standing((run) => this.archived(run, begun, slice));
+      const checked = await this.readBack(sweep);
+      this.mustContinue(slice, seams, checked);
+      await this.log.standing((run) => assertErased(run, organizationId, checked, this.signer));
+      if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, sweep)))) throw new RetentionRefused(TAKEN_OVER);
+      return sweep;
+    } catch (error) {
+      await this.discard(begun).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async archived(run: ReadStatement, begun: Omit<RetentionRun, 'state' | 'cuts' | 'skeleton' | 'disclosures'>, slice: RetentionBatch) {
+    const { organizationId, id } = begun;
+    const { instance, key } = this.options;
+    const seams = await cutPointsOf(run, organizationId);
+    const readAt = await headSeq(run, organizationId, organizationChain(organizationId).chain);
+    const madeAt = new Date().toISOString();
+    const reader = new RetentionBatchReader(run, organizationId, slice);
+    let manifest = '';
+    const lines = sealed(reader.skeleton(madeAt), key, instance, madeAt);
+    const skeleton = await this.archive.write(skeletonName.of(organizationId, id), keepingLast(lines, (line) => (manifest = line)));
+    const { ends, next } = reader;
+    const cuts = [...ends].map(([chain, { seq, hash, count }]): ChainCutPoint =>
+      ({ chain, seq, hash, count: count + (seams.get(chain)?.count ?? 0) }));
+    const values = await this.archive.write(disclosuresName.of(organizationId, id), reader.disclosures());
+    const objects = {
+      skeleton: { sha256: skeleton.digest, bytes: skeleton.bytes }, disclosures: { sha256: values.digest, bytes: values.bytes },
+    };
+    const { note } = JSON.parse(manifest) as { note: string };
+    await this.archive.write(manifestName.of(organizationId, id), just(JSON.stringify(manifestOf(id, cuts, objects, note))));
+    const carried = await this.carriedOn(run, organizationId, slice, seams);
+    const goneOn = [...ends.keys(), ...carried.map(({ chain }) => chain)].flatMap((chain) => seams.get(chain) ?? []);
+    await assertAuthorized(run, organizationId, goneOn, this.signer);
+    const sweep: RetentionRun = {
+      ...begun, state: 'verified', cuts: [...cuts, ...carried], checkpoint: { ...slice.below, next, readAt },
+      skeleton: skeleton.digest, disclosures: values.digest,
+    };
+    return { sweep, seams };
+  }
+
+  /** Cuts of earlier sweeps whose entries go now: somebody has to say from here on that those chains were cut. */
+  private async carriedOn(
+    run: ReadStatement, organizationId: string, { cuts, firsts }: RetentionBatch, seams: ReadonlyMap<string, RecordedCutPoint>,
+  ): Promise<ChainCutPoint[]> {
+    const cut = new Set(cuts.map(({ chain }) => chain));
+    const stretches = cuts.map(({ chain, seq }) => ({ chain, first: firsts.get(chain)!, last: seq }));
+    const gone = new Set(await retentionEntriesWithin(run, organizationId, stretches));
+    return [...seams.values()].filter(({ chain, sweepEntryId }) => gone.has(sweepEntryId) && !cut.has(chain))
+      .map(({ chain, seq, hash, count }) => ({ chain, seq, hash, count }));
+  }
+
+  /** @throws SweepRefused where the archive is not, to the byte, what was written, or that is not sound */
+  private async readBack(sweep: RetentionRun): Promise<CheckedArchive> {
+    const { organizationId, id, before, checkpoint } = sweep;
+    let manifest = '';
+    for await (const line of this.archive.read(manifestName.of(organizationId, id))) manifest = line;
+    const { chains } = JSON.parse(manifest) as ArchiveManifest;
+    const objects = {
+      skeleton: this.archive.read(skeletonName.of(organizationId, id)),
+      disclosures: this.archive.read(disclosuresName.of(organizationId, id)),
+    };
+    const claim = {
+      organizationId, instance: this.options.instance, skeleton: sweep.skeleton!, disclosures: sweep.disclosures!, chains, checkpoint,
+    };
+    const checked = await checkArchive(objects, claim, [this.signer.key]);
+    const [first] = checked.breaks;
+    if (first) throw new RetentionRefused(`${first.detail}: nothing was deleted. countersign audit verify tells more.`);
+    if (checked.newest >= before) throw new RetentionRefused('the archive holds an entry that is not older than the period');
+    if (!checked.isUntouched) throw new RetentionRefused('the archive does not hold the values that were written');
+    return checked;
+  }
+
+  /** The first that goes must go on from what went before: the first survivor is never trusted. */
+  private mustContinue({ firsts }: RetentionBatch, seams: ReadonlyMap<string, ChainCutPoint>, { chains }: CheckedArchive): void {
+    for (const [chain, { first }] of chains) {
+      const seam = seams.get(chain);
+      const { seq, hash } = seam ?? { seq: 0, hash: null };
+      const goesOn = first.seq === seq + 1 && first.prevHash === hash;
+      const arrives = first.event === 'agent.transferred' && first.seq > seq;
+      if (first.seq !== firsts.get(chain) || (!goesOn && !arrives)) {
+        throw new RetentionRefused(`entry ${first.seq} of chain ${chain} does not continue what was swept before it`);
+      }
+    }
+  }
+
+  /** Says in the log what goes, and signs what it says. From here on it only has to be deleted. */
+  private async record(sweep: RetentionRun): Promise<boolean> {
+    const { organizationId, id, before, cuts, checkpoint: { size, root, platformSize, platformRoot, readAt = 0 } } = sweep;
+    const chain = organizationChain(organizationId);
+    const isRecorded = await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
+      // Under the lock of the chain that erasures are written to: what was erased since the entries were read still has its
+      // values in the archive.
+      const run: ReadStatement = (sql, parameters) => tx.query(sql, [...parameters]);
+      if (await hasErasureBehind(run, organizationId, chain.chain, readAt)) return false;
+      // A replica that was not told of a rotation must not sign; one that is under way waits, and has the new key sign this, too.
+      const keys = await knownSigningKeys((sql, parameters) => tx.query(sql, parameters));
+      if (keys.join() !== this.signer.key.text) throw new RetentionRefused('AUDIT_SIGNING_KEY is not the key that signs now');
+      const told: ChainCutPoint[] = [];
+      const notes: Record<string, string> = {};
+      for (let at = 0; at < cuts.length; at += CHAINS_AN_ENTRY) {
+        const chains = cuts.slice(at, at + CHAINS_AN_ENTRY)
+          .map((cut) => ({ chain: cut.chain, seq: cut.seq, hash: cut.hash, count: cut.count }));
+        const metadata = {
+          sweepId: id, before, chains, archive: { skeleton: sweep.skeleton!, disclosures: sweep.disclosures! },
+          checkpoint: { size, root, platformSize, platformRoot },
+        };
+        const entry = tx.recordWhole(chain, { type: 'admin.audit_retention_sweep', metadata });
+        notes[entry.id] = signNote(authorizationText('sweep', this.options.instance, organizationId, statementIn(entry)), [this.options.key]);
+        told.push(...chains.map((cut) => ({ ...cut, sweepEntryId: entry.id })));
+      }
+      if (!(await this.store.recorded(tx, sweep, told, notes))) throw new RetentionRefused(TAKEN_OVER);
+      return true;
+    });
+    if (!isRecorded) await this.discard(sweep);
+    return isRecorded;
+  }
+
+  /** Deletes whatever recorded sweeps have archived. */
+  private async delete(organizationId: string): Promise<number> {
+    let entries = 0;
+    for (const sweep of await this.recordedOf(organizationId)) {
+      if (sweep.isReadable === false) throw new RetentionRefused(`the row of sweep ${sweep.id} cannot be read: nothing more is deleted`);
+      if (!(await this.archive.exists(skeletonName.of(organizationId, sweep.id)))) {
+        throw new RetentionRefused(`the archive of sweep ${sweep.id} is not there: its entries stay until it is`);
+      }
+      const cuts = sweep.cuts.map(({ sweepEntryId = '', ...cut }) =>
+        ({ ...cut, sweepEntryId, note: noteIn(sweep.notes ?? {}, sweepEntryId) }));
+      await this.log.standing((run) => assertAuthorized(run, organizationId, cuts, this.signer));
+      for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; entries += deleted) {
+        deleted = await this.work.run({ chains: [] }, (tx) => this.store.deleteEntries(tx, sweep, DELETED_AT_ONCE));
+      }
+    }
+    return entries;
+  }
+
+  /** Which entries people are the subjects of, where the entries are gone; and with that recorded sweeps are done. */
+  private async forgetSubjects(organizationId: string): Promise<void> {
+    for (let after: readonly [string, string] | undefined = ['', '']; after !== undefined; ) {
+      const from: readonly [string, string] = after;
+      after = await this.work.run({ chains: [] }, (tx) => this.store.deleteSubjects(tx, organizationId, from, DELETED_AT_ONCE));
+    }
+    await this.work.run({ chains: [] }, (tx) => this.store.done(tx, organizationId));
+  }
+
+  /** The objects first: a row without objects is thrown away again, objects without a row would stay. */
+  private async discard({ organizationId, id }: Pick<RetentionRun, 'organizationId' | 'id'>): Promise<void> {
+    await this.archive.discard(archiveFolder(organizationId, id));
+    await this.work.run({ chains: [] }, (tx) => this.store.forget(tx, { organizationId, id }));
+  }
+
+  private recordedOf(organizationId: string): Promise<RetentionRun[]> {
+    return this.log.standing((run) => retentionRunsIn(run, ['recorded'], organizationId));
+  }
+
+  private async count(run: ReadStatement, organizationId: string, slice: RetentionBatch): Promise<number> {
+    const reader = new RetentionBatchReader(run, organizationId, slice);
+    return reader.count();
+  }
+}
+
+async function* keepingLast(lines: AsyncIterable<string>, keep: (line: string) => void): AsyncGenerator<string> {
+  for await (const line of lines) {
+    keep(line);
+    yield line;
+  }
+}
+
+async function* just(line: string): AsyncGenerator<string> {
+  yield await Promise.resolve(line);
+}

@@ -1,0 +1,91 @@
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import type { Logger } from 'pino';
+import { ArchiveStore } from '../../../platform/audit/archive-store.js';
+import { ReadinessFacts, type ReadinessFact } from '../../../platform/audit/readiness-facts.js';
+import { asService } from '../../../platform/auth/access/call-context.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import { Leadership } from '../../../platform/database/leadership/leadership.js';
+import { UnderWay } from '../../../platform/database/transaction/plan.js';
+import { LOGGER } from '../../../platform/logging/token.js';
+import { retentionWarning } from './retention-period.js';
+import { RetentionRuns } from './run-retention.js';
+
+const LOOK_EVERY_MS = 2_000;
+const SWEEP_EVERY_MS = 3_600_000;
+/** While another process sweeps, or erases from archives. */
+const AGAIN_MS = 60_000;
+
+/** While this replica leads: sweeps what is older than the period, at once and then every hour. Readiness tells what hinders it. */
+@Injectable()
+export class RetentionService implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown, ReadinessFact {
+  readonly name = 'retention';
+  private sweepingNow: Promise<void> | undefined;
+  private next = 0;
+  private isStopping = false;
+  private trouble: string | undefined;
+
+  constructor(
+    private readonly sweeps: RetentionRuns,
+    private readonly archive: ArchiveStore,
+    private readonly leadership: Leadership,
+    private readonly facts: ReadinessFacts,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onModuleInit(): void {
+    this.facts.register(this);
+  }
+
+  onApplicationBootstrap(): void {
+    const warning = retentionWarning(this.config.auditRetentionDays);
+    if (warning !== undefined) this.logger.warn(warning);
+  }
+
+  /** Both are only warnings: the log is whole while nothing can be swept. */
+  async look(): Promise<Record<string, string>> {
+    const { auditRetentionDays: days } = this.config;
+    if (days === undefined) return {};
+    const warning = retentionWarning(days);
+    const archive = await this.archive.check().then(() => this.trouble, (error: Error) => `Nothing is swept: ${error.message}`);
+    return {
+      ...(warning === undefined ? {} : { retentionWarning: warning }),
+      ...(archive === undefined ? {} : { archiveWarning: archive }),
+    };
+  }
+
+  @Interval(LOOK_EVERY_MS)
+  tick(): void {
+    if (this.config.auditRetentionDays === undefined || this.isStopping || this.sweepingNow || !this.leadership.isLeader) return;
+    if (performance.now() < this.next) return;
+    this.sweepingNow = asService('sweeper', () => this.sweep()).finally(() => (this.sweepingNow = undefined));
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await this.sweepingNow;
+  }
+
+  private async sweep(): Promise<void> {
+    this.next = performance.now() + SWEEP_EVERY_MS;
+    try {
+      await this.archive.check();
+      const failures: string[] = [];
+      for await (const one of this.sweeps.all(() => this.isStopping || !this.leadership.isLeader)) {
+        if ('failed' in one) {
+          failures.push(`${one.organizationId}: ${one.failed.message}`);
+          this.logger.error({ err: one.failed, organizationId: one.organizationId }, 'an organization could not be swept');
+        } else if (one.entries > 0) this.logger.info(one, 'entries were archived and swept');
+      }
+      this.trouble = failures[0];
+    } catch (error) {
+      if (error instanceof UnderWay) {
+        this.next = performance.now() + AGAIN_MS;
+        return;
+      }
+      this.trouble = error instanceof Error ? error.message : String(error);
+      this.logger.warn({ err: error }, 'nothing was swept; it is tried again in an hour');
+    }
+  }
+}

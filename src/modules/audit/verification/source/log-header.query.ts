@@ -1,0 +1,155 @@
+import type { ChainRef } from '../../../../domain/audit/entry/chain.js';
+import type { EntryRange, LogHeader, SharedChain, CutPointRow, ShownTree } from '../../../../domain/audit/integrity/log-source.js';
+import { noteIn, decodeRetentionRun } from '../../../../domain/audit/integrity/row-decoding.js';
+import { streamed, type RunsSql } from '../../query/row-stream.query.js';
+import { instanceName, verifierKeys } from '../../checkpoints/checkpoint.query.js';
+import { treeHeads } from '../../checkpoints/tree-reader.query.js';
+
+/** About as many entries are given to one thread at a time. */
+const ENTRIES_PER_RANGE = 40_000;
+/** So that chains without many entries make no endless range. */
+const CHAINS_PER_RANGE = 20_000;
+
+/**
+ * What is known of the log before it is read.
+ *
+ * @param scope organizations that are shown; null for all
+ */
+export async function headerOf(run: RunsSql, scope: readonly string[] | null, agentId: string | undefined): Promise<LogHeader> {
+  const instance = await instanceName(run);
+  const keys = (await verifierKeys(run)).map(({ verifierKey: key, ...rest }) => ({ ...rest, key }));
+  const organizations = agentId === undefined ? await organizationsIn(run, scope) : await organizationsHolding(run, scope, agentId);
+  const wanted = new Set([...organizations, 'platform']);
+  const grown = (await treeHeads(run)).filter(({ tree }) => wanted.has(tree));
+  const isGrown = new Set(grown.map(({ tree }) => tree));
+  const gone = agentId === undefined ? await treesGone(run, (scope ?? organizations).filter((id) => !isGrown.has(id))) : [];
+  const trees = [...grown, ...gone];
+  const { seams, unreadable } = await seamsIn(run, organizations);
+  const { ranges, total } =
+    agentId === undefined ? await rangesOf(run, scope) : { ranges: [{ organizations, chains: [agentId] }], total: 0 };
+  const shared = scope === null ? await sharedChains(run, agentId) : [];
+  // What was asked for may be gone with all that would say so here; the map that was signed tells.
+  const known = scope === null || agentId !== undefined ? organizations : [...new Set(scope)].sort();
+  return { instance, keys, trees, seams, unreadable, organizations: known, ranges, shared, total };
+}
+
+async function organizationsIn(run: RunsSql, scope: readonly string[] | null): Promise<string[]> {
+  const rows = (await run(
+    `select distinct id from (${[IN_HEADS, IN_ENTRIES, IN_LEAVES, IN_QUEUE, IN_CHECKPOINTS].join(' union all ')}
+       union all select t.organization_id from audit_trees t) found
+     where id <> 'platform' and ($1::text[] is null or id = any ($1))`,
+    [scope],
+  )) as { id: string }[];
+  return rows.map(({ id }) => id).sort();
+}
+
+/**
+ * Trees that are gone with all that grew in them, or were never there: their checkpoints say that they were. A sound log has none.
+ *
+ * @param missing organizations of which no tree is there
+ */
+async function treesGone(run: RunsSql, missing: readonly string[]): Promise<ShownTree[]> {
+  if (missing.length === 0) return [];
+  const rows = (await run(
+    `select distinct on (c.organization_id) c.organization_id as tree, c.size, c.root from audit_checkpoints c
+     where c.organization_id = any ($1) order by c.organization_id, c.size desc`,
+    [missing],
+  )) as { tree: string; size: string; root: string }[];
+  return rows.map(({ size, ...rest }) => ({ ...rest, size: Number(size) }));
+}
+
+/** Steps from one organization to the next through the keys of a table, so that a long log costs no more than a short one. */
+const IN_HEADS = `(
+  with recursive found as (
+    (select x.organization_id as id from audit_heads x order by x.organization_id limit 1)
+    union all
+    select (select x.organization_id from audit_heads x where x.organization_id > found.id order by x.organization_id limit 1)
+    from found where found.id is not null)
+  select id from found where id is not null)`;
+const IN_ENTRIES = IN_HEADS.replaceAll('audit_heads', 'audit_entries');
+const IN_LEAVES = IN_HEADS.replaceAll('audit_heads', 'audit_tree_leaves');
+const IN_QUEUE = IN_HEADS.replaceAll('audit_heads', 'audit_tree_queue');
+const IN_CHECKPOINTS = IN_HEADS.replaceAll('audit_heads', 'audit_checkpoints');
+
+/**
+ * Those in which anything says that the agent was there: its head, an entry, a leaf.
+ *
+ * @param scope organizations that are shown; null for all
+ */
+export async function organizationsHolding(run: RunsSql, scope: readonly string[] | null, agentId: string): Promise<string[]> {
+  const rows = (await run(
+    `select o.id from unnest($1::text[]) as o(id) where
+       exists (select from audit_heads h where h.organization_id = o.id and h.chain = $2)
+       or exists (select from audit_entries e where e.organization_id = o.id and e.chain = $2)
+       or exists (select from audit_tree_leaves l where l.organization_id = o.id and $2 = any (l.chains))
+       or exists (select from audit_trees t where t.organization_id = o.id and $2 = any (t.tail_chains))
+       or exists (select from audit_tree_queue q where q.organization_id = o.id and $2 = any (q.chains))
+     order by o.id collate "C"`,
+    [await organizationsIn(run, scope), agentId],
+  )) as { id: string }[];
+  return rows.map(({ id }) => id);
+}
+
+/** Heads are the smallest of what the log has; the database groups them, on disk where they are many. */
+async function sharedChains(run: RunsSql, agentId: string | undefined): Promise<SharedChain[]> {
+  return (await run(
+    `select h.chain, to_json(array_agg(h.organization_id order by h.organization_id)) as organizations from audit_heads h
+     where h.seq > 0 and h.chain like 'agt\\_%' and ($1::text is null or h.chain = $1)
+     group by h.chain having count(*) > 1 order by h.chain`,
+    [agentId ?? null],
+  )) as SharedChain[];
+}
+
+interface SweepRow extends Readonly<Record<'cuts' | 'checkpoint' | 'notes', unknown>> {
+  readonly organizationId: string;
+  readonly entryId: string | null;
+  readonly isDone: boolean;
+}
+
+/** Of each chain the newest cut: a later sweep lists again what still binds. */
+async function seamsIn(run: RunsSql, organizations: readonly string[]): Promise<{ seams: CutPointRow[]; unreadable: string[] }> {
+  const sweeps = (await run(
+    `select s.organization_id as "organizationId", s.entry_id as "entryId", s.state = 'done' as "isDone", s.cuts, s.checkpoint, s.notes
+     from audit_sweeps s where s.organization_id = any ($1) and s.state in ('recorded', 'done') order by s.made_at, s.id`,
+    [organizations],
+  )) as SweepRow[];
+  const newest = new Map<string, CutPointRow>();
+  const unreadable: string[] = [];
+  for (const { organizationId, entryId, isDone, ...row } of sweeps) {
+    const { cuts, notes, isReadable, checkpoint: { size, root, platformSize, platformRoot } } = decodeRetentionRun(row);
+    const checkpoint = { size, root, platformSize, platformRoot };
+    if (!isReadable) unreadable.push(organizationId);
+    for (const { chain, seq, hash, count, sweepEntryId = entryId ?? '' } of cuts) {
+      const note = noteIn(notes, sweepEntryId);
+      const seam = { organizationId, chain, seq, hash, count, sweepEntryId, note, checkpoint, isDone };
+      if ((newest.get(`${organizationId} ${chain}`)?.seq ?? 0) <= seq) newest.set(`${organizationId} ${chain}`, seam);
+    }
+  }
+  return { seams: [...newest.values()], unreadable };
+}
+
+/** Cuts the log between chains into parts of about the same size. The first has no beginning and the last no end. */
+async function rangesOf(run: RunsSql, scope: readonly string[] | null): Promise<{ ranges: EntryRange[]; total: number }> {
+  const ranges: EntryRange[] = [];
+  let from: ChainRef | undefined;
+  let [total, entries, chains] = [0, 0, 0];
+  const heads = streamed<{ organizationId: string; chain: string; seq: string }>(
+    run,
+    `select h.organization_id as "organizationId", h.chain, h.seq from audit_heads h
+     where $1::text[] is null or h.organization_id = any ($1) order by h.organization_id, h.chain`,
+    [scope],
+  );
+  for await (const rows of heads) {
+    for (const { organizationId, chain, seq } of rows) {
+      const to = { organizationId, chain };
+      if (entries > 0 && (entries + Number(seq) > ENTRIES_PER_RANGE || chains >= CHAINS_PER_RANGE)) {
+        ranges.push({ ...(from ? { from } : {}), to });
+        [from, entries, chains] = [to, 0, 0];
+      }
+      entries += Number(seq);
+      total += Number(seq);
+      chains++;
+    }
+  }
+  return { ranges: [...ranges, from ? { from } : {}], total };
+}

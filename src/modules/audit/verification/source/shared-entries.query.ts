@@ -1,0 +1,33 @@
+import { PEOPLE_EVENTS, SHARED_EVENTS } from '../../../../domain/audit/replay/state/shared-facts.js';
+import type { StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
+import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
+import { MEASURED_COLUMNS } from '../../query/entry-rows.js';
+import { streamedEntries } from '../../query/streamed-entries.query.js';
+
+/**
+ * Entries that tell what many agents share: those of organizations' own chains, with the first of each, which shows that nothing is cut
+ * off; and, from organizations that are not asked for, all about agents that were transferred, since an agent brings along what it was,
+ * and about people of the same tenant, since its owners act in all of it.
+ */
+const SHARED = `
+  select ${MEASURED_COLUMNS} from audit_entries e
+  where ($1::text[] is null or e.organization_id = any ($1) or e.organization_id = 'org_platform')
+    and e.chain = case e.organization_id when 'org_platform' then 'sys_platform' else 'sys_' || e.organization_id end
+    and (e.seq = 1 or e.event = any ($2))
+  union all
+  select ${MEASURED_COLUMNS} from unnest($3::text[]) as beside(id)
+  join audit_entries e on e.organization_id = beside.id and e.chain = 'sys_' || beside.id and (e.seq = 1 or e.event = any ($4))
+  union all
+  select ${MEASURED_COLUMNS} from audit_entries e
+  where e.event like 'agent.%' and e.chain in (
+    select t.chain from audit_entries t where t.event = 'agent.transferred' and ($1::text[] is null or t.organization_id = any ($1)))
+  order by chain, seq`;
+
+/** @param house organizations of the same tenants */
+export function sharedEntries(
+  run: ReadStatement, organizations: readonly string[] | 'all', house: readonly string[],
+): AsyncIterable<readonly StoredEntry[]> {
+  const asked = organizations === 'all' ? null : organizations;
+  const beside = asked ? house.filter((id) => !asked.includes(id)) : [];
+  return streamedEntries(run, SHARED, [asked, SHARED_EVENTS, beside, PEOPLE_EVENTS]);
+}

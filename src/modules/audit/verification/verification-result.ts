@@ -1,0 +1,108 @@
+import type { Finding } from '../../../domain/audit/integrity/findings.js';
+import type { LogSource, ShownAnchor } from '../../../domain/audit/integrity/log-source.js';
+import { verifyLog, verifyNewer, type LogFound, type NewerFound, type VerifyOptions, type WhyWhole } from '../../../domain/audit/integrity/verify-log.js';
+import type { ReadUpTo } from '../../../domain/audit/integrity/superseded/verify-parts.js';
+import type { JsonObject } from '../../../domain/json.js';
+import type { AnchorNotCompared } from '../anchors/ask-anchors.js';
+
+/** `valid_unanchored`: nothing is wrong, and the newest entries are under no checkpoint yet. */
+export type Verdict = 'valid' | 'valid_unanchored' | 'tampered';
+
+/** What a verification was held against: the newest checkpoint of the platform's tree, and what the anchors have of it. */
+export interface VerifiedCheckpoint {
+  readonly origin: string;
+  readonly size: number;
+  readonly root: string;
+  readonly madeAt: string;
+  readonly note: string;
+  readonly anchors: readonly { readonly name: string; readonly size: number }[];
+}
+
+export interface Verification {
+  readonly valid: boolean;
+  readonly verdict: Verdict;
+  readonly chains: number;
+  readonly entries: number;
+  /** Entries that no checkpoint covers yet. */
+  readonly uncovered: number;
+  readonly checkpoint: VerifiedCheckpoint | null;
+  /** Anchors that say nothing of this log, and why. */
+  readonly anchorsNotCompared: readonly AnchorNotCompared[];
+  /** At most `MAX_BREAKS`. */
+  readonly breaks: readonly Finding[];
+  readonly breaksFound: number;
+  readonly durationMs: number;
+  /** What judges beside it have to say. */
+  readonly members: JsonObject;
+  /** Newest checkpoints of the trees that were read, for whoever remembers them. */
+  readonly notes: readonly string[];
+  /** For whoever remembers it: up to where everything was read. Holds keys that the database's owner must not see. */
+  readonly readUpTo?: readonly ReadUpTo[];
+}
+
+/** What a verification that was to read only what is newer adds to its answer. */
+export interface NewerMember {
+  readonly newer: {
+    /** Whether all was read after all, and why; a verification is then as any other. */
+    readonly everything: boolean;
+    readonly because?: WhyWhole;
+    /** Of which organizations only entries were read that are newer than their trees' checkpoints of these sizes. */
+    readonly since: { organizationId: string; size: number }[];
+    /** Leaves of these trees up to there: their entries, as far as retention has left them, were not read again. */
+    readonly older: number;
+  };
+}
+
+/** What is compared with anchors, and which were not to be had. */
+export interface VerificationOptions extends VerifyOptions {
+  readonly anchorsNotCompared?: readonly AnchorNotCompared[];
+}
+
+/** Verifies what is newer than what somebody remembers, or says why all has to be read. */
+export async function newerVerification(
+  source: LogSource, begun: number, since: readonly ReadUpTo[], options: VerificationOptions,
+): Promise<Verification | WhyWhole> {
+  const found = await verifyNewer(source, since, options);
+  if (typeof found === 'string') return found;
+  return { ...outcomeOf(found, options, begun), members: { ...toldOf(found) } };
+}
+
+function toldOf({ parts }: NewerFound): NewerMember {
+  const since = parts.map(({ organizationId, size }) => ({ organizationId, size }));
+  return { newer: { everything: false, since, older: since.reduce((sum, { size }) => sum + size, 0) } };
+}
+
+/** What a whole verification says to somebody who asked for less. */
+export function wholeInstead(because: WhyWhole): NewerMember {
+  return { newer: { everything: true, because, since: [], older: 0 } };
+}
+
+/** Runs a verification to its end. The server and the command line share it; they differ in where the rows come from. */
+export async function verification(source: LogSource, begun: number, options: VerificationOptions): Promise<Verification> {
+  return outcomeOf(await verifyLog(source, options), options, begun);
+}
+
+/** @param begun of `performance.now()` */
+export function outcomeOf(
+  found: LogFound, { anchors = [], anchorsNotCompared = [] }: Pick<VerificationOptions, 'anchors' | 'anchorsNotCompared'>, begun: number,
+): Verification {
+  const { chains, entries, uncovered, breaks, breaksFound, members, notes, readUpTo } = found;
+  const durationMs = Math.round(performance.now() - begun);
+  const checkpoint = checkpointOf(found, anchors);
+  return {
+    ...verdictOf(found), chains, entries, uncovered, checkpoint, anchorsNotCompared, breaks, breaksFound, durationMs, members, notes,
+    ...(readUpTo ? { readUpTo } : {}),
+  };
+}
+
+function verdictOf({ breaksFound, uncovered, checkpoint }: LogFound): Pick<Verification, 'valid' | 'verdict'> {
+  if (breaksFound > 0) return { valid: false, verdict: 'tampered' };
+  return { valid: true, verdict: uncovered === 0 && checkpoint ? 'valid' : 'valid_unanchored' };
+}
+
+function checkpointOf({ checkpoint, instance }: LogFound, anchors: readonly ShownAnchor[]): VerifiedCheckpoint | null {
+  if (!checkpoint) return null;
+  const { organizationId, size, root, madeAt, note } = checkpoint;
+  const known = anchors.map((one) => ({ name: one.name, size: one.size }));
+  return { origin: `${instance}/${organizationId}`, size, root, madeAt, note, anchors: known };
+}

@@ -1,0 +1,304 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { decide, type GrantFacts } from '../../../domain/gate/decide.js';
+import { addAmounts, measureOf, type UsedUp } from '../../../domain/gate/limits.js';
+import { AnchorFreshness } from '../../../platform/audit/anchor-freshness.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import type { ItemOutcome } from '../../../platform/database/batching/batcher.js';
+import { entryColumns, subjectColumns } from '../../../platform/database/transaction/chain-writer.js';
+import { assertSameBody } from '../../../platform/database/transaction/idempotency.js';
+import type { NamedStatement } from '../../../platform/database/statements/named-statement.js';
+import { clockAgrees, clockSkewProblem } from '../../../platform/database/transaction/clock-skew.js';
+import { Statements } from '../../../platform/database/statements/statements.js';
+import { textArray } from '../../../platform/database/statements/text-array.js';
+import { isConnectionError, isPassing } from '../../../platform/http/reply/failure.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import { whyTokenDied } from '../../agents/tokens/token-life.js';
+import { type Facts, FactsQuery } from '../../authority/facts.query.js';
+import { RecentFacts } from '../../authority/recent-facts.js';
+import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
+import { type AdmissionPlan, planAdmission } from './admission-plan.js';
+import { RunExecutionService } from '../execution/run-execution.service.js';
+import { UnknownCommits } from './unknown-commits.query.js';
+
+type Outcome = ItemOutcome<AdmissionAnswer>;
+interface Planned {
+  index: number;
+  item: AdmissionItem;
+  facts: Facts;
+  plan: AdmissionPlan;
+}
+
+/** Without verdicts nothing was looked at: the newest stamp is not of the present. */
+interface Answered {
+  now: Date;
+  verdicts: string[] | null;
+}
+
+const COMMIT: NamedStatement = {
+  name: 'gate-commit-4',
+  text: `select clock_timestamp() as now, case when ${clockAgrees('$27', 'clock_timestamp()')} then
+    gate_commit_v3($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+      $22, $23, $24, $25, $26) end as verdicts`,
+};
+
+/** How long an item waits when its agent's head, or the organization's barrier, is held. */
+const BUSY_PAUSE_MS = 5;
+const AGAIN: Outcome = { kind: 'again', afterMs: 0 };
+const LATER: Outcome = { kind: 'again', afterMs: BUSY_PAUSE_MS };
+const TOO_LATE: Outcome = {
+  kind: 'error',
+  error: new Problem('UNAVAILABLE', 'The call could not be decided in time; nothing was done.', { headers: { 'Retry-After': '1' } }),
+};
+
+/**
+ * A batch of calls through the gate: read the facts in one statement without locks (or take those of a moment ago), decide
+ * each in TypeScript outside of any transaction, then one call that locks, compares what the decisions rested on, and writes
+ * what still holds.
+ */
+@Injectable()
+export class AdmissionBatch {
+  private readonly recent = new RecentFacts();
+
+  constructor(
+    private readonly statements: Statements,
+    private readonly facts: FactsQuery,
+    private readonly running: RunExecutionService,
+    private readonly unknownCommits: UnknownCommits,
+    private readonly freshness: AnchorFreshness,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+  ) {}
+
+  async process(items: AdmissionItem[]): Promise<Outcome[]> {
+    const outcomes: Outcome[] = new Array<Outcome>(items.length);
+    const planned: Planned[] = [];
+    const before = new Before();
+    const unread: number[] = [];
+    items.forEach((item, index) => {
+      const facts = this.recent.find(item);
+      const plan = facts && this.judge(item, facts, before);
+      // The commit compares what it rests on, so facts from a moment ago will do; any other answer is given from fresh ones.
+      if (plan && !('kind' in plan) && isCommitted(plan)) planned.push({ index, item, facts, plan });
+      else unread.push(index);
+    });
+    if (unread.length > 0) {
+      const wanted = unread.map((index) => items[index]!);
+      const read = await this.facts.read(wanted.map((item) => ({ ...item, ...(item.claim ? { key: item.claim } : {}) })));
+      wanted.forEach((item, n) => {
+        const index = unread[n]!;
+        const facts = read[n]!;
+        this.recent.keep(item, facts);
+        const judged = this.judge(item, facts, before);
+        if ('kind' in judged) outcomes[index] = judged;
+        else if (isCommitted(judged)) planned.push({ index, item, facts, plan: judged });
+        else outcomes[index] = { kind: 'answer', answer: judged.answer };
+      });
+    }
+    if (planned.length > 0) await this.commit(planned, outcomes);
+    return outcomes;
+  }
+
+  /** Who calls, whether it was answered before, and the decision; nothing of it is written yet. */
+  private judge(item: AdmissionItem, facts: Facts, before: Before): AdmissionPlan | Outcome {
+    if (Date.now() >= item.deadline.getTime()) return TOO_LATE;
+    const unauthenticated = whyNotAuthenticated(item, facts);
+    if (unauthenticated !== undefined) return { kind: 'error', error: new Problem('UNAUTHENTICATED', unauthenticated) };
+    if (!facts.agent) return { kind: 'error', error: new Problem('NOT_FOUND', 'There is no such agent.') };
+    if (facts.kept && item.claim) {
+      // Authority is asked again before a replay: an agent out of service learns nothing more.
+      const inactive = item.principal.kind === 'agent' && facts.agent.status !== 'active';
+      if (inactive) return { kind: 'error', error: new Problem('AGENT_INACTIVE', `The agent is ${facts.agent.status}.`) };
+      try {
+        assertSameBody(item.claim.fingerprint, facts.kept.fingerprint);
+      } catch (error) {
+        return { kind: 'error', error };
+      }
+      return { kind: 'answer', answer: { kind: 'replay', executionId: facts.kept.executionId! } };
+    }
+    const decision = decide({ ...questionOf(item, facts, before), unanchored: this.freshness.isStale });
+    const plan = planAdmission(item, facts, decision, this.running.choose(facts.definition));
+    if (plan.opens === 1) {
+      const open = facts.openRequests + before.opened(item.agentId);
+      if (open >= this.config.hitlMaxPendingPerAgent) return { kind: 'error', error: tooManyPending() };
+    }
+    before.leave(item.agentId, facts.grant?.id, plan);
+    return plan;
+  }
+
+  private async commit(planned: Planned[], outcomes: Outcome[]): Promise<void> {
+    let answered: Answered;
+    try {
+      const [row] = await this.statements.run<Answered>(COMMIT, this.parametersOf(planned));
+      answered = row!;
+    } catch (error) {
+      await this.afterFailure(planned, outcomes, error);
+      return;
+    }
+    const { now, verdicts } = answered;
+    if (verdicts === null) {
+      // Stamped long ago by a clock that is right, it waited on its way.
+      const error = clockSkewProblem(now);
+      for (const { index } of planned) outcomes[index] = error ? { kind: 'error', error } : TOO_LATE;
+      return;
+    }
+    planned.forEach(({ index, item, plan }, n) => {
+      outcomes[index] = outcomeOf(verdicts[n]!, plan);
+      if (verdicts[n] !== 'ok') this.recent.forget(item);
+    });
+  }
+
+  /**
+   * A commit whose acknowledgement was lost is looked up, never sent again. A batch that fails on its data is halved, so
+   * that one bad item fails alone; a lock that could not be had fails nobody for good.
+   */
+  private async afterFailure(planned: Planned[], outcomes: Outcome[], error: unknown): Promise<void> {
+    if (isConnectionError(error)) {
+      const settled = await this.unknownCommits.settle(planned.map(({ item, plan }) => ({ item, plan })), error);
+      planned.forEach(({ index, plan }, n) => {
+        outcomes[index] = settled[n] === true ? { kind: 'answer', answer: plan.answer } : { kind: 'error', error };
+      });
+      return;
+    }
+    if (isPassing(error)) {
+      for (const { index } of planned) outcomes[index] = LATER;
+      return;
+    }
+    if (planned.length === 1) {
+      outcomes[planned[0]!.index] = { kind: 'error', error };
+      return;
+    }
+    const half = planned.length >> 1;
+    await this.commit(planned.slice(0, half), outcomes);
+    await this.commit(planned.slice(half), outcomes);
+  }
+
+  private parametersOf(planned: Planned[]): unknown[] {
+    const keys: unknown[] = [];
+    const executions: unknown[] = [];
+    const requests: unknown[] = [];
+    const effects: unknown[] = [];
+    const usage: unknown[] = [];
+    const uses: unknown[] = [];
+    const entries = planned.flatMap(({ plan }) => plan.entries);
+    const entryItems: number[] = [];
+    const subjectItems: number[] = [];
+    planned.forEach(({ item: { claim, organizationId: home }, facts, plan }, i) => {
+      const item = i + 1;
+      if (facts.usage) {
+        const counted = { item, organizationId: home, grantId: facts.grant!.id };
+        usage.push({ ...counted, revision: facts.usage.revision });
+        const waiting = plan.opens === 1;
+        for (const use of plan.uses) uses.push({ ...counted, executionId: plan.executionId, waiting, ...use });
+      }
+      if (claim && plan.executionId !== undefined) keys.push({ item, ...claim, executionId: plan.executionId });
+      if (plan.execution) executions.push({ item, ...plan.execution });
+      if (plan.request) requests.push({ item, ...plan.request });
+      for (const { organizationId, kind, payload } of plan.effects) effects.push({ item, organization_id: organizationId, kind, payload });
+      for (const written of plan.entries) {
+        entryItems.push(item);
+        for (let named = written.subjects.length; named > 0; named--) subjectItems.push(item);
+      }
+    });
+    return [
+      textArray(planned.map(({ item }) => item.organizationId)), textArray(planned.map(({ item }) => item.agentId)),
+      JSON.stringify(planned.map((one, i) => this.conditionsOf(one, i + 1))), JSON.stringify(keys), JSON.stringify(executions),
+      JSON.stringify(requests), JSON.stringify(effects), JSON.stringify(usage), JSON.stringify(uses), entryItems, ...entryColumns(entries),
+      subjectItems, ...subjectColumns(entries), entries.at(-1)!.timestamp,
+    ];
+  }
+
+  /** What must still be true under the locks for this item to count. */
+  private conditionsOf({ item, facts, plan }: Planned, n: number): unknown {
+    const expiries = [
+      ...(item.principal.kind === 'agent' ? [item.principal.expiresAt * 1000] : []),
+      ...(facts.grant?.expiresAt ? [facts.grant.expiresAt.getTime()] : []),
+    ];
+    // A grant that has run out stays so: only what is still ahead limits the decision.
+    const ahead = expiries.filter((expiry) => expiry > facts.now.getTime());
+    return {
+      n,
+      revision: facts.revision,
+      organizationRevision: facts.organizationRevision,
+      // By the database's clock, whatever ours says: the time that is left counts.
+      deadline: new Date(facts.now.getTime() + item.deadline.getTime() - Date.now()),
+      opens: plan.opens,
+      cap: this.config.hitlMaxPendingPerAgent,
+      ...(item.principal.kind === 'root' ? { rootKeyHash: item.principal.keyHash } : {}),
+      ...(ahead.length > 0 ? { validUntil: new Date(Math.min(...ahead)) } : {}),
+    };
+  }
+}
+
+/** What the items of a batch leave to those behind them. They are decided in order, and go stale with one that does not count. */
+class Before {
+  private readonly requests = new Map<string, number>();
+  private readonly uses = new Map<string, string>();
+
+  opened(agentId: string): number {
+    return this.requests.get(agentId) ?? 0;
+  }
+
+  usedWith(grant: GrantFacts, used: UsedUp): UsedUp {
+    return grant.limits.map((limit, i) => addAmounts(used[i]!, this.uses.get(`${grant.id} ${measureOf(limit)}`) ?? '0'));
+  }
+
+  leave(agentId: string, grantId: string | undefined, { opens, uses }: AdmissionPlan): void {
+    if (opens === 1) this.requests.set(agentId, this.opened(agentId) + 1);
+    for (const { measure, amount } of uses) {
+      const key = `${grantId} ${measure}`;
+      this.uses.set(key, addAmounts(this.uses.get(key) ?? '0', amount));
+    }
+  }
+}
+
+function isCommitted(plan: AdmissionPlan): boolean {
+  return plan.entries.length > 0;
+}
+
+function questionOf(item: AdmissionItem, facts: Facts, before: Before) {
+  return {
+    agent: facts.agent!,
+    stops: facts.stops,
+    ...(facts.usage ? { used: before.usedWith(facts.grant!, facts.usage.used) } : {}),
+    ...(facts.definition ? { definition: facts.definition } : {}),
+    ...(facts.grant ? { grant: facts.grant } : {}),
+    call: {
+      capability: item.capability,
+      input: item.input,
+      now: facts.now,
+      tokenCapabilities: item.principal.kind === 'agent' ? item.principal.capabilities : ('any' as const),
+      ...(item.context ? { context: item.context } : {}),
+      ...(item.action === undefined ? {} : { action: item.action }),
+    },
+  };
+}
+
+/** On this route the guard has checked the token alone; the rest is judged here, in the guard's order. */
+function whyNotAuthenticated({ principal }: AdmissionItem, facts: Facts): string | undefined {
+  if (principal.kind === 'root') {
+    return principal.keyHash === facts.rootKeyHash ? undefined : 'This credential does not hold: unknown root key.';
+  }
+  if (facts.now.getTime() >= principal.expiresAt * 1000) return 'This credential does not hold: the token has expired.';
+  if (!facts.agent) return 'This credential does not hold: unknown agent.';
+  // A genuine token of an agent out of service goes on to the decision, which answers 403.
+  const reason = facts.agent.status === 'active' ? whyTokenDied(principal, facts.agent.epoch, facts.tenantId) : undefined;
+  return reason === undefined ? undefined : `This credential does not hold: ${reason}.`;
+}
+
+function outcomeOf(verdict: string, plan: AdmissionPlan): Outcome {
+  switch (verdict) {
+    case 'ok':
+      return { kind: 'answer', answer: plan.answer };
+    case 'stale':
+      return AGAIN;
+    case 'busy':
+      return LATER;
+    default:
+      return TOO_LATE;
+  }
+}
+
+function tooManyPending(): Problem {
+  return new Problem('TOO_MANY_PENDING', 'Wait until some of this agent\'s open requests are decided, or cancel them.', {
+    headers: { 'Retry-After': '60' },
+  });
+}

@@ -1,0 +1,187 @@
+import { Injectable } from '@nestjs/common';
+import { agentChain } from '../../../domain/audit/entry/chain.js';
+import { type PreparedEntry, prepareEntry } from '../../../domain/audit/entry/prepare-entry.js';
+import { jcs } from '../../../domain/audit/entry/jcs.js';
+import { outputSummary } from '../../../domain/audit/entry/output-summary.js';
+import { newId } from '../../../domain/ids.js';
+import type { JsonValue } from '../../../domain/json.js';
+import { asService } from '../../../platform/auth/access/call-context.js';
+import { Batcher, type ItemOutcome } from '../../../platform/database/batching/batcher.js';
+import { entryColumns } from '../../../platform/database/transaction/chain-writer.js';
+import type { NamedStatement } from '../../../platform/database/statements/named-statement.js';
+import { Statements } from '../../../platform/database/statements/statements.js';
+import { notify } from '../../../platform/outbox/effects.js';
+import { isPassing } from '../../../platform/http/reply/failure.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { ExecutionStore } from '../../executions/execution.store.js';
+import type { ExecutionError, ExecutionRuntime } from '../../executions/execution.entity.js';
+import type { StartedExecution } from '../admission/admission-item.js';
+import { LEASE_GRACE_SECONDS, RHYTHM_MS } from '../admission/admission-plan.js';
+import type { RuntimeOutcome } from '../runtimes/runtime.js';
+
+/** How an execution ended, as it is stored and answered. */
+export interface Closed {
+  readonly status: 'executed' | 'failed' | 'indeterminate';
+  readonly auditId: string;
+  readonly durationMs: number;
+  readonly output?: JsonValue;
+  readonly error?: ExecutionError;
+}
+
+/** `lost`: somebody else, usually recovery, closed it first or began it again; the late answer is recorded beside. */
+type Verdict = 'ok' | 'lost';
+
+interface Closing {
+  execution: StartedExecution;
+  closed: Closed;
+  runtime: ExecutionRuntime;
+  entry: PreparedEntry;
+}
+
+const CLOSE: NamedStatement = {
+  name: 'gate-close-2',
+  text: 'select gate_close_v2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as verdicts',
+};
+const RETRY_MS = 200;
+
+/** Writes closing entries, in sets: a compare-and-set on `running` and the fence, and the entry in the same commit. */
+@Injectable()
+export class CloseExecutionService {
+  private readonly batcher = new Batcher<Closing, Verdict>({
+    lanes: 1,
+    largest: 128,
+    longest: 100_000,
+    rhythmMs: RHYTHM_MS,
+    keyOf: (closing) => closing.execution.agentId,
+    process: (closings) => this.process(closings),
+  });
+
+  constructor(
+    private readonly statements: Statements,
+    private readonly work: UnitOfWork,
+    private readonly executions: ExecutionStore,
+  ) {}
+
+  /**
+   * Closes an execution with what its runtime said. The action has happened by now, so a database that is away is asked
+   * again until the lease is over; then recovery will call it indeterminate, and this answer comes in late.
+   */
+  async close(execution: StartedExecution, outcome: RuntimeOutcome, runtime: ExecutionRuntime, durationMs: number): Promise<Closed> {
+    const closed = closedBy(outcome, durationMs);
+    const closing = { execution, closed, runtime, entry: closingEntry(execution, closed) };
+    // The service's own word: it does not hang on the credential of the call, which may be dead by now.
+    if ((await this.batcher.submit(closing)) === 'ok') return closed;
+    return asService('worker', () => this.recordLate(execution, closed));
+  }
+
+  drained(): Promise<void> {
+    return this.batcher.drained();
+  }
+
+  private async process(closings: Closing[]): Promise<ItemOutcome<Verdict>[]> {
+    try {
+      const [row] = await this.statements.run<{ verdicts: string[] }>(CLOSE, [
+        JSON.stringify(closings.map(rowOf)),
+        JSON.stringify(closings.flatMap(newsOf)),
+        ...entryColumns(closings.map((closing) => closing.entry)),
+      ]);
+      return row!.verdicts.map((verdict) =>
+        verdict === 'busy' ? { kind: 'again', afterMs: 5 } : { kind: 'answer', answer: verdict as Verdict },
+      );
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      const leaseIsOver = (closing: Closing) => closing.execution.deadline.left() < -LEASE_GRACE_SECONDS * 1000;
+      return closings.map((closing) => (leaseIsOver(closing) ? { kind: 'error', error } : { kind: 'again', afterMs: RETRY_MS }));
+    }
+  }
+
+  /**
+   * A retried closing whose first try was committed is no news; anything else is told, marked as late.
+   *
+   * @returns how the execution was closed, which stays; what came in late where it runs again, and nobody knows its end yet
+   */
+  private async recordLate(execution: StartedExecution, closed: Closed): Promise<Closed> {
+    const chain = agentChain(execution.organizationId, execution.agentId);
+    return this.work.run({ chains: [chain], leavesFacts: true, evenIfClosed: true }, async (tx) => {
+      const kept = await this.executions.read(tx, { organizationId: execution.organizationId, id: execution.executionId });
+      if (kept.auditId === closed.auditId) return closed;
+      tx.record(tx.chainNow(chain), {
+        type: 'execution.reported',
+        capability: execution.capability,
+        metadata: {
+          executionId: execution.executionId,
+          outcome: closed.status === 'executed' ? 'success' : 'failure',
+          late: true,
+          durationMs: closed.durationMs,
+          ...(closed.output === undefined ? {} : { output: closed.output }),
+          ...(closed.error === undefined ? {} : { error: { ...closed.error } }),
+          ...(execution.flagged ? { flagged: true } : {}),
+        },
+      });
+      if (kept.auditId === null) return closed;
+      return {
+        status: kept.status as Closed['status'],
+        auditId: kept.auditId,
+        durationMs: kept.durationMs ?? closed.durationMs,
+        ...(kept.error ? { error: kept.error } : {}),
+      };
+    });
+  }
+}
+
+const told = (output: JsonValue | undefined) => (output === undefined ? {} : { output });
+
+export function closedBy(outcome: RuntimeOutcome, durationMs: number): Closed {
+  const auditId = newId('audit');
+  switch (outcome.kind) {
+    case 'executed':
+      return { status: 'executed', auditId, durationMs, output: outcome.output };
+    case 'failed':
+      return { status: 'failed', auditId, durationMs, error: outcome.error, ...told(outcome.output) };
+    case 'unreachable':
+      return { status: 'failed', auditId, durationMs, error: outcome.error };
+    case 'unknown':
+      return { status: 'indeterminate', auditId, durationMs, error: outcome.error };
+  }
+}
+
+function closingEntry(execution: StartedExecution, closed: Closed): PreparedEntry {
+  const metadata = {
+    executionId: execution.executionId,
+    durationMs: closed.durationMs,
+    ...(execution.hitlRequestId === undefined ? {} : { hitlId: execution.hitlRequestId }),
+    ...(execution.flagged ? { flagged: true } : {}),
+    ...(closed.output === undefined ? {} : { outputSummary: outputSummary(jcs(closed.output)) }),
+  };
+  const chain = agentChain(execution.organizationId, execution.agentId);
+  const { capability } = execution;
+  const event =
+    closed.status === 'executed'
+      ? ({ type: 'execution.completed', capability, metadata } as const)
+      : ({
+          type: 'execution.failed',
+          capability,
+          metadata: { ...metadata, error: closed.error!, ...(closed.status === 'indeterminate' ? { outcome: closed.status } : {}) },
+        } as const);
+  return prepareEntry(
+    { ...event, chain, agentId: execution.agentId },
+    { id: closed.auditId, actorId: execution.agentId, timestamp: new Date() },
+  );
+}
+
+/** Of what ran in mode notify, and of what nobody can tell, people are told. */
+function newsOf({ execution, closed }: Closing, index: number): Record<string, unknown>[] {
+  const event = closed.status === 'indeterminate' ? 'execution.indeterminate' : execution.notify ? 'execution.notified' : undefined;
+  if (event === undefined) return [];
+  const { organizationId, kind, payload } = notify(execution.organizationId, event, { executionId: execution.executionId });
+  return [{ item: index + 1, organization_id: organizationId, kind, payload }];
+}
+
+function rowOf({ execution, closed, runtime }: Closing, index: number): Record<string, unknown> {
+  return {
+    n: index + 1, organization_id: execution.organizationId, agent_id: execution.agentId, id: execution.executionId,
+    fence: execution.fence, status: closed.status,
+    output: closed.output === undefined ? null : jcs(closed.output), error: closed.error ?? null, audit_id: closed.auditId,
+    closed_at: new Date(), duration_ms: closed.durationMs, runtime,
+  };
+}

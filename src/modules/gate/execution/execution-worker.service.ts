@@ -1,0 +1,68 @@
+import { Injectable } from '@nestjs/common';
+import { agentChain } from '../../../domain/audit/entry/chain.js';
+import type { JsonObject } from '../../../domain/json.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import type { ApprovedAction } from '../../../platform/outbox/effects.js';
+import type { OutboxRow } from '../../../platform/outbox/outbox-row.js';
+import type { EffectHandler } from '../../../platform/outbox/outbox.worker.js';
+import { ReceiptExecutionService } from '../../hitl/requests/receipt-execution.service.js';
+import { planFor } from '../../hitl/requests/request-plan.js';
+import type { StartedExecution } from '../admission/admission-item.js';
+import { type Approved, BeginApprovedService } from './begin-approved.service.js';
+import { RunExecutionService } from './run-execution.service.js';
+
+/**
+ * Begins approved actions. Approval and execution meet in data, not by a call: the approval leaves an outbox row, and
+ * this worker begins the execution by compare-and-set, so that however often the row is delivered, and to however many
+ * workers at once, it begins once.
+ */
+@Injectable()
+export class ExecutionWorker implements EffectHandler {
+  readonly kind = 'execution.run';
+  readonly isBrief = true;
+
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly beginning: BeginApprovedService,
+    private readonly licences: ReceiptExecutionService,
+    private readonly running: RunExecutionService,
+  ) {}
+
+  /** Returns once `execution.started` is durable; the runtime is called beside, and closes by itself. */
+  async handle({ organizationId, payload }: OutboxRow): Promise<void> {
+    const action = { organizationId, ...payload } as unknown as ApprovedAction;
+    const started = await this.work.runOn(planFor(action), (tx) => this.beginning.read(tx, action), async (tx, approved) => {
+      const { execution, request, facts } = approved;
+      // Another worker, which took this one's claim over, was first; or it was cancelled meanwhile.
+      if (execution.status !== 'pending_hitl' || request.status !== 'approved') return undefined;
+      const hindrance = this.beginning.hindrance(approved);
+      if (hindrance !== undefined) return void (await this.licences.withdraw(tx, execution, hindrance));
+      // The server was started with another runtime meanwhile, under which the agent does the work itself.
+      if (!this.licences.isReceipt(request, facts)) return this.start(tx, approved);
+      await this.licences.give(tx, request, facts);
+      return undefined;
+    });
+    if (started) void this.running.run(started).catch(() => undefined);
+    else this.running.announce(action.executionId, action.hitlRequestId);
+  }
+
+  private async start(tx: Tx, approved: Approved): Promise<StartedExecution> {
+    const { execution, request, facts } = approved;
+    const { organizationId, agentId, capability, action } = execution;
+    tx.record(agentChain(organizationId, agentId), {
+      type: 'execution.started',
+      capability,
+      metadata: {
+        executionId: execution.id, hitlId: request.id, decisionId: request.decisionEntryId!, definition: request.definition,
+        input: JSON.parse(request.input) as JsonObject, reasons: request.reasons, runtime: this.running.choose(facts.definition).runtime,
+        grantId: facts.grant!.id, grantVersion: facts.grant!.version,
+        ...(request.context === null ? {} : { context: JSON.parse(request.context) as JsonObject }),
+        ...(action === null ? {} : { action }),
+        ...(execution.flagged ? { flagged: true } : {}),
+      },
+    });
+    await this.licences.count(tx, request, facts);
+    return this.beginning.begin(tx, approved);
+  }
+}

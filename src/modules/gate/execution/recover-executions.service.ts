@@ -1,0 +1,124 @@
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import type { Logger } from 'pino';
+import { agentChain } from '../../../domain/audit/entry/chain.js';
+import { asService } from '../../../platform/auth/access/call-context.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { LOGGER } from '../../../platform/logging/token.js';
+import { isPassing } from '../../../platform/http/reply/failure.js';
+import { closeIndeterminate } from '../../executions/close-indeterminate.js';
+import type { ExecutionEntity } from '../../executions/execution.entity.js';
+import { type ExecutionRef, ExecutionStore } from '../../executions/execution.store.js';
+import { planFor } from '../../hitl/requests/request-plan.js';
+import type { StartedExecution } from '../admission/admission-item.js';
+import { BeginApprovedService } from './begin-approved.service.js';
+import { RunExecutionService } from './run-execution.service.js';
+
+const LOOK_EVERY_MS = 5_000;
+const AT_ONCE = 100;
+const BROKEN_FOR_MS = 60_000;
+/** How often one execution may begin. What ended the server each time would go on doing so. */
+const BEGINNINGS_MAX = 3;
+const UNKNOWN = 'The server ended while the action was running. It may have been done; it is not repeated';
+
+/** Begun again, or the reason why not, as the end of a sentence. */
+type Again = StartedExecution | { readonly because: string };
+
+/**
+ * Ends what a crash left running, once its lease is over. Whether the action was done nobody here can tell, so it is not repeated:
+ * the execution becomes indeterminate, the log says so, and people are told. But where an approved action's runtime is declared
+ * idempotent, it is called again with the same key. That is a beginning like the first: with a fence and a lease of its own,
+ * after the same questions. What began at the gate is never repeated: it rested on its caller's token and is for the caller to ask again.
+ */
+@Injectable()
+export class RecoverExecutionsService implements OnApplicationBootstrap {
+  private looking = false;
+  /** Executions that could not be ended, and until when they are left alone. */
+  private readonly broken = new Map<string, number>();
+
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly executions: ExecutionStore,
+    private readonly beginning: BeginApprovedService,
+    private readonly running: RunExecutionService,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    void this.tick();
+  }
+
+  @Interval(LOOK_EVERY_MS)
+  async tick(): Promise<void> {
+    if (this.looking) return;
+    this.looking = true;
+    try {
+      await asService('sweeper', async () => {
+        const left = await this.executions.abandoned(AT_ONCE + this.broken.size);
+        for (const place of left.filter(({ id }) => !this.isBroken(id))) await this.recoverOne(place);
+      });
+    } catch (error) {
+      // The database is away, or busy: the next look tries again, and readiness tells.
+      if (!isPassing(error)) this.logger.error({ err: error }, 'abandoned executions could not be looked for; the next look tries again');
+    } finally {
+      this.looking = false;
+    }
+  }
+
+  /** One chain that somebody holds, or one row that cannot be ended, does not keep the others waiting: it comes round again. */
+  private async recoverOne(place: ExecutionRef): Promise<void> {
+    try {
+      await this.recover(place);
+    } catch (error) {
+      if (isPassing(error)) return;
+      this.logger.error({ err: error, executionId: place.id }, 'an abandoned execution could not be ended; it is tried again in a minute');
+      this.broken.set(place.id, performance.now() + BROKEN_FOR_MS);
+    }
+  }
+
+  private isBroken(id: string): boolean {
+    const until = this.broken.get(id);
+    if (until !== undefined && until <= performance.now()) this.broken.delete(id);
+    return this.broken.has(id);
+  }
+
+  private async recover(place: ExecutionRef): Promise<void> {
+    // No agent leaves while something of it runs, so a closed segment has nothing to close: somebody else was first.
+    let hitlRequestId: string | undefined;
+    const begun = await this.work.run(planFor(place), async (tx) => {
+      const execution = await this.executions.read(tx, place);
+      hitlRequestId = execution.hitlRequestId ?? undefined;
+      // Read again under the locks: the runtime's own answer may have come in meanwhile, or another server began it again.
+      if (execution.status !== 'running' || execution.leaseUntil === null || execution.leaseUntil > (await tx.now())) return undefined;
+      const again = await this.retry(tx, execution);
+      if (!('because' in again)) return again;
+      await closeIndeterminate(tx, this.executions, execution, `${UNKNOWN}${again.because}.`);
+      return undefined;
+    });
+    if (begun) void this.running.run(begun).catch(() => undefined);
+    else this.running.announce(place.id, hitlRequestId);
+  }
+
+  private async retry(tx: Tx, execution: ExecutionEntity): Promise<Again> {
+    const { organizationId, agentId, capability, hitlRequestId, fence } = execution;
+    if (hitlRequestId === null) return { because: '' };
+    const approved = await this.beginning.read(tx, { organizationId, agentId, executionId: execution.id, hitlRequestId, capability });
+    const { request, facts } = approved;
+    const hindrance = this.beginning.hindrance(approved);
+    if (!this.running.bearsRepetition(execution.runtime, facts.definition)) return { because: '' };
+    // Among what is asked is that the definition is the one under which it began: its call was declared to bear this.
+    if (hindrance !== undefined) return { because: `: ${hindrance}` };
+    if (fence >= BEGINNINGS_MAX) return { because: ` after ${fence} beginnings` };
+    const begun = this.beginning.begin(tx, approved);
+    tx.record(agentChain(organizationId, agentId), {
+      type: 'execution.retried',
+      capability,
+      metadata: {
+        executionId: execution.id, hitlId: request.id, attempt: begun.fence,
+        grantId: facts.grant!.id, grantVersion: facts.grant!.version, ...(execution.flagged ? { flagged: true } : {}),
+      },
+    });
+    return begun;
+  }
+}

@@ -1,0 +1,80 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { CapabilityFacts } from '../../../domain/gate/decide.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import { Waiters } from '../../../platform/wake/waiters.js';
+import type { ExecutionRuntime } from '../../executions/execution.entity.js';
+import type { StartedExecution } from '../admission/admission-item.js';
+import type { RuntimeChoice } from '../admission/admission-plan.js';
+import { type Closed, CloseExecutionService } from './close-execution.service.js';
+import type { RuntimeOutcome } from '../runtimes/runtime.js';
+import { RuntimeSelection } from '../runtimes/runtime-selection.js';
+
+const DEFAULT_TIMEOUT_SECONDS = 30;
+/** How long runtimes may still take when the server is asked to end, after its open requests have had their time. */
+const DRAIN_MS = 12_000;
+
+/** Calls the runtime of a started execution and closes it. The only place from which a runtime is called. */
+@Injectable()
+export class RunExecutionService {
+  private readonly running = new Set<Promise<unknown>>();
+  private readonly shutdown = new AbortController();
+
+  constructor(
+    private readonly runtimes: RuntimeSelection,
+    private readonly closing: CloseExecutionService,
+    private readonly waiters: Waiters,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+  ) {}
+
+  /** Which runtime has a call of this definition; `receipt` when the agent does the work itself. */
+  choose(definition: CapabilityFacts | undefined): RuntimeChoice {
+    if (!definition || this.runtimes.isReceiptOnly(definition)) return { runtime: 'receipt', timeoutSeconds: 0 };
+    return { runtime: this.config.runtimePrimary, timeoutSeconds: definition.connector?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS };
+  }
+
+  /** Whether a call that this runtime may have made already can be made again, with the same key. */
+  bearsRepetition(runtime: ExecutionRuntime, definition: CapabilityFacts | undefined): boolean {
+    return definition !== undefined && this.runtimes.bearsRepetition(runtime, definition);
+  }
+
+  run(execution: StartedExecution): Promise<Closed> {
+    const run = this.runAndClose(execution);
+    const settled = run.catch(() => undefined).finally(() => this.running.delete(settled));
+    this.running.add(settled);
+    return run;
+  }
+
+  /**
+   * Resolves when no runtime is being called any more. Calls that take longer than the server may are broken off: nobody
+   * can tell what became of them, and the log says so.
+   */
+  async drained(): Promise<void> {
+    const limit = setTimeout(() => this.shutdown.abort(), DRAIN_MS);
+    while (this.running.size > 0) await Promise.all(this.running);
+    clearTimeout(limit);
+    await this.closing.drained();
+  }
+
+  /** Tells whoever waits for the execution, or for its request, to look again. */
+  announce(executionId: string, hitlRequestId?: string): void {
+    this.waiters.wake(executionId);
+    if (hitlRequestId !== undefined) this.waiters.wake(hitlRequestId);
+  }
+
+  private async runAndClose(execution: StartedExecution): Promise<Closed> {
+    const begun = performance.now();
+    let outcome: RuntimeOutcome;
+    let runtime = this.config.runtimePrimary;
+    try {
+      const served = await this.runtimes.run({ ...execution, idempotencyKey: execution.executionId }, this.shutdown.signal);
+      ({ runtime } = served);
+      outcome = served;
+    } catch {
+      // A mistake of ours in the middle of a call: it may have gone out.
+      outcome = { kind: 'unknown', error: { code: 'RUNTIME_ERROR', message: 'The runtime broke off; it may have acted.' } };
+    }
+    const closed = await this.closing.close(execution, outcome, runtime, Math.round(performance.now() - begun));
+    this.announce(execution.executionId, execution.hitlRequestId);
+    return closed;
+  }
+}

@@ -1,0 +1,158 @@
+import { Injectable } from '@nestjs/common';
+import type { JsonObject } from '../../domain/json.js';
+import { recordsNothing } from '../../platform/auth/access/call-context.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import { type Reply, reply } from '../../platform/http/reply/replies.js';
+import { Waiters } from '../../platform/wake/waiters.js';
+import type { ExecutionEntity } from '../executions/execution.entity.js';
+import { isFinalExecution } from '../executions/executions.controller.js';
+import { type EditReply, outcomeOf } from '../executions/executions.presenter.js';
+import { ExecutionsQuery } from '../executions/executions.query.js';
+import { HITL_NEWS } from '../hitl/events/hitl-event.js';
+import { HitlRequestsQuery } from '../hitl/requests/hitl-requests.query.js';
+import { HitlService } from '../hitl/hitl.service.js';
+import type { AdmissionAnswer } from './admission/admission-item.js';
+import { AdmissionService } from './admission/admission.service.js';
+import type { Closed } from './execution/close-execution.service.js';
+import type { ExecuteCall } from './admission/execute-call.js';
+import type { GateReply } from './gate.dto.js';
+import { RunExecutionService } from './execution/run-execution.service.js';
+
+const REPLAYED = { 'Idempotent-Replayed': 'true' };
+
+/** Turns what the gate decided into what the caller is told, running what is to run in between. */
+@Injectable()
+export class GateService {
+  constructor(
+    private readonly admission: AdmissionService,
+    private readonly running: RunExecutionService,
+    private readonly executions: ExecutionsQuery,
+    private readonly requests: HitlRequestsQuery,
+    private readonly desk: HitlService,
+    private readonly waiters: Waiters,
+  ) {}
+
+  async execute(call: ExecuteCall, wait: number, caller: Caller): Promise<Reply<GateReply>> {
+    const answer = await this.admission.admit(call, caller, 'execute');
+    switch (answer.kind) {
+      case 'executed':
+        return reply(200, {
+          status: 'executed', executionId: answer.executionId, auditId: answer.auditId, durationMs: answer.durationMs, ...judged(answer),
+        });
+      case 'started':
+        return reply(200, closedReply(answer, await this.running.run(answer.execution)));
+      case 'blocked':
+        return reply(200, {
+          status: 'blocked', executionId: answer.executionId, auditId: answer.auditId, reason: answer.reason, ...judged(answer),
+        });
+      case 'dry_run': {
+        recordsNothing();
+        const { decision, effectiveMode, reasons, flagged } = answer;
+        return reply(200, { status: 'dry_run', decision, ...(effectiveMode ? { effectiveMode } : {}), reasons: [...reasons], flagged });
+      }
+      case 'pending':
+        this.waiters.wake(HITL_NEWS);
+        return wait === 0
+          ? reply(202, pendingReply(answer), whereToLook(answer.executionId))
+          : this.awaited(answer.executionId, wait, caller);
+      case 'replay':
+        return this.replayed(answer.executionId, caller);
+      case 'refused':
+        throw refusal(answer);
+    }
+  }
+
+  /** For adapters that hold the action themselves: a request, whatever milder mode the grant has. */
+  async request(call: ExecuteCall, caller: Caller): Promise<Reply<unknown>> {
+    const answer = await this.admission.admit(call, caller, 'request');
+    if (answer.kind === 'pending') {
+      this.waiters.wake(HITL_NEWS);
+      return reply(201, await this.desk.envelope(answer.hitlRequestId, {}, caller));
+    }
+    if (answer.kind === 'refused') throw refusal(answer);
+    if (answer.kind !== 'replay') throw new Error(`a request was answered with ${answer.kind}`);
+    recordsNothing();
+    const execution = await this.find(answer.executionId, caller);
+    return reply(201, await this.desk.envelope(execution.hitlRequestId!, {}, caller), REPLAYED);
+  }
+
+  private async awaited(executionId: string, wait: number, caller: Caller): Promise<Reply<GateReply>> {
+    const read = () => this.executions.find(caller.scope, executionId);
+    const execution = await this.waiters.until(executionId, caller, wait, read, isFinalExecution);
+    return this.shown(execution!, caller);
+  }
+
+  /** The first answer again, from the execution as it now stands: a call that waited for a person may have run since. */
+  private async replayed(executionId: string, caller: Caller): Promise<Reply<GateReply>> {
+    recordsNothing();
+    const execution = await this.find(executionId, caller);
+    if (execution.status === 'running') {
+      throw new Problem('IDEMPOTENCY_IN_FLIGHT', 'The first call with this key is still running.', { headers: { 'Retry-After': '1' } });
+    }
+    const { status, body, headers } = await this.shown(execution, caller);
+    return reply(status, body, { ...headers, ...REPLAYED });
+  }
+
+  private async shown(row: ExecutionEntity, caller: Caller): Promise<Reply<GateReply>> {
+    const common = {
+      executionId: row.id, effectiveMode: row.effectiveMode, flagged: row.flagged,
+      ...(row.auditId === null ? {} : { auditId: row.auditId }),
+      ...editOf(row),
+      ...outcomeOf(row),
+    };
+    const request = row.hitlRequestId === null ? undefined : await this.requests.find(caller.scope, row.hitlRequestId);
+    const asked = request ? { hitlRequestId: request.id, ...(request.note === null ? {} : { comment: request.note }) } : {};
+    switch (row.status) {
+      case 'pending_hitl':
+      case 'running':
+        return reply(202, { status: 'pending_hitl', ...common, ...asked }, whereToLook(row.id));
+      case 'indeterminate':
+        return reply(200, { status: 'failed', ...common, ...asked });
+      default:
+        return reply(200, { status: row.status, ...common, ...asked });
+    }
+  }
+
+  private async find(executionId: string, caller: Caller): Promise<ExecutionEntity> {
+    const execution = await this.executions.find(caller.scope, executionId);
+    if (!execution) throw new Problem('NOT_FOUND', 'There is no such execution.');
+    return execution;
+  }
+}
+
+/** The agent asked for something else than what ran: it is told what did. */
+function editOf({ input, edit }: ExecutionEntity): Pick<GateReply, 'input' | 'edit'> {
+  return edit === null ? {} : { input: JSON.parse(input) as JsonObject, edit: edit as unknown as EditReply };
+}
+
+/** Where the outcome shows up; `?wait=` holds that answer until it does. */
+const whereToLook = (executionId: string) => ({ Location: `/api/v1/executions/${executionId}` });
+
+type Of<Kind extends AdmissionAnswer['kind']> = Extract<AdmissionAnswer, { kind: Kind }>;
+
+function judged({ effectiveMode, flagged }: { effectiveMode: string; flagged: boolean }) {
+  return { effectiveMode, flagged };
+}
+
+function pendingReply(answer: Of<'pending'>): GateReply {
+  return { status: 'pending_hitl', executionId: answer.executionId, hitlRequestId: answer.hitlRequestId, ...judged(answer) };
+}
+
+/** An indeterminate execution is told as failed, with an error that says that it may have acted. */
+function closedReply(answer: Of<'started'>, closed: Closed): GateReply {
+  const { status, auditId, durationMs, output, error } = closed;
+  return {
+    status: status === 'executed' ? 'executed' : 'failed',
+    executionId: answer.execution.executionId,
+    auditId,
+    durationMs,
+    ...(output === undefined ? {} : { output }),
+    ...(error === undefined ? {} : { error: { ...error } }),
+    ...judged(answer),
+  };
+}
+
+function refusal({ code, detail, errors }: Of<'refused'>): Problem {
+  return new Problem(code, detail, errors ? { errors: [...errors] } : {});
+}

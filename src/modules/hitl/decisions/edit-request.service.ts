@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import { jcs } from '../../../domain/audit/entry/jcs.js';
+import type { GateDecision } from '../../../domain/gate/decide.js';
+import { stricterOf } from '../../../domain/hitl/duties.js';
+import { editDiff } from '../../../domain/hitl/edit-diff.js';
+import { HIGHEST_LEVEL, type HitlCommand } from '../../../domain/hitl/transition.js';
+import type { JsonObject, JsonValue } from '../../../domain/json.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import { GrantUsageStore } from '../../capabilities/grant-usage.store.js';
+import { ExecutionStore } from '../../executions/execution.store.js';
+import { quorumOf } from './count-votes.service.js';
+import type { HitlRequestEntity } from '../requests/hitl-request.entity.js';
+import { HitlRequestStore } from '../requests/hitl-request.store.js';
+import type { Decision, DecisionContext } from './decision-eligibility.service.js';
+import { ApplyTransitionService } from '../requests/apply-transition.service.js';
+import { askedAnew, digestOf, type FailedPrecondition } from './approval-precondition.js';
+
+type Passed = Extract<GateDecision, { kind: 'ask' | 'run' }>;
+
+/** An edit that the gate lets pass. */
+export interface WantedEdit {
+  /** Canonical text. */
+  readonly text: string;
+  readonly decision: Passed;
+  /** Whoever edits may approve it along; otherwise another person decides. */
+  readonly decides: boolean;
+}
+
+/** Makes a new version of what waits for a decision: new input, nonce and digest, and the editor behind it. */
+@Injectable()
+export class EditRequestService {
+  constructor(
+    private readonly requests: HitlRequestStore,
+    private readonly executions: ExecutionStore,
+    private readonly usage: GrantUsageStore,
+    private readonly moving: ApplyTransitionService,
+  ) {}
+
+  /** The canonical text of an edit; undefined where nothing is edited: what was sent is what stands there. */
+  textOf({ request }: DecisionContext, { editedInput }: Decision): string | undefined {
+    const text = editedInput === undefined ? undefined : jcs(editedInput);
+    return text === request.input ? undefined : text;
+  }
+
+  /**
+   * Asks the gate about the edited input.
+   *
+   * @throws Problem INVALID_INPUT, CAPABILITY_BLOCKED: nothing changes, what stands there may still be decided
+   */
+  assess(standing: DecisionContext, text: string): WantedEdit | { readonly obstacle: FailedPrecondition } {
+    const { request, facts } = standing;
+    const asked = askedAnew(request, facts, JSON.parse(text) as JsonObject);
+    if ('obstacle' in asked) return asked;
+    const { decision } = asked;
+    switch (decision.kind) {
+      case 'refuse':
+        return { obstacle: { code: decision.code.toLowerCase(), detail: decision.detail } };
+      case 'invalid': {
+        const errors = decision.errors.map(({ pointer, message }) => ({ pointer: pointer.replace(/^\/input/, '/editedInput'), message }));
+        throw new Problem(decision.code, 'The edited input does not fit the capability.', { errors });
+      }
+      case 'block':
+        throw new Problem('CAPABILITY_BLOCKED', 'The edited action is blocked by policy.');
+      case 'ask':
+      case 'run': {
+        const separation = stricterOf(request.separationOfDuties, facts.separationOfDuties);
+        const escalates = request.hitlMode === 'escalate' || isEscalation(decision);
+        return { text, decision, decides: !escalates && quorumOf(standing) === null && separation === 'standard' };
+      }
+    }
+  }
+
+  /**
+   * Writes the new version into request and execution, and moves the share that it has of its grant's limits. Where the gate says
+   * `escalate` of it, the request goes to admins.
+   */
+  async edit(tx: Tx, { request, facts }: DecisionContext, { text, decision }: WantedEdit, editor: string): Promise<HitlRequestEntity> {
+    const edited = versionOf(request, { text, decision, editor, editedAt: facts.now });
+    await this.requests.rewrite(tx, request, edited);
+    const { organizationId, executionId, editedBy: by, editedAt, editDiff: diff } = edited;
+    const edit = { by, at: editedAt!.toISOString(), diff } as JsonObject;
+    const effectiveMode = edited.hitlMode === 'escalate' ? { effectiveMode: edited.hitlMode } : {};
+    await this.executions.edit(tx, { organizationId, id: executionId }, { input: text, edit, ...effectiveMode });
+    if (facts.usage) await this.usage.askAnew(tx, organizationId, facts.grant!.id, executionId, decision.uses);
+    const { version, digest } = edited;
+    const command: HitlCommand = { kind: 'edit', version, digest, input: JSON.parse(text) as JsonObject, diff: diff! };
+    const { request: moved } = await this.moving.move(tx, { found: edited, command, actorId: editor }, facts);
+    if (request.hitlMode === edited.hitlMode) return moved;
+    const escalate: HitlCommand = { kind: 'escalate', reason: ESCALATES, toLevel: HIGHEST_LEVEL, by: 'system', anew: true };
+    return (await this.moving.move(tx, { found: moved, command: escalate, actorId: 'system' }, facts)).request;
+  }
+}
+
+const ESCALATES = 'The gate asks for an admin of what it was edited into.';
+
+function isEscalation(decision: Passed): boolean {
+  return decision.kind === 'ask' && decision.mode === 'escalate';
+}
+
+interface Edit {
+  text: string;
+  decision: Passed;
+  editor: string;
+  editedAt: Date;
+}
+
+/** The next version, to be approved under a digest of its own; whoever edited it is behind it. */
+function versionOf(request: HitlRequestEntity, { text, decision, editor, editedAt }: Edit): HitlRequestEntity {
+  const requestedInput = request.requestedInput ?? request.input;
+  const input = JSON.parse(text) as JsonObject;
+  const next: HitlRequestEntity = {
+    ...request,
+    input: text,
+    nonce: randomBytes(16).toString('base64url'),
+    version: request.version + 1,
+    reasons: [...decision.reasons],
+    hitlMode: isEscalation(decision) ? 'escalate' : request.hitlMode,
+    initiators: [...new Set([...request.initiators, editor])],
+    requestedInput,
+    editedBy: editor,
+    editedAt,
+    editDiff: editDiff(JSON.parse(requestedInput) as JsonObject, input) as unknown as JsonValue,
+  };
+  return { ...next, digest: digestOf(next, input) };
+}

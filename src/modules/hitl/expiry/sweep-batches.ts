@@ -1,0 +1,81 @@
+import type { DueRequest, LeftOut } from './due-requests.query.js';
+
+/** Requests that one unit of work ends: its agents' calls wait meanwhile. */
+const SET_WEIGHT = 50;
+/** An approval by time asks the gate anew and begins what it approved. */
+const APPROVAL_WEIGHT = 4;
+
+/** Sets of whole agents where they fit, in the order in which each agent came first. */
+export function batchesOf(due: readonly DueRequest[]): DueRequest[][] {
+  const sets: DueRequest[][] = [];
+  let weight = SET_WEIGHT;
+  for (const request of [...byAgent(due)].flat()) {
+    const more = request.timeoutAction === 'approve' ? APPROVAL_WEIGHT : 1;
+    if (weight + more > SET_WEIGHT) {
+      sets.push([]);
+      weight = 0;
+    }
+    sets.at(-1)!.push(request);
+    weight += more;
+  }
+  return sets;
+}
+
+/** Shares of about the same size, so many at most, none of which has an agent of another. */
+export function partitionsOf(due: readonly DueRequest[], most: number): DueRequest[][] {
+  const lanes: DueRequest[][] = Array.from({ length: most }, () => []);
+  for (const requests of byAgent(due)) {
+    const shortest = lanes.reduce((one, other) => (other.length < one.length ? other : one));
+    for (const request of requests) shortest.push(request);
+  }
+  return lanes.filter(({ length }) => length > 0);
+}
+
+export function byAgent(due: readonly DueRequest[]): DueRequest[][] {
+  const agents = new Map<string, DueRequest[]>();
+  for (const request of due) {
+    const key = `${request.organizationId} ${request.agentId}`;
+    const others = agents.get(key);
+    if (others) others.push(request);
+    else agents.set(key, [request]);
+  }
+  return [...agents.values()];
+}
+
+export function halves<Item>(items: readonly Item[]): Item[][] {
+  const middle = items.length >> 1;
+  return [items.slice(0, middle), items.slice(middle)];
+}
+
+/** How much is remembered: past it the oldest is tried again early. */
+const REMEMBERED = 1_000;
+
+/** What was tried in vain and is left alone for a while, so that it does not keep the others waiting. */
+export class SetAside {
+  private readonly agents = new Map<string, number>();
+  private readonly requests = new Map<string, number>();
+
+  agent(id: string, forMs: number): void {
+    remember(this.agents, id, forMs);
+  }
+
+  request(id: string, forMs: number): void {
+    remember(this.requests, id, forMs);
+  }
+
+  now(): LeftOut {
+    return { agents: stillIn(this.agents), requests: stillIn(this.requests) };
+  }
+}
+
+function remember(times: Map<string, number>, id: string, forMs: number): void {
+  times.delete(id);
+  times.set(id, performance.now() + forMs);
+  if (times.size > REMEMBERED) times.delete(times.keys().next().value!);
+}
+
+function stillIn(times: Map<string, number>): string[] {
+  const now = performance.now();
+  for (const [id, until] of times) if (until <= now) times.delete(id);
+  return [...times.keys()];
+}

@@ -1,0 +1,124 @@
+import { Injectable } from '@nestjs/common';
+import { recordsNothing } from '../../platform/auth/access/call-context.js';
+import type { Caller } from '../../platform/auth/access/principal.js';
+import { Replayed } from '../../platform/database/transaction/idempotency.js';
+import { Problem } from '../../platform/http/reply/problem.js';
+import type { PageRequest } from '../../platform/http/fields/pagination.js';
+import { reply } from '../../platform/http/reply/replies.js';
+import { type FirstOf, Waiters } from '../../platform/wake/waiters.js';
+import { type Approval, notExecutable, type RefusedApproval } from './decisions/approve-request.service.js';
+import { DecideRequestService } from './decisions/decide-request.service.js';
+import { EscalateRequestService, type Escalation } from './decisions/escalate-request.service.js';
+import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
+import { presentRequest, presentRequestSnake } from './hitl.presenter.js';
+import { HitlRequestsQuery, type RequestRow } from './requests/hitl-requests.query.js';
+import type { Decision } from './decisions/decision-eligibility.service.js';
+
+/** How long an approval's answer waits for its action when the caller does not say. */
+const APPROVAL_WAIT_SECONDS = 2;
+
+const present = (row: RequestRow, form: FormQuery['form'], usual: 'snake' | 'camel') =>
+  (form ?? usual) === 'snake' ? presentRequestSnake(row) : presentRequest(row);
+
+/** What a reviewer sees: lists, one request, and the request again after each decision. */
+@Injectable()
+export class HitlService {
+  constructor(
+    private readonly requests: HitlRequestsQuery,
+    private readonly deciding: DecideRequestService,
+    private readonly escalating: EscalateRequestService,
+    private readonly waiters: Waiters,
+  ) {}
+
+  async list(query: RequestListQuery, page: PageRequest, caller: Caller) {
+    const { rows, total, nextCursor } = await this.requests.list(caller.scope, { ...query, ...assigneeOf(query, caller) }, page);
+    return { requests: rows.map((row) => present(row, query.form, 'camel')), total, ...(nextCursor ? { nextCursor } : {}) };
+  }
+
+  async show(id: string, { wait = 0, form }: RequestWaitQuery, caller: Caller) {
+    return present(await this.awaited(id, wait, caller), form, 'snake');
+  }
+
+  approve(id: string, decision: Decision, { wait, form }: RequestWaitQuery, caller: Caller) {
+    const act = () => this.deciding.approve(id, decision, caller);
+    return this.decided(id, act, { wait: wait ?? APPROVAL_WAIT_SECONDS, waitForOthers: wait ?? 0 }, form, caller);
+  }
+
+  reject(id: string, decision: Decision, { form }: FormQuery, caller: Caller) {
+    return this.decided(id, () => this.deciding.reject(id, decision, caller), AT_ONCE, form, caller);
+  }
+
+  cancel(id: string, decision: Decision, { form }: FormQuery, caller: Caller) {
+    return this.decided(id, () => this.deciding.cancel(id, decision, caller), AT_ONCE, form, caller);
+  }
+
+  async escalate(id: string, escalation: Escalation, { form }: FormQuery, caller: Caller) {
+    const { headers } = await outcomeOf(() => this.escalating.escalate(id, escalation, caller));
+    return reply(200, present(await this.find(id, caller), form, 'snake'), headers);
+  }
+
+  async envelope(id: string, { form }: FormQuery, caller: Caller) {
+    return { request: present(await this.find(id, caller), form, 'camel') };
+  }
+
+  private async decided(id: string, act: () => Promise<Deed>, patience: Patience, form: FormQuery['form'], caller: Caller) {
+    const { deed, headers } = await outcomeOf(act);
+    const wait = deed === 'waits' ? patience.waitForOthers : patience.wait;
+    // An action that has only just been handed on is not closed yet: whoever waits for it need not look before it is.
+    const row = await this.awaited(id, wait, caller, deed === 'runs' ? 'news' : 'a look');
+    return reply(200, { request: present(row, form, 'camel') }, headers);
+  }
+
+  private awaited(id: string, wait: number, caller: Caller, first: FirstOf = 'a look'): Promise<RequestRow> {
+    return this.waiters.until(id, caller, wait, () => this.find(id, caller), isFinalRequest, first);
+  }
+
+  private async find(id: string, caller: Caller): Promise<RequestRow> {
+    const row = await this.requests.find(caller.scope, id);
+    if (!row) throw new Problem('NOT_FOUND', 'There is no such request.');
+    return row;
+  }
+}
+
+/** Queues are people's: nothing stands in root's, or in an agent's. */
+function assigneeOf({ assignedTo }: RequestListQuery, { principal }: Caller): { assignedTo?: string } {
+  if (assignedTo === undefined) return {};
+  if (assignedTo === 'me') {
+    if (principal.kind === 'user') return { assignedTo: principal.userId };
+    throw new Problem('VALIDATION_FAILED', 'Only people have a queue. Name a user, or leave `assignedTo` out to list all requests.', {
+      errors: [{ pointer: '?assignedTo', message: 'must be the id of a user, for this caller is none' }],
+    });
+  }
+  if (principal.kind === 'agent') throw new Problem('FORBIDDEN', 'Queues are for people. Leave `assignedTo` out to list your requests.');
+  return { assignedTo };
+}
+
+type Deed = Exclude<Approval, RefusedApproval> | void;
+
+/** How many seconds an answer waits for the end, and for what others have to do where nothing is decided yet. */
+interface Patience {
+  readonly wait: number;
+  readonly waitForOthers: number;
+}
+
+const AT_ONCE: Patience = { wait: 0, waitForOthers: 0 };
+
+/** A repeated decision under the same key shows the request as it stands, like the first. */
+async function outcomeOf(act: () => Promise<Deed>): Promise<{ deed: Deed; headers: Record<string, string> }> {
+  try {
+    return { deed: await act(), headers: {} };
+  } catch (error) {
+    if (!(error instanceof Replayed)) throw error;
+    recordsNothing();
+    const headers = { 'Idempotent-Replayed': 'true' };
+    const { status, body } = error.answer;
+    if (status === 409) throw notExecutable(body as RefusedApproval, headers);
+    return { deed: (body as { waits?: boolean }).waits ? 'waits' : 'done', headers };
+  }
+}
+
+/** Decided, and if it was approved, its execution closed. */
+function isFinalRequest(row: RequestRow): boolean {
+  if (row.status === 'pending' || row.status === 'escalated') return false;
+  return row.status !== 'approved' || !(row.executionStatus === 'pending_hitl' || row.executionStatus === 'running');
+}

@@ -1,0 +1,128 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { agentChain } from '../../../domain/audit/entry/chain.js';
+import { compareLimits } from '../../../domain/gate/limits.js';
+import type { JsonObject } from '../../../domain/json.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { type ApprovedAction, runExecution } from '../../../platform/outbox/effects.js';
+import type { Facts } from '../../authority/facts.query.js';
+import { GrantUsageStore } from '../../capabilities/grant-usage.store.js';
+import type { ExecutionEntity } from '../../executions/execution.entity.js';
+import { ExecutionStore } from '../../executions/execution.store.js';
+import type { HitlRequestEntity } from './hitl-request.entity.js';
+
+/**
+ * An approval whose action the agent (or the adapter that asked) does itself is a licence: nothing runs here, so the
+ * decision, the start and the completion commit together.
+ */
+@Injectable()
+export class ReceiptExecutionService {
+  constructor(
+    private readonly executions: ExecutionStore,
+    private readonly usage: GrantUsageStore,
+    @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'runtimePrimary'>,
+  ) {}
+
+  isReceipt(request: HitlRequestEntity, facts: Facts): boolean {
+    if (request.runs === 'caller') return true;
+    return this.config.runtimePrimary === 'connector' && facts.definition?.connector === undefined;
+  }
+
+  /**
+   * Counts what begins now under the grant that lets it begin. While it waited it had its share as of the moment of asking,
+   * under the grant of then: the grant may be another one now, its limits may be, and so may the hour.
+   */
+  async count(tx: Tx, request: HitlRequestEntity, { grant, agent, usage, now }: Facts): Promise<void> {
+    if (!grant || !agent) return;
+    if (usage === undefined && grant.id === request.grantId) {
+      return this.usage.keep(tx, request.organizationId, request.executionId);
+    }
+    const { uses } = compareLimits(grant.limits, usage?.used ?? [], {
+      input: JSON.parse(request.input) as JsonObject,
+      agent,
+      capability: request.capability,
+      now,
+      ...(request.context === null ? {} : { context: JSON.parse(request.context) as JsonObject }),
+    });
+    await this.usage.begin(tx, request.organizationId, grant.id, request.executionId, uses);
+  }
+
+  /**
+   * What was approved and does not begin: it gives its share back, and its request stays approved.
+   *
+   * @param reason a code for execution and entry
+   */
+  async withdraw(tx: Tx, execution: ExecutionEntity, reason: string): Promise<void> {
+    const { organizationId, id, agentId, capability, hitlRequestId, flagged } = execution;
+    const hitl = hitlRequestId === null ? {} : { hitlId: hitlRequestId };
+    const metadata = { executionId: id, reason, ...hitl, ...(flagged ? { flagged } : {}) };
+    const chain = agentChain(organizationId, agentId);
+    const auditId = tx.record(chain, { type: 'execution.cancelled', capability, metadata }, { actorId: 'system' });
+    await this.usage.giveBack(tx, organizationId, [id]);
+    await this.executions.move(tx, 'pending_hitl', { ...execution, status: 'cancelled', reason, auditId, closedAt: await tx.now() });
+  }
+
+  /**
+   * What follows an approval, in its own work: its licence, or the order to run it, which the worker carries out.
+   *
+   * @param approved as it stands now
+   * @param by who begins a licence, where that is not the caller: `system`
+   * @returns whether it is done with that, or runs
+   */
+  async carryOut(tx: Tx, approved: HitlRequestEntity, facts: Facts, by?: string): Promise<'done' | 'runs'> {
+    if (!this.isReceipt(approved, facts)) {
+      tx.enqueue(runExecution(actionOf(approved)));
+      return 'runs';
+    }
+    await this.give(tx, approved, facts, by);
+    return 'done';
+  }
+
+  async give(tx: Tx, request: HitlRequestEntity, facts: Facts, by?: string): Promise<void> {
+    const actor = by === undefined ? {} : { actorId: by };
+    const chain = agentChain(request.organizationId, request.agentId);
+    const execution = await this.executions.read(tx, { organizationId: request.organizationId, id: request.executionId });
+    await this.count(tx, request, facts);
+    const now = await tx.now();
+    const common = {
+      executionId: execution.id,
+      hitlId: request.id,
+      ...(request.flagged ? { flagged: true } : {}),
+    };
+    tx.record(chain, {
+      type: 'execution.started',
+      capability: request.capability,
+      metadata: {
+        ...common,
+        definition: request.definition,
+        input: JSON.parse(request.input) as JsonObject,
+        reasons: request.reasons,
+        decisionId: request.decisionEntryId!,
+        runtime: 'receipt',
+        ...(facts.grant ? { grantId: facts.grant.id, grantVersion: facts.grant.version } : {}),
+        ...(request.context === null ? {} : { context: JSON.parse(request.context) as JsonObject }),
+        ...(request.action === null ? {} : { action: request.action }),
+      },
+    }, actor);
+    const auditId = tx.record(
+      chain,
+      { type: 'execution.completed', capability: request.capability, metadata: { ...common, durationMs: 0 } },
+      { ...actor, closing: true },
+    );
+    await this.executions.move(tx, 'pending_hitl', {
+      ...execution,
+      status: 'executed',
+      runtime: 'receipt',
+      auditId,
+      startedAt: now,
+      closedAt: now,
+      durationMs: 0,
+      grantId: facts.grant?.id ?? execution.grantId,
+      grantVersion: facts.grant?.version ?? execution.grantVersion,
+    });
+  }
+}
+
+function actionOf({ organizationId, agentId, executionId, id, capability }: HitlRequestEntity): ApprovedAction {
+  return { organizationId, agentId, executionId, hitlRequestId: id, capability };
+}

@@ -1,0 +1,139 @@
+import { Injectable } from '@nestjs/common';
+import { pointersTo } from '../../../domain/audit/entry/prepare-entry.js';
+import { readPayload } from '../../../domain/audit/entry/payload.js';
+import { type Blanking, searchedTexts, textsAt } from '../../../domain/audit/erasure/search-entry.js';
+import { UnderWay } from '../../../platform/database/transaction/plan.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import type { ArchivedEntry } from '../../audit/retention/archives/archived-disclosures.js';
+import { type ArchivedRuns, ErasableArchives, type OpenArchives } from '../../audit/retention/archives/erasable-archives.js';
+import { addRows, type Erasure, type ErasureKey, type ErasureCursor, type Stepped } from './erasure.js';
+import { ALONE, ErasureProgress, type BlankingTotals, foundIn, together, under } from './erasure-progress.service.js';
+import { SealedSearchTexts } from '../requests/sealed-search-texts.js';
+import { atPhase, blankedOne, legible, ErasureSearch, VALUES_AT_ONCE } from '../search/erasure-search.service.js';
+
+/** What an archive holds of an erasure's, before any of it is blanked. */
+interface Survey extends BlankingTotals {
+  /** All that is searched for, where the archive tells of more. */
+  readonly texts?: readonly string[];
+}
+
+/**
+ * Values of entries that were swept. Listed first and blanked then: what is listed twice, or too early, does no harm; a blank that
+ * nothing lists is tampering. Doing it again finds what a crash has left.
+ */
+@Injectable()
+export class EraseArchive {
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly ledger: ErasureProgress,
+    private readonly looking: ErasureSearch,
+    private readonly texts: SealedSearchTexts,
+    private readonly archived: ErasableArchives,
+  ) {}
+
+  async step(key: ErasureKey, from: ErasureCursor): Promise<Stepped> {
+    const { erasure, sweeps } = await this.work.run(ALONE, async (tx) =>
+      ({ erasure: await this.ledger.running(tx, key, from), sweeps: await this.archived.sweeps(tx, key.organizationId) }));
+    const isThrough = sweeps.unfinished.length === 0 && sweeps.recorded.length === (from.archives ?? 0);
+    const erased = isThrough ? {} : await this.through(erasure, sweeps);
+    if (typeof erased === 'string') return erased;
+    return this.work.run(under(key), async (tx) => {
+      const now = await this.ledger.running(tx, key, from);
+      // Swept meanwhile: what went into the archive then was not looked at here.
+      if ((await this.recorded(tx, key)) !== sweeps.recorded.length) return 'more';
+      const counts = addRows(now.counts, erased);
+      if (now.place.last) return this.ledger.end(tx, { ...now, counts });
+      await this.ledger.move(tx, now, { ...atPhase(now.place, 'check'), archives: sweeps.recorded.length }, counts);
+      return 'more';
+    });
+  }
+
+  /** Whether each archive that there is was gone through. */
+  async isThrough(tx: Tx, erasure: Erasure): Promise<boolean> {
+    return (await this.recorded(tx, erasure)) === (erasure.place.archives ?? 0);
+  }
+
+  private async recorded(tx: Tx, { organizationId }: ErasureKey): Promise<number> {
+    return (await this.archived.sweeps(tx, organizationId)).recorded.length;
+  }
+
+  /** @returns what it counted; or what came of the step, where it has not gone through them */
+  private async through(erasure: Erasure, sweeps: ArchivedRuns): Promise<Record<string, number> | Stepped> {
+    try {
+      return await this.archived.open(erasure.organizationId, sweeps, (open) => this.erase(erasure, open));
+    } catch (error) {
+      if (error instanceof UnderWay) return 'later';
+      throw error;
+    }
+  }
+
+  private async erase(erasure: Erasure, open: OpenArchives): Promise<Record<string, number> | Stepped> {
+    const blanking = this.blanker(erasure);
+    const { texts, ...found } = await this.survey(erasure, open, blanking);
+    if (texts) return this.learn(erasure, texts);
+    const counted: Record<string, number> = 'archivesGone' in erasure.counts.rows ? {} : { archivesGone: open.gone };
+    if (found.entries === 0) return counted;
+    const waiting = await this.work.run(under(erasure), async (tx) =>
+      this.ledger.waits(tx, await this.ledger.running(tx, erasure, erasure.place), found));
+    if (waiting) return waiting;
+    await this.list(erasure, open, blanking);
+    const entries = await open.rewrite((entry) => blanking(entry)?.after ?? entry.text);
+    return { archived: entries, ...counted };
+  }
+
+  private async survey(erasure: Erasure, open: OpenArchives, blanking: (entry: ArchivedEntry) => Blanking | undefined): Promise<Survey> {
+    const known = this.texts.open(erasure.id, erasure.texts);
+    const told = new Set<string>();
+    let found: BlankingTotals = { values: 0, byText: 0, entries: 0, hasDecision: false };
+    for await (const entry of open.entries()) {
+      for (const text of legible(() => textsAt(entry.text, this.pointers(erasure, entry))) ?? []) told.add(text);
+      const one = blanking(entry);
+      if (one) found = together(found, foundIn([one]));
+    }
+    const texts = searchedTexts([...known, ...told]);
+    return { ...found, ...(texts.length > known.length ? { texts } : {}) };
+  }
+
+  /** What the archive tells of a user may stand in the log as well: that is searched again, and the archive after it. */
+  private learn(erasure: Erasure, texts: readonly string[]): Promise<Stepped> {
+    return this.work.run<Stepped>(under(erasure), async (tx) => {
+      const now = await this.ledger.running(tx, erasure, erasure.place);
+      const { round, ownOnly } = now.place;
+      await this.ledger.learn(tx, now, { phase: 'log', round, ...(ownOnly ? { ownOnly } : {}) }, this.texts.seal(erasure.id, texts));
+      return 'more';
+    });
+  }
+
+  private async list(erasure: Erasure, open: OpenArchives, blanking: (entry: ArchivedEntry) => Blanking | undefined): Promise<void> {
+    let page: Blanking[] = [];
+    let values = 0;
+    const record = () => this.work.run(under(erasure), async (tx) =>
+      this.ledger.listed(tx, await this.ledger.running(tx, erasure, erasure.place), page));
+    for await (const entry of open.entries()) {
+      const found = blanking(entry);
+      if (!found) continue;
+      if (page.length > 0 && values + found.listed.length > VALUES_AT_ONCE) {
+        await record();
+        [page, values] = [[], 0];
+      }
+      page.push(found);
+      values += found.listed.length;
+    }
+    if (page.length > 0) await record();
+  }
+
+  private blanker(erasure: Erasure): (entry: ArchivedEntry) => Blanking | undefined {
+    const holds = this.looking.finder(erasure);
+    return (entry) => {
+      const { id, hash, event, text } = entry;
+      return blankedOne({ id, hash, event, disclosures: text, pointers: this.pointers(erasure, entry) }, holds);
+    };
+  }
+
+  /** Who swept entries were about is not kept beside them: they tell it themselves. */
+  private pointers({ userId }: Erasure, { payload }: ArchivedEntry): string[] {
+    const read = userId === null || !payload.includes(userId) ? '' : readPayload(payload);
+    return typeof read === 'string' ? [] : pointersTo(userId!, read);
+  }
+}

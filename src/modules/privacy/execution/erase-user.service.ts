@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { organizationChain } from '../../../domain/audit/entry/chain.js';
+import { searchedTexts } from '../../../domain/audit/erasure/search-entry.js';
+import { asService, recordsNothing } from '../../../platform/auth/access/call-context.js';
+import type { Caller } from '../../../platform/auth/access/principal.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { AccountEnds } from '../../organizations/users/account-ends.js';
+import { EraseAccount } from '../../organizations/users/erase-account.js';
+import { sharedChange } from '../../organizations/shared-change.js';
+import { EraseUserSearches } from './erase-user-searches.service.js';
+import { ErasureJob } from './erasure-job.service.js';
+import { ErasuresQuery } from '../requests/erasures.query.js';
+import { presentErasedUser, type ErasedUserReply } from '../erasures.presenter.js';
+
+/** How long the answer waits for the search, and for the identity provider: of most logs all is told by then. */
+const PATIENCE_MS = 1_500;
+
+/**
+ * The end of what is known of a user. Profile, keys, sessions and the link to the identity provider go in the first transaction, with
+ * the orders to delete the account there and to search for the rest. Of what is met by their texts alone, more than one person may
+ * erase waits for another one. The search reaches as far as whoever asks for it: an admin's the
+ * organization, an owner's the tenant, root's the platform's own chain too.
+ */
+@Injectable()
+export class EraseUserService {
+  constructor(
+    private readonly work: UnitOfWork,
+    private readonly accounts: EraseAccount,
+    private readonly ends: AccountEnds,
+    private readonly searches: EraseUserSearches,
+    private readonly erasures: ErasuresQuery,
+    private readonly job: ErasureJob,
+  ) {}
+
+  async erase(userId: string, caller: Caller): Promise<ErasedUserReply> {
+    const place = await this.accounts.place(caller.scope, userId);
+    const first = await this.work.run(sharedChange(place.organizationId), async (tx) => {
+      const account = await this.accounts.erase(tx, place, caller);
+      const chain = organizationChain(place.organizationId);
+      if (account.was?.isActive) tx.record(chain, { type: 'admin.user_deleted', metadata: { userId } });
+      const texts = searchedTexts(account.was?.texts ?? []);
+      const search = await this.searches.begin(tx, { organizationId: place.organizationId, userId, texts, caller });
+      return { account, texts, others: await this.searches.elsewhere(tx, caller, userId), keys: search ? [search] : [] };
+    });
+    const keys = [...first.keys];
+    for (const organizationId of first.others) {
+      const begin = () => this.work.run({ chains: [organizationChain(organizationId)], leavesFacts: true }, (tx) =>
+        this.searches.begin(tx, { organizationId, userId, texts: first.texts, caller }));
+      // Who has just erased themselves has no credential any more.
+      const search = await (caller.actorId === userId ? asService('worker', begin) : begin());
+      if (search) keys.push(search);
+    }
+    if (keys.length === 0) recordsNothing();
+    const [hasFollowed] = await Promise.all([
+      first.account.elsewhere === 'follows' && this.ends.followed(place, PATIENCE_MS),
+      keys.length > 0 && this.job.hurry(PATIENCE_MS),
+    ]);
+    return presentErasedUser(userId, first.account, hasFollowed, await this.erasures.these(caller.scope, keys));
+  }
+}

@@ -1,0 +1,195 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import type { JsonObject } from '../../../domain/json.js';
+import { type FoundPerson, listAbout } from '../../../platform/audit/personal-data/personal-records.js';
+import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import { Problem } from '../../../platform/http/reply/problem.js';
+import type { ChainRange, Erasure, ErasureCounts, ErasureKey, ErasureCursor, ErasureState } from './erasure.js';
+
+const COLUMNS = `e.organization_id as "organizationId", e.id, e.kind, e.user_id as "userId", e.texts, e.reason, e.state,
+  e.asked_by as "askedBy", e.confirmed_by as "confirmedBy", e.place, e.place::text as "placeText", e.counts, e.asked_at as "askedAt",
+  e.ended_at as "endedAt"`;
+
+const ABOUT = `
+  select json_build_object('id', e.id, 'state', e.state, 'askedAt', e.asked_at) as row from erasures e
+  where e.organization_id = any ($2) and (e.user_id = $1 or e.asked_by = $1 or e.confirmed_by = $1) order by e.id`;
+
+/** Ranges at once: an organization may have more agents than one statement should look through. */
+export const RANGES_AT_ONCE = 50;
+
+export interface ErasureStep {
+  readonly place: ErasureCursor;
+  readonly counts: ErasureCounts;
+  readonly texts?: Buffer;
+}
+
+/** Erasures, and how far each has come. Steps compare where it stood, so that none is counted twice. */
+@Injectable()
+export class ErasureStore {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  /** @throws Problem NOT_FOUND, also for one of another organization */
+  async place(scope: Scope, id: string): Promise<ErasureKey> {
+    const within = scopeCondition(scope, { organization: 'e.organization_id' }, 2);
+    const [row] = (await this.dataSource.query(
+      `select e.organization_id as "organizationId", e.id from erasures e where e.id = $1 and ${within.sql}`, [id, ...within.parameters],
+    )) as ErasureKey[];
+    if (!row) throw new Problem('NOT_FOUND', 'There is no such erasure.');
+    return row;
+  }
+
+  /** What is to be gone on with, oldest first. */
+  async running(scope: Scope, limit: number): Promise<ErasureKey[]> {
+    const within = scopeCondition(scope, { organization: 'e.organization_id' }, 2);
+    return this.dataSource.query(
+      `select e.organization_id as "organizationId", e.id from erasures e
+       where e.state = 'running' and ${within.sql} order by e.asked_at, e.id limit $1`,
+      [limit, ...within.parameters],
+    );
+  }
+
+  async find(tx: Tx, { organizationId, id }: ErasureKey, lock = false): Promise<Erasure | undefined> {
+    const [row] = await tx.query<Erasure & Record<string, unknown>>(
+      `select ${COLUMNS} from erasures e where e.organization_id = $1 and e.id = $2 ${lock ? 'for update' : ''}`, [organizationId, id],
+    );
+    return row;
+  }
+
+  /** Of these organizations, those in which an erasure of this user has been asked for. */
+  async askedFor(tx: Tx, userId: string, organizations: readonly string[]): Promise<string[]> {
+    const rows = await tx.query<{ organizationId: string }>(
+      `select distinct organization_id as "organizationId" from erasures where user_id = $1 and organization_id = any ($2)`,
+      [userId, organizations],
+    );
+    return rows.map(({ organizationId }) => organizationId);
+  }
+
+  async insert(tx: Tx, erasure: Omit<Erasure, 'placeText' | 'endedAt' | 'confirmedBy'>): Promise<void> {
+    const { organizationId, id, kind, userId, texts, reason, state, askedBy, place, counts, askedAt } = erasure;
+    await tx.query(
+      `insert into erasures (organization_id, id, kind, user_id, texts, reason, state, asked_by, place, counts, asked_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+      [organizationId, id, kind, userId, texts, reason, state, askedBy, JSON.stringify(place), JSON.stringify(counts), askedAt],
+    );
+  }
+
+  /** Goes on from where the erasure was read. @returns false where somebody else has moved it meanwhile */
+  async advance(tx: Tx, { organizationId, id, placeText }: Erasure, { place, counts, texts }: ErasureStep): Promise<boolean> {
+    const moved = await tx.query(
+      `update erasures set place = $4, counts = $5, texts = coalesce($6, texts)
+       where organization_id = $1 and id = $2 and state = 'running' and place::text = $3 returning id`,
+      [organizationId, id, placeText, JSON.stringify(place), JSON.stringify(counts), texts ?? null],
+    );
+    return moved.length > 0;
+  }
+
+  /**
+   * Committed values that the same person has had erased by texts in an organization within a day, by other orders that nobody
+   * confirmed. Who erases themselves cannot be asked any more: that counts as everybody's.
+   */
+  async erasedAlone(tx: Tx, { organizationId, id, askedBy }: Pick<Erasure, 'organizationId' | 'id' | 'askedBy'>): Promise<number> {
+    const [row] = await tx.query<{ values: string }>(
+      `select coalesce(sum((counts ->> 'byText')::bigint), 0) as values from erasures
+       where organization_id = $1 and id <> $2 and (asked_by = $3 or asked_by = user_id) and confirmed_by is null
+         and asked_at > clock_timestamp() - interval '1 day'`,
+      [organizationId, id, askedBy],
+    );
+    return Number(row!.values);
+  }
+
+  /** The present round goes up to where the chains stand now. */
+  async aim(tx: Tx, { organizationId, id }: ErasureKey): Promise<void> {
+    await tx.query(
+      `update erasures set target = coalesce(
+         (select json_object_agg(chain, seq) from audit_heads where organization_id = $1 and seq > 0), '{}')
+       where organization_id = $1 and id = $2`,
+      [organizationId, id],
+    );
+  }
+
+  /** What the round aimed at is covered; or, where there is more to search for, nothing is. */
+  async cover(tx: Tx, { organizationId, id }: ErasureKey, what: 'target' | 'nothing'): Promise<void> {
+    await tx.query(
+      `update erasures set covered = case when $3 then target else '{}' end where organization_id = $1 and id = $2`,
+      [organizationId, id, what === 'target'],
+    );
+  }
+
+  /** What the present round still has to cover, from a chain on, by chain. */
+  async ranges(tx: Tx, { organizationId, id }: ErasureKey, from = ''): Promise<ChainRange[]> {
+    return ranged(await tx.query(
+      `select t.key as chain, coalesce(c.value::bigint, 0)::text as low, t.value as high
+       from erasures e cross join lateral json_each_text(e.target) t left join lateral json_each_text(e.covered) c on c.key = t.key
+       where e.organization_id = $1 and e.id = $2 and t.key collate "C" >= $3 and t.value::bigint > coalesce(c.value::bigint, 0)
+       order by t.key collate "C" limit ${RANGES_AT_ONCE}`,
+      [organizationId, id, from],
+    ));
+  }
+
+  /** What has come since it was covered, from a chain on. */
+  async news(tx: Tx, { organizationId, id }: ErasureKey, from = ''): Promise<ChainRange[]> {
+    return ranged(await tx.query(
+      `with covered as (select c.key, c.value::bigint as seq from erasures e cross join lateral json_each_text(e.covered) c
+                        where e.organization_id = $1 and e.id = $2)
+       select h.chain, coalesce(c.seq, 0)::text as low, h.seq::text as high
+       from audit_heads h left join covered c on c.key = h.chain
+       where h.organization_id = $1 and h.chain > $3 and h.seq > coalesce(c.seq, 0) order by h.chain limit ${RANGES_AT_ONCE}`,
+      [organizationId, id, from],
+    ));
+  }
+
+  async setState(tx: Tx, { organizationId, id }: ErasureKey, state: ErasureState, confirmedBy?: string): Promise<void> {
+    await tx.query(
+      `update erasures set state = $3, confirmed_by = coalesce($4, confirmed_by) where organization_id = $1 and id = $2`,
+      [organizationId, id, state, confirmedBy ?? null],
+    );
+  }
+
+  /** Puts new disclosures in the place of those that were read. @returns how many entries were still as they were read */
+  async blank(tx: Tx, organizationId: string, changes: readonly { id: string; before: string; after: string }[]): Promise<number> {
+    const [row] = await tx.query<{ count: number }>('select erase_disclosures_v1($1, $2, $3, $4) as count', [
+      organizationId, changes.map(({ id }) => id), changes.map(({ before }) => before), changes.map(({ after }) => after),
+    ]);
+    return row!.count;
+  }
+
+  /** It has ended: what was searched for is forgotten. */
+  async end(tx: Tx, { organizationId, id }: ErasureKey): Promise<void> {
+    await tx.query(
+      `update erasures set state = 'done', texts = null, covered = '{}', target = '{}', ended_at = clock_timestamp()
+       where organization_id = $1 and id = $2`,
+      [organizationId, id],
+    );
+  }
+
+  /** Erasures of a user, or asked for by them. */
+  about(person: FoundPerson): AsyncGenerator<JsonObject> {
+    return listAbout(person, 'erasures', ABOUT);
+  }
+
+  async reasons(tx: Tx, organizationId: string, after: string, limit: number): Promise<{ id: string; reason: string | null }[]> {
+    return tx.query(
+      'select id, reason from erasures where organization_id = $1 and id > $2 order by id limit $3', [organizationId, after, limit],
+    );
+  }
+
+  async giveReason(tx: Tx, organizationId: string, ids: readonly string[], reason: string): Promise<void> {
+    await tx.query('update erasures set reason = $3 where organization_id = $1 and id = any ($2)', [organizationId, ids, reason]);
+  }
+
+  /** What nobody confirms is forgotten after a while, and was never done. */
+  async decline(scope: Scope, days: number): Promise<void> {
+    const within = scopeCondition(scope, { organization: 'organization_id' }, 2);
+    await this.dataSource.query(
+      `update erasures set state = 'declined', texts = null, reason = null, ended_at = clock_timestamp()
+       where state = 'unconfirmed' and asked_at < clock_timestamp() - make_interval(days => $1) and ${within.sql}`,
+      [days, ...within.parameters],
+    );
+  }
+}
+
+function ranged(rows: { chain?: unknown; low?: unknown; high?: unknown }[]): ChainRange[] {
+  return rows.map(({ chain, low, high }) => ({ chain: String(chain), low: Number(low), high: Number(high) }));
+}

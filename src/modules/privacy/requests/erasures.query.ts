@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
+import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
+import { pageOf } from '../../../platform/database/statements/paged.js';
+import type { Page, PageRequest } from '../../../platform/http/fields/pagination.js';
+import type { Erasure, ErasureKey } from '../execution/erasure.js';
+
+/** Never its texts. */
+export type ErasureRow = Omit<Erasure, 'texts' | 'placeText'>;
+
+const COLUMNS = `e.organization_id as "organizationId", e.id, e.kind, e.user_id as "userId", e.reason, e.state,
+  e.asked_by as "askedBy", e.confirmed_by as "confirmedBy", e.place, e.counts, e.asked_at as "askedAt", e.ended_at as "endedAt"`;
+
+export interface ErasureFilter {
+  readonly state?: string;
+  readonly userId?: string;
+  readonly organizationId?: string;
+}
+
+@Injectable()
+export class ErasuresQuery {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  async list(scope: Scope, { state, userId, organizationId }: ErasureFilter, page: PageRequest): Promise<Page<ErasureRow>> {
+    const within = scopeCondition(scope, { organization: 'e.organization_id' }, 4);
+    const where = `($1::text is null or e.state = $1) and ($2::text is null or e.user_id = $2)
+      and ($3::text is null or e.organization_id = $3) and ${within.sql}`;
+    const parameters = [state ?? null, userId ?? null, organizationId ?? null, ...within.parameters];
+    return pageOf<ErasureRow>(this.dataSource, { columns: COLUMNS, from: 'erasures e', where, parameters, id: 'e.id' }, page);
+  }
+
+  /** Those that were asked for together, as they are now. */
+  async these(scope: Scope, keys: readonly ErasureKey[]): Promise<ErasureRow[]> {
+    const within = scopeCondition(scope, { organization: 'e.organization_id' }, 2);
+    return this.dataSource.query(`select ${COLUMNS} from erasures e where e.id = any ($1) and ${within.sql} order by e.id`, [
+      keys.map(({ id }) => id), ...within.parameters,
+    ]);
+  }
+}

@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import type { SearchedEntry } from '../../../domain/audit/erasure/search-entry.js';
+import { PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
+import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
+import type { ChainRange } from '../execution/erasure.js';
+
+export interface FoundEntry extends SearchedEntry {
+  readonly chain: string;
+  readonly seq: number;
+}
+
+const ENTRY = `e.id, e.event, e.hash, e.disclosures, e.chain, e.seq::text as seq`;
+const POINTERS = `array(select s.pointer from audit_subjects s
+  where s.organization_id = e.organization_id and s.user_id = $2 and s.entry_id = e.id)`;
+
+/** The log as an erasure reads it: entries of chains by position, and those that a user is a subject of. */
+@Injectable()
+export class LogSearchQuery {
+  /** Entries of these parts of chains, in the order of the parts and by position. */
+  async entries(
+    tx: Tx, organizationId: string, userId: string | null, ranges: readonly ChainRange[], limit: number,
+  ): Promise<FoundEntry[]> {
+    return numbered(await tx.query<Row>(
+      `select e.*, ${userId === null ? `'{}'::text[]` : POINTERS} as pointers
+       from (
+         select found.* from unnest($3::text[], $4::bigint[], $5::bigint[]) with ordinality as r(chain, low, high, place)
+         cross join lateral (
+           select e.organization_id, ${ENTRY}, r.place from audit_entries e
+           where e.organization_id = $1 and e.chain = r.chain and e.seq > r.low and e.seq <= r.high and $2::text is distinct from ''
+           order by e.seq limit $6) found
+         limit $6) e
+       order by e.place, e.seq::bigint`,
+      [organizationId, userId, ranges.map(({ chain }) => chain), ranges.map(({ low }) => low), ranges.map(({ high }) => high), limit],
+    ));
+  }
+
+  /** Entries that a user is a subject of, by id. */
+  async ofUser(tx: Tx, organizationId: string, userId: string, after: string, limit: number): Promise<FoundEntry[]> {
+    return numbered(await tx.query<Row>(
+      `select ${ENTRY}, subject.pointers
+       from (select s.entry_id, array_agg(s.pointer) as pointers from audit_subjects s
+             where s.organization_id = $1 and s.user_id = $2 and s.entry_id > $3 group by s.entry_id order by s.entry_id limit $4) subject
+       join audit_entries e on e.organization_id = $1 and e.id = subject.entry_id
+       order by e.id`,
+      [organizationId, userId, after, limit],
+    ));
+  }
+
+  /** The last entry of such a page, also where the entry itself has been swept. */
+  async endOfPage(tx: Tx, organizationId: string, userId: string, after: string, limit: number): Promise<string | undefined> {
+    const [row] = await tx.query<{ last: string | null }>(
+      `select max(page.entry_id) as last from (
+         select distinct s.entry_id from audit_subjects s where s.organization_id = $1 and s.user_id = $2 and s.entry_id > $3
+         order by s.entry_id limit $4) page`,
+      [organizationId, userId, after, limit],
+    );
+    return row?.last ?? undefined;
+  }
+
+  /** Organizations of the scope, the platform's own among them where it is everything, whose log names the user. */
+  async organizationsOf(tx: Tx, scope: Scope, userId: string): Promise<string[]> {
+    const within = scopeCondition(scope, { organization: 'o.id' }, 3);
+    const rows = await tx.query<{ id: string }>(
+      `select o.id from (select id from organizations union all select $2) o
+       where ${within.sql} and exists (select from audit_subjects s where s.organization_id = o.id and s.user_id = $1) order by o.id`,
+      [userId, PLATFORM_ORGANIZATION, ...within.parameters],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Every chain that an organization has, for taking their heads. */
+  async chains(tx: Tx, organizationId: string): Promise<string[]> {
+    const rows = await tx.query<{ chain: string }>(
+      'select chain from audit_heads where organization_id = $1 order by chain', [organizationId],
+    );
+    return rows.map(({ chain }) => chain);
+  }
+
+  /** What the chains hold now, from a chain on. */
+  async heads(tx: Tx, organizationId: string, from: string, limit: number): Promise<ChainRange[]> {
+    const rows = await tx.query<{ chain: string; high: string }>(
+      `select chain, seq::text as high from audit_heads where organization_id = $1 and chain > $2 and seq > 0 order by chain limit $3`,
+      [organizationId, from, limit],
+    );
+    return rows.map(({ chain, high }) => ({ chain, low: 0, high: Number(high) }));
+  }
+}
+
+type Row = Omit<FoundEntry, 'seq'> & { readonly seq: string } & Record<string, unknown>;
+
+function numbered(rows: Row[]): FoundEntry[] {
+  return rows.map((row) => ({ ...row, seq: Number(row.seq) }));
+}

@@ -1,0 +1,108 @@
+import { Injectable } from '@nestjs/common';
+import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server';
+import type { Request, Response } from 'express';
+import type { JsonObject } from '../../../../domain/json.js';
+import type { Tx } from '../../../../platform/database/transaction/tx.js';
+import type { UserRef } from '../../../organizations/users/user.store.js';
+import { SignInForm } from '../../ports/sign-in-form.js';
+import { SpentOnceStore } from '../../ports/spent-once.store.js';
+import { Challenges, type ChallengeUse, type Challenge } from './challenges.js';
+import { assertionIn, attestationIn } from './passkey-response.js';
+import { PasskeysQuery } from '../passkeys.query.js';
+import { type Assertion, type PasskeyKey, type PasskeyOwner, RelyingParty } from './relying-party.js';
+
+/** An answer that holds, to a challenge that is still to be spent. */
+interface Answered {
+  readonly challenge: string;
+  readonly until: Date;
+}
+
+/** Whose passkey it is, and what its authenticator said. */
+export interface ProvenPasskey extends Answered {
+  readonly place: UserRef;
+  readonly credentialId: string;
+  readonly assertion: Assertion;
+}
+
+/** A passkey that was made for an account. */
+export interface MadePasskey extends Answered {
+  readonly userId: string;
+  readonly key: PasskeyKey;
+}
+
+/** What is asked of authenticators, and whether what they answer holds. */
+@Injectable()
+export class PasskeyProofs {
+  constructor(
+    private readonly party: RelyingParty,
+    private readonly challenges: Challenges,
+    private readonly form: SignInForm,
+    private readonly query: PasskeysQuery,
+    private readonly spent: SpentOnceStore,
+  ) {}
+
+  /** @throws Problem NOT_FOUND where there are no passkeys */
+  assertOffered(): void {
+    this.party.assertOffered();
+  }
+
+  /** What somebody who comes is asked. @throws Problem NOT_FOUND where there are no passkeys */
+  ask(request: Request, response: Response): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    this.party.assertOffered();
+    return this.party.requestOptions(this.challenges.make('sign-in', this.form.knownAs(request, response)));
+  }
+
+  /** What is asked for a passkey to be made. @param there credentials that the account has already */
+  async askToMake(
+    request: Request, response: Response, use: Exclude<ChallengeUse, 'sign-in'>, owner: PasskeyOwner, there: readonly string[],
+  ) {
+    this.party.assertOffered();
+    const challenge = this.challenges.make(use, this.form.knownAs(request, response), owner.userId);
+    return this.party.creationOptions(challenge, owner, there);
+  }
+
+  async of(request: Request, answer: JsonObject): Promise<ProvenPasskey | { readonly refused: string }> {
+    this.party.assertOffered();
+    const assertion = assertionIn(answer);
+    if (assertion === undefined) return { refused: 'passkey answer unreadable' };
+    const shown = await this.query.shown(assertion.id, assertion.userId);
+    if (shown === undefined) return { refused: 'unknown passkey' };
+    const held = this.holder(request, 'sign-in');
+    const { publicKey, ...place } = shown;
+    const judged = await this.party.judgeAssertion(assertion, held.isOurs, { credentialId: assertion.id, publicKey });
+    const answered = held.answered();
+    if (answered === undefined) return { refused: 'passkey challenge not ours' };
+    if (judged === undefined) return { refused: 'passkey answer does not hold' };
+    return { ...answered, place, credentialId: assertion.id, assertion: judged };
+  }
+
+  /** @returns undefined for one that does not hold, or was made for something else */
+  async made(request: Request, use: Exclude<ChallengeUse, 'sign-in'>, answer: JsonObject): Promise<MadePasskey | undefined> {
+    this.party.assertOffered();
+    const attestation = attestationIn(answer);
+    if (attestation === undefined) return undefined;
+    const held = this.holder(request, use);
+    const key = await this.party.judgeAttestation(attestation, held.isOurs);
+    const answered = held.answered();
+    return key === undefined || answered === undefined ? undefined : { ...answered, userId: answered.subject, key };
+  }
+
+  /** @returns false for an answer that came before */
+  spend(tx: Tx, { challenge, until }: Answered): Promise<boolean> {
+    return this.spent.spend(tx, 'challenge', challenge, until);
+  }
+
+  /** Takes the challenge out of the answer, where the library comes across it. */
+  private holder(request: Request, use: ChallengeUse) {
+    const browser = this.form.browserOf(request);
+    let found: (Answered & Challenge) | undefined;
+    return {
+      isOurs: (challenge: string): boolean => {
+        const held = browser === undefined ? undefined : this.challenges.read(use, browser, challenge);
+        found = held === undefined ? undefined : { ...held, challenge };
+        return found !== undefined;
+      },
+      answered: () => found,
+    };
+  }
+}

@@ -1,0 +1,56 @@
+import { describe, expect, test } from '@jest/globals';
+import { PrioritySemaphore, SemaphoreFull } from './priority-semaphore.js';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Work that runs until it is told to end, and notes when it began. */
+function jobs(lane: PrioritySemaphore) {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const start = (name: string, standing: 'known' | 'stranger' = 'stranger') => lane.run(standing, () => {
+    begun.push(name);
+    return new Promise<string>((resolve) => ends.set(name, () => resolve(name)));
+  });
+  return { begun, start, end: (name: string) => ends.get(name)!() };
+}
+
+describe('a lane', () => {
+  test('runs so many at once, the next when one ends, and those who are known first', async () => {
+    const { begun, start, end } = jobs(new PrioritySemaphore({ atOnce: 2, waiting: 2 }));
+    const all = [start('a'), start('b'), start('c'), start('d'), start('k', 'known')];
+    await turn();
+    expect(begun).toEqual(['a', 'b']);
+    end('b');
+    await turn();
+    expect(begun).toEqual(['a', 'b', 'k']);
+    for (const name of ['a', 'k']) end(name);
+    await turn();
+    expect(begun).toEqual(['a', 'b', 'k', 'c', 'd']);
+    for (const name of ['c', 'd']) end(name);
+    expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd', 'k']);
+  });
+
+  test('refuses at once where there is no place to wait, and takes again once there is', async () => {
+    const lane = new PrioritySemaphore({ atOnce: 1, waiting: 1 });
+    const { begun, start, end } = jobs(lane);
+    const first = [start('a'), start('b')];
+    expect(lane.hasRoom('stranger')).toBe(false);
+    await expect(start('c')).rejects.toThrow(SemaphoreFull);
+    expect(lane.hasRoom('known')).toBe(true);
+    end('a');
+    await turn();
+    expect(lane.hasRoom('stranger')).toBe(true);
+    end('b');
+    await Promise.all(first);
+    const last = start('d');
+    end('d');
+    await last;
+    expect(begun).toEqual(['a', 'b', 'd']);
+  });
+
+  test('gives its place back where the work fails', async () => {
+    const lane = new PrioritySemaphore({ atOnce: 1, waiting: 0 });
+    await expect(lane.run('stranger', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    expect(await lane.run('stranger', () => Promise.resolve('fine'))).toBe('fine');
+  });
+});

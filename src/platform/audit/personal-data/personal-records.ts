@@ -1,0 +1,63 @@
+import type { JsonObject } from '../../../domain/json.js';
+import { readByCursor } from '../../database/statements/read-by-cursor.js';
+import type { ReadStatement } from '../record-keepers.js';
+
+// How holders of personal data read what a copy tells: a few rows at a time, by statements of one reading transaction.
+
+/** Rows that are in memory at once: each may be as long as a request. */
+const ROWS = 100;
+/** Rows of a table that one statement looks at where no index finds them by a person. */
+const LOOK = 20_000;
+
+/** Somebody whom a look-up by scope has found. */
+export interface FoundPerson {
+  readonly id: string;
+  /** Theirs, and those in which the log tells of them: they may have acted in each. Only those that whoever asks may see. */
+  readonly organizations: readonly string[];
+  /** Statements of the reading transaction in which their copy is made. */
+  readonly run: ReadStatement;
+}
+
+/**
+ * Reads rows of a person a few at a time. One such reading at a time: they share a cursor's name.
+ *
+ * @param sql `$1` is the person's id
+ * @param parameters those from `$2` on
+ */
+export function rowsAbout<Row>({ id, run }: FoundPerson, sql: string, parameters: readonly unknown[]): AsyncGenerator<Row[]> {
+  return readByCursor<Row>(run, 'personal_records', sql, [id, ...parameters], ROWS);
+}
+
+/**
+ * One list of what is held of a person, in parts; told where it is empty, too.
+ *
+ * @param sql gives a column `row` of JSON; `$1` is the person's id, `$2` their organizations
+ */
+export async function* listAbout(person: FoundPerson, name: string, sql: string): AsyncGenerator<JsonObject> {
+  yield { [name]: [] };
+  for await (const rows of rowsAbout<{ row: JsonObject }>(person, sql, [person.organizations])) {
+    yield { [name]: rows.map(({ row }) => row) };
+  }
+}
+
+/** Rows of an organization with ids above one, up to another. */
+export type Stretch = readonly [organizationId: string, after: string, last: string];
+
+/**
+ * Cuts the rows that a person's organizations have in a table into stretches, by id.
+ *
+ * @param table by name; it has an index over `organization_id` and `id`
+ */
+export async function* stretchesOf({ organizations, run }: FoundPerson, table: string): AsyncGenerator<Stretch> {
+  const sql = `select max(looked_at.id) as last from (
+    select t.id from ${table} t where t.organization_id = $1 and t.id > $2 order by t.id limit $3) looked_at`;
+  for (const organizationId of organizations) {
+    for (let after = ''; ;) {
+      const [end] = (await run(sql, [organizationId, after, LOOK])) as { last: string | null }[];
+      const last = end!.last;
+      if (last === null) break;
+      yield [organizationId, after, last];
+      after = last;
+    }
+  }
+}

@@ -1,0 +1,270 @@
+import { Injectable } from '@nestjs/common';
+import type { ChainRef } from '../../../domain/audit/entry/chain.js';
+import { textMatcher } from '../../../domain/audit/erasure/text-matcher.js';
+import type { Tx } from '../../database/transaction/tx.js';
+import type { ErasedSoFar, ErasureTarget } from './personal-data-holders.js';
+import {
+  type Changes, changesOf, matchesInOwn, matchesInPolicy, isSearched, isTheirs, ownersIn, type PersonalRow, type PersonalTable, readColumns,
+  type Wanted,
+} from './personal-table.js';
+
+/** Rows of one call at most: each is searched in memory. */
+const ROWS_MAX = 500;
+/** Rows of which one statement asks whose they are. */
+const LOOK = 20_000;
+/** What they may take up in the tables, compressed as they are there. */
+const BYTES_MAX = 4_000_000;
+/** How often, and how long apart, heads are tried that somebody holds: their works take milliseconds. */
+const TRIES = 20;
+const TRY_EVERY_MS = 25;
+
+/** A row that holds what is to be erased. */
+export interface Touched {
+  readonly row: PersonalRow;
+  readonly changes: Changes;
+}
+
+/** What a module does about the rows of a table, besides changing their columns. */
+export interface ErasureHooks {
+  /** Behind the heads, before the rows are locked and read again. */
+  before?(tx: Tx, what: ErasureTarget, touched: readonly Touched[]): Promise<void>;
+  /** @returns how many rows of which other kinds were changed along */
+  after?(tx: Tx, what: ErasureTarget, changed: readonly Touched[]): Promise<Counts>;
+}
+
+/** A table with what goes with it. */
+export type Erasable = PersonalTable & ErasureHooks;
+
+type Counts = Readonly<Record<string, number>>;
+type Key = readonly string[];
+
+interface Step {
+  readonly counts: Counts;
+  readonly rows: number;
+  /** Where the table goes on. */
+  readonly next?: Key | undefined;
+}
+
+/** Erases from whatever tables modules describe, in batches by their keys, each row again under its lock. */
+@Injectable()
+export class PersonalRows {
+  /** From at most `limit` rows behind `after`, as `PersonalData.erase` does. */
+  async erase(tx: Tx, tables: readonly Erasable[], what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar> {
+    const wanted = wantedOf(what);
+    const relevant = tables.filter((table) =>
+      (what.texts.length > 0 && isSearched(table)) || (what.userId !== undefined && ownersIn(table).length > 0));
+    let [name, key] = placeOf(after);
+    let counts: Counts = {};
+    let left = Math.min(limit, ROWS_MAX);
+    const first = name === undefined ? 0 : relevant.findIndex(({ from }) => from === name);
+    for (const table of relevant.slice(Math.max(0, first))) {
+      if (left <= 0) return { counts, next: JSON.stringify([table.from, null]) };
+      const step = await this.step(tx, table, what, wanted, left, key);
+      counts = added(counts, step.counts);
+      if (step.next) return { counts, next: JSON.stringify([table.from, step.next]) };
+      left -= step.rows;
+      key = undefined;
+    }
+    return { counts };
+  }
+
+  /** From these rows of a table alone; whoever names them holds what has to be held. */
+  async eraseOf(tx: Tx, table: PersonalTable, what: ErasureTarget, keys: readonly Key[]): Promise<Counts> {
+    const { counts } = await this.change(tx, table, what, wantedOf(what), keys);
+    return counts;
+  }
+
+  private async step(tx: Tx, table: Erasable, what: ErasureTarget, wanted: Wanted, limit: number, after?: Key): Promise<Step> {
+    const read = await this.read(tx, table, what, limit, after);
+    const touched = read.rows.flatMap((row) => {
+      const changes = changesOf(table, row, wanted);
+      return Object.keys(changes).length === 0 ? [] : [{ row, changes }];
+    });
+    const free = await this.withHeads(tx, table, what, touched);
+    const firstBusy = touched[free.length];
+    const passed = firstBusy ? read.rows.slice(0, read.rows.indexOf(firstBusy.row)) : read.rows;
+    const next = firstBusy ? (passed.length > 0 ? keyOf(table, passed.at(-1)!) : (after ?? [])) : read.next;
+
+    await table.before?.(tx, what, free);
+    const { counts, changed } = await this.change(tx, table, what, wanted, free.map(({ row }) => keyOf(table, row)));
+    const along = changed.length > 0 ? await table.after?.(tx, what, changed) : undefined;
+    const inPolicy = passed.filter((row) => matchesInPolicy(table, row, wanted)).length;
+    const inOwn = passed.filter((row) => matchesInOwn(table, row, wanted)).length;
+    return { counts: added(counts, along ?? {}, leftOf(table, inPolicy), counted('kept', table, inOwn)), rows: read.rows.length, next };
+  }
+
+  /** Those before the first whose head somebody holds, also after a while. */
+  private async withHeads(
+    tx: Tx, table: Erasable, { organizationId }: ErasureTarget, touched: readonly Touched[],
+  ): Promise<Touched[]> {
+    const heads = touched.map(({ row }) => table.head?.(organizationId, row));
+    let busy: ChainRef[] = [];
+    for (let tries = 0; tries < TRIES; tries++) {
+      busy = await tx.lockFree(heads.flatMap((head) => head ?? []));
+      if (busy.length === 0) return [...touched];
+      await tx.query('select pg_sleep($1)', [TRY_EVERY_MS / 1000]);
+    }
+    const firstBusy = heads.findIndex((head) => head && busy.some(({ chain }) => chain === head.chain));
+    return touched.slice(0, firstBusy);
+  }
+
+  /** Each again under its lock: between the look and it, somebody else may have changed it. */
+  private async change(
+    tx: Tx, table: PersonalTable, what: ErasureTarget, wanted: Wanted, keys: readonly Key[],
+  ): Promise<{ counts: Counts; changed: Touched[] }> {
+    if (keys.length === 0) return { counts: {}, changed: [] };
+    const names = Object.keys(table.key);
+    const rows = await tx.query<PersonalRow>(
+      `select ${selected(table)} from ${table.from} t
+       where ${within(table)} and (${columnsOf(names)}) in (select * from ${unnested(table)})
+       order by ${columnsOf(names)} for update of t`,
+      [what.organizationId, ...names.map((_, i) => keys.map((key) => key[i]))],
+    );
+    const touched = rows.flatMap((row) => {
+      const changes = changesOf(table, row, wanted);
+      return Object.keys(changes).length === 0 ? [] : [{ row, changes, stands: table.stands?.(row) }];
+    });
+    const changed = touched.filter(({ stands }) => stands === undefined);
+    await this.write(tx, table, what, changed);
+    await this.end(tx, table, what, changed.filter(({ row }) => isOwn(table, row, wanted)));
+    if (table.changesFacts && table.head) await tx.raiseHeads(changed.flatMap(({ row }) => table.head!(what.organizationId, row) ?? []));
+    const left = touched.filter(({ stands }) => stands === 'left').length;
+    return { counts: added({ [table.kind]: changed.length }, leftOf(table, left)), changed };
+  }
+
+  private async write(tx: Tx, table: PersonalTable, { organizationId }: ErasureTarget, changed: readonly Touched[]): Promise<void> {
+    if (changed.length === 0) return;
+    const written = readColumns(table);
+    const types = [...Object.entries(table.key), ...written.map(([name, { form }]) => [name, TYPES[form!]] as const)];
+    const keys = Object.keys(table.key);
+    // One text for a table, whichever of its columns are changed: what is put together for an occasion is not kept prepared.
+    const sets = written.map(([name]) => `${name} = case when '${name}' = any (n.changed) then n.${name} else t.${name} end`);
+    await tx.query(
+      `update ${table.from} t set ${sets.join(', ')}
+       from json_to_recordset($2) as n(changed text[], ${types.map(([name, type]) => `${name} ${type}`).join(', ')})
+       where ${within(table)} and ${keys.map((name) => `t.${name} = n.${name}`).join(' and ')}`,
+      [
+        organizationId,
+        JSON.stringify(changed.map(({ row, changes }) => ({
+          changed: Object.keys(changes), ...Object.fromEntries(keys.map((name) => [name, row[name]])), ...changes,
+        }))),
+      ],
+    );
+  }
+
+  private async end(tx: Tx, table: PersonalTable, { organizationId }: ErasureTarget, own: readonly Touched[]): Promise<void> {
+    if (table.ends === undefined || own.length === 0) return;
+    const names = Object.keys(table.key);
+    await tx.query(
+      `update ${table.from} t set ${table.ends}
+       where ${within(table)} and (${columnsOf(names)}) in (select * from ${unnested(table)})`,
+      [organizationId, ...names.map((name) => own.map(({ row }) => row[name]))],
+    );
+  }
+
+  /**
+   * As many rows as there may be at once, by number and by what they take up; one at least, whatever it takes up. Without texts
+   * nothing is searched: only what is theirs is read, of so many rows that one statement bears.
+   */
+  private async read(
+    tx: Tx, table: PersonalTable, { organizationId, userId, texts }: ErasureTarget, limit: number, after: Key = [],
+  ): Promise<{ rows: PersonalRow[]; next?: Key }> {
+    const keys = columnsOf(Object.keys(table.key));
+    const sizes = readColumns(table).map(([name]) => `coalesce(pg_column_size(t.${name}), 0)`).join(' + ');
+    const order = `(order by ${keys} rows unbounded preceding)`;
+    const parameters: unknown[] = [organizationId, limit, texts.length > 0 ? limit : LOOK, ...after];
+    const behind = after.length > 0 ? `and ${isBehind(table, 4)}` : '';
+    let wanted = `so_far < ${BYTES_MAX}`;
+    if (texts.length === 0) {
+      parameters.push(userId);
+      wanted = ownersIn(table).map((owner) => `${owner} = $${parameters.length}`).join(' or ') + ' or place = $3';
+    }
+    const found = await tx.query<PersonalRow>(
+      `select ${outputs(table).join(', ')}, place::integer from (
+         select ${selected(table)}, sum(${sizes}) over ${order} as so_far, row_number() over ${order} as place
+         from ${table.from} t where ${within(table)} ${behind} order by ${keys} limit $3) t
+       where place = 1 or ${wanted} order by place limit $2`,
+      parameters,
+    );
+    const last = found.at(-1);
+    if (!last) return { rows: found };
+    const next = keyOf(table, last);
+    const isCut = async () => (texts.length > 0 ? this.isMore(tx, table, organizationId, next) : last['place'] === LOOK);
+    return { rows: found, ...(found.length === limit || (await isCut()) ? { next } : {}) };
+  }
+
+  /** A short batch may be one whose rows are large. */
+  private async isMore(tx: Tx, table: PersonalTable, organizationId: string, after: Key): Promise<boolean> {
+    const rows = await tx.query(
+      `select 1 as one from ${table.from} t where ${within(table)} and ${isBehind(table, 2)} limit 1`, [organizationId, ...after],
+    );
+    return rows.length > 0;
+  }
+}
+
+const TYPES = { text: 'text', canonical: 'text', json: 'json', list: 'text[]' } as const;
+
+function wantedOf({ userId, texts }: ErasureTarget): Wanted {
+  return { holds: textMatcher(texts), ...(userId === undefined ? {} : { userId }) };
+}
+
+function placeOf(after: string | undefined): [string | undefined, Key | undefined] {
+  if (after === undefined) return [undefined, undefined];
+  const [table, key] = JSON.parse(after) as [string, Key | null];
+  return [table, key ?? undefined];
+}
+
+function keyOf({ key }: PersonalTable, row: PersonalRow): Key {
+  return Object.keys(key).map((name) => String(row[name]));
+}
+
+function within({ of = 't.organization_id = $1' }: PersonalTable): string {
+  return of;
+}
+
+function columnsOf(names: readonly string[]): string {
+  return names.map((name) => `t.${name}`).join(', ');
+}
+
+/** Behind a key whose parts are the parameters from `first` on. */
+function isBehind({ key }: PersonalTable, first: number): string {
+  const values = Object.values(key).map((type, i) => `$${first + i}::text::${type}`);
+  return `(${columnsOf(Object.keys(key))}) > (${values.join(', ')})`;
+}
+
+function unnested({ key }: PersonalTable): string {
+  return `unnest(${Object.values(key).map((type, i) => `$${i + 2}::${type}[]`).join(', ')})`;
+}
+
+function sourceOf({ also }: PersonalTable, name: string): string {
+  return also?.[name] ?? `t.${name}`;
+}
+
+/** Each name once: keys, what is read, owners, and what else is asked. */
+function outputs(table: PersonalTable): string[] {
+  const read = readColumns(table).map(([name]) => name);
+  return [...new Set([...Object.keys(table.key), ...read, ...ownersIn(table), ...Object.keys(table.also ?? {})])];
+}
+
+function selected(table: PersonalTable): string {
+  return outputs(table).map((name) => `${sourceOf(table, name)} as ${name}`).join(', ');
+}
+
+function isOwn(table: PersonalTable, row: PersonalRow, wanted: Wanted): boolean {
+  return Object.values(table.columns).some((column) => isTheirs(column, row, wanted));
+}
+
+function leftOf(table: PersonalTable, count: number): Counts {
+  return counted('left', table, count);
+}
+
+function counted(what: 'left' | 'kept', { kind }: PersonalTable, count: number): Counts {
+  return { [`${what}${kind.charAt(0).toUpperCase()}${kind.slice(1)}`]: count };
+}
+
+/** Together, without zeros. */
+function added(...all: readonly Counts[]): Counts {
+  const sums: Record<string, number> = {};
+  for (const [kind, count] of all.flatMap((counts) => Object.entries(counts))) if (count > 0) sums[kind] = (sums[kind] ?? 0) + count;
+  return sums;
+}

@@ -1,0 +1,75 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import { ACCESS, type AccessKey, type Permission, reachOf } from '../../../domain/access/access.js';
+import { isFormRoute, isSameSiteRoute, openPage } from '../../http/request/browser-routes.js';
+import { Problem } from '../../http/reply/problem.js';
+import { requestContext } from '../../http/request/request-context.js';
+import { AddressLimit } from '../../rate-limit/address-limit.js';
+import { PrincipalLimit } from '../../rate-limit/principal-limit.js';
+import { ACCESS_KEY, type AuthenticatedRequest } from './access.decorator.js';
+import { AuthJournal } from '../failures/auth-journal.js';
+import { BrowserCalls } from './browser-calls.js';
+import { Identification } from '../credentials/identification.js';
+import { type Caller, kindOf } from './principal.js';
+
+/**
+ * The one door, locked by default: global, so that no path spelling and no forgotten decorator opens a route. Verifies
+ * who calls, counts the call, then looks the route's key up in the access table. Browsers send cookies along whoever asks them to: what
+ * comes by a session and changes something must come from a page of ours.
+ */
+@Injectable()
+export class AccessGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly identification: Identification,
+    private readonly browsers: BrowserCalls,
+    private readonly journal: AuthJournal,
+    private readonly addresses: AddressLimit,
+    private readonly principals: PrincipalLimit,
+  ) {}
+
+  async canActivate(context: ExecutionContext): Promise<boolean> {
+    const key = this.reflector.get<AccessKey | undefined>(ACCESS_KEY, context.getHandler());
+    if (key === undefined) throw new Error(`${context.getClass().name}.${context.getHandler().name} declares no access`);
+    const permission: Permission = ACCESS[key];
+    openPage(this.reflector, context);
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    if (permission.who.anonymous) {
+      // Nobody looks at a credential here, so showing one must not be a way around.
+      await this.addresses.take(request);
+      if (isSameSiteRoute(this.reflector, context)) this.assertSameSite(context, permission);
+      return true;
+    }
+    const caller = await this.identification.identify(request, permission);
+    request.caller = caller;
+    const store = requestContext.getStore();
+    if (store) {
+      store.caller = caller;
+      store.actorId = caller.actorId;
+    }
+    // Before anything is written and before the table refuses: whoever calls too often must not fill the log either.
+    if (this.principals.on) await this.principals.canActivate(context);
+    if (isSession(caller)) this.assertSameSite(context, permission);
+    if (caller.principal.kind === 'root') await this.journal.rootKeyUsed(request);
+    const kind = kindOf(caller.principal);
+    if (kind === 'system' || reachOf(key, kind) === 'denied') {
+      throw new Problem('FORBIDDEN', `${named(caller)} may not ${permission.doc}.`);
+    }
+    return true;
+  }
+
+  /** @throws Problem FORBIDDEN */
+  private assertSameSite(context: ExecutionContext, { changes }: Permission): void {
+    const request = context.switchToHttp().getRequest<AuthenticatedRequest>();
+    this.browsers.assertSameSite(request, { changes, takesForm: isFormRoute(this.reflector, context) });
+  }
+}
+
+function isSession({ principal }: Caller): boolean {
+  return principal.kind === 'user' && principal.credential.kind === 'session';
+}
+
+function named({ principal }: Caller): string {
+  if (principal.kind === 'user') return `The role ${principal.role}`;
+  return principal.kind === 'agent' ? 'An agent' : `This credential (${principal.kind})`;
+}

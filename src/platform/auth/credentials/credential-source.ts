@@ -1,0 +1,77 @@
+import type { PresentedCredentials } from './bearer.js';
+import type { Caller, Principal, UserCredential } from '../access/principal.js';
+
+/**
+ * What a source says of a request: nothing of mine; a credential that does not hold, and why; one of ours that has ended, which is
+ * refused like one and is no attack, for a page that was left open goes on asking; or who it is.
+ */
+export type Presented =
+  | { kind: 'absent' }
+  | { kind: 'invalid'; reason: string }
+  | { kind: 'ended'; reason: string }
+  | { kind: 'verified'; caller: Caller; /** Compared with present state just now; asking again would tell nothing new. */ fresh?: true };
+
+/** What most sources answer to most calls, made once. */
+export const ABSENT: Presented = Object.freeze({ kind: 'absent' });
+
+/** Runs one statement in the caller's transaction, or on the pool outside of one. */
+export type RunStatement = (sql: string, parameters: unknown[]) => Promise<Record<string, unknown>[]>;
+
+export interface PresentOptions {
+  /** The route also takes a token that has just expired. */
+  late?: boolean;
+  /** Asked for a call that is held, not for one that comes: it is no use of the credential. */
+  held?: true;
+}
+
+/**
+ * A kind of credential. Declared here and registered at start by whoever owns its rows, so that the guard knows
+ * neither keys nor agents.
+ */
+export interface CredentialSource {
+  readonly kind: Principal['kind'];
+  /** Of people: which of their credentials. There is one source for each. */
+  readonly credential?: UserCredential['kind'];
+  /**
+   * Verifies what the request shows by itself: form, signature, times, and for keys the stored hash. Where nothing of its own is
+   * shown it answers at once, without a promise.
+   */
+  present(shown: PresentedCredentials, options?: PresentOptions): Promise<Presented> | Presented;
+  /**
+   * Compares the principal with present state: undefined when it still holds, else why not. Asked by the guard, and
+   * again by every unit of work after its locks, so that a credential that dies meanwhile changes nothing.
+   *
+   * @throws Problem AGENT_INACTIVE where the state asks for another answer than 401
+   */
+  stillHolds(principal: Principal, run: RunStatement): Promise<string | undefined>;
+}
+
+export class CredentialSources {
+  private readonly sources: CredentialSource[] = [];
+  private readonly byName = new Map<string, CredentialSource>();
+
+  /** @throws Error where there is one of the same already: whose answer counts would hang on the order of start */
+  register(source: CredentialSource): void {
+    const name = source.kind === 'user' ? ofPerson(source.credential) : source.kind;
+    if (this.byName.has(name)) throw new Error(`There are two sources of the credential ${name}.`);
+    this.byName.set(name, source);
+    this.sources.push(source);
+  }
+
+  all(): Iterable<CredentialSource> {
+    return this.sources;
+  }
+
+  /** The source of this very credential: of a person's, another would compare what it does not know. */
+  of(principal: Principal): CredentialSource | undefined {
+    return this.byName.get(principal.kind === 'user' ? ofPerson(principal.credential.kind) : principal.kind);
+  }
+}
+
+/** Texts of their own: putting one together costs each call of the hot path. */
+const OF_PEOPLE = { key: 'user key', session: 'user session', token: 'user token' } as const;
+
+function ofPerson(credential: UserCredential['kind'] | undefined): string {
+  if (credential === undefined) throw new Error('A source of people says by which of their credentials.');
+  return OF_PEOPLE[credential];
+}

@@ -1,0 +1,45 @@
+import type { PreparedEntry } from '../../../domain/audit/entry/prepare-entry.js';
+import { textArray } from '../statements/text-array.js';
+
+/** Entries as the parameters of `append_entries_v1`, side by side: one array a column. `subjectColumns` follow as four more. */
+export function entryColumns(entries: readonly PreparedEntry[]): Buffer[] {
+  const columns: (string | null)[][] = [[], [], [], [], [], [], [], [], [], [], []];
+  for (const entry of entries) {
+    columns[0]!.push(entry.organizationId);
+    columns[1]!.push(entry.chain);
+    columns[2]!.push(entry.id);
+    columns[3]!.push(entry.event);
+    columns[4]!.push(entry.agentId ?? null);
+    columns[5]!.push(entry.actorId);
+    columns[6]!.push(entry.capability ?? null);
+    columns[7]!.push(entry.outcome ?? null);
+    columns[8]!.push(entry.timestamp);
+    columns[9]!.push(entry.payload);
+    columns[10]!.push(entry.disclosures);
+  }
+  return columns.map(textArray);
+}
+
+export function subjectColumns(entries: readonly PreparedEntry[]): Buffer[] {
+  const columns: [string[], string[], string[], string[]] = [[], [], [], []];
+  for (const entry of entries) {
+    for (const subject of entry.subjects) {
+      columns[0].push(entry.organizationId);
+      columns[1].push(subject.userId);
+      columns[2].push(entry.id);
+      columns[3].push(subject.pointer);
+    }
+  }
+  return columns.map(textArray);
+}
+
+/** The last statement of a unit of work. The heads are locked by then. */
+export const APPEND_ENTRIES = `select append_entries_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
+
+/**
+ * The same where open requests are counted and effects handed to the outbox besides: three arrays and four come first. Answers the
+ * effects' rows, in their order.
+ */
+export const FLUSH_STATEMENT = `
+  select effect_id as id, effect_created_at as "createdAt", effect_is_held as "isHeld"
+  from write_out_v2(${Array.from({ length: 22 }, (_, i) => `$${i + 1}`).join(', ')})`;

@@ -1,0 +1,44 @@
+import type { DataSource, QueryRunner } from 'typeorm';
+
+const LOOK_EVERY_MS = 300;
+/** A live transaction of ours is never idle for so long: nothing but the database is waited for inside of one. */
+const SILENT_MS = 1_000;
+/** Behind one that was silent stand others of the same frozen server: each gets the lock in turn and keeps it. */
+const SILENT_TOO_MS = 250;
+
+// Whoever a backend waits for, and whoever these wait for; of them, our own that have an open transaction and do nothing.
+const END_SILENT = `
+  with recursive ahead(pid) as (
+    select unnest(pg_blocking_pids($1)) union select unnest(pg_blocking_pids(a.pid)) from ahead a)
+  select pg_terminate_backend(s.pid) from ahead join pg_stat_activity s on s.pid = ahead.pid
+  where s.datname = current_database() and s.usename = current_user and s.application_name = current_setting('application_name')
+    and s.state like 'idle in transaction%' and s.state_change < clock_timestamp() - make_interval(secs => $2 / 1000.0)`;
+
+/**
+ * Waits for a lock with little patience: transactions before it in which nothing happens any more are ended, as a frozen
+ * server leaves them. Their own limit (3 s) would end them too, but one after the other where they queue for one lock, and a
+ * stop has to answer within 5 s. Nothing is lost: an open transaction has promised nobody anything.
+ */
+export async function terminateIdleBlockers<Result>(dataSource: DataSource, runner: QueryRunner, wait: () => Promise<Result>): Promise<Result> {
+  const { processID: pid } = (await runner.connect()) as { processID: number };
+  let silentMs = SILENT_MS;
+  let looking = false;
+  const look = async () => {
+    if (looking) return;
+    looking = true;
+    try {
+      const ended = await dataSource.query<unknown[]>(END_SILENT, [pid, silentMs]);
+      if (ended.length > 0) silentMs = SILENT_TOO_MS;
+    } catch {
+      // No connection is free for looking: what is waited for still ends by its own limit.
+    } finally {
+      looking = false;
+    }
+  };
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  try {
+    return await wait();
+  } finally {
+    clearInterval(timer);
+  }
+}

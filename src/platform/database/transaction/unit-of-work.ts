@@ -1,0 +1,180 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource, type QueryRunner } from 'typeorm';
+import { type ChainRef, PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
+import { MaintenanceMode } from '../../audit/maintenance-mode.js';
+import { CredentialSources } from '../../auth/credentials/credential-source.js';
+import type { Caller } from '../../auth/access/principal.js';
+import { Problem } from '../../http/reply/problem.js';
+import { requestContext } from '../../http/request/request-context.js';
+import { DirectDispatch, type WrittenEffect } from '../../outbox/direct-dispatch.js';
+import { OutboxSignal } from '../../outbox/outbox-signal.js';
+import { Tx } from './tx.js';
+import { IdempotencyKeys, Replayed } from './idempotency.js';
+import { pipelined } from './pipelined.js';
+import { isAlone, lockFreeHeads, lockHeads, drainBarriers, joinBarriers, lockBarriersAndHeads } from './locks.js';
+import { type Plan, UnderWay } from './plan.js';
+import { preparing } from '../statements/prepared.js';
+import { terminateIdleBlockers } from './idle-blockers.js';
+
+/** The heads that a unit of work holds, and those of them whose segment is closed. */
+interface Locked {
+  readonly chains: readonly ChainRef[];
+  readonly closed: readonly ChainRef[];
+}
+
+/** What a unit of work has to take hold of. */
+interface Wanted {
+  readonly plan: Plan;
+  /** Of the plan and of the caller; those of the caller alone. */
+  readonly barriers: readonly string[];
+  readonly callers: readonly string[];
+}
+
+const ATTEMPTS = 3;
+const DEADLOCK = '40P01';
+const SERIALIZATION_FAILURE = '40001';
+
+/**
+ * The only maker of a `Tx`: one transaction that holds rows, audit entries and outbox rows together. One order for
+ * every transaction: idempotency key → barrier → heads, sorted → rows by table and id → inserts. The heads come before
+ * authority or state is read: locked last, an approval commits after a revocation that it has not seen.
+ *
+ * The story may run up to three times (deadlock, serialisation), so it has no effect outside its `tx`: no network, no
+ * mail, no runtime.
+ */
+@Injectable()
+export class UnitOfWork {
+  constructor(
+    @InjectDataSource() private readonly dataSource: DataSource,
+    @Inject(CredentialSources) private readonly credentials: CredentialSources,
+    private readonly keys: IdempotencyKeys,
+    private readonly bell: OutboxSignal,
+    private readonly hold: MaintenanceMode = new MaintenanceMode(),
+  ) {}
+
+  async run<Result>(plan: Plan, story: (tx: Tx) => Promise<Result>): Promise<Result> {
+    return this.runOn(plan, () => Promise.resolve(), story);
+  }
+
+  /**
+   * As `run`, for a story that begins with questions which its plan answers for: they are asked behind the locks, in the same way to
+   * the database and back. They may be asked twice.
+   */
+  async runOn<Known, Result>(
+    plan: Plan, ask: (tx: Tx) => Promise<Known>, story: (tx: Tx, known: Known) => Promise<Result>,
+  ): Promise<Result> {
+    for (let attempt = 1; ; attempt++) {
+      this.hold.assertServing();
+      try {
+        return await this.once(plan, ask, story);
+      } catch (error) {
+        if (attempt === ATTEMPTS || !isWorthAnotherAttempt(error)) throw error;
+      }
+    }
+  }
+
+  private async once<Known, Result>(
+    plan: Plan, ask: (tx: Tx) => Promise<Known>, story: (tx: Tx, known: Known) => Promise<Result>,
+  ): Promise<Result> {
+    const runner = this.dataSource.createQueryRunner();
+    const tx = new Tx(runner, plan);
+    let handOver: DirectDispatch | undefined;
+    let written: readonly WrittenEffect[];
+    let result: Result;
+    try {
+      await preparing(runner, plan.patienceMs);
+      const begun = runner.startTransaction();
+      // Whoever fails before it is waited for has been told the like by what followed it.
+      begun.catch(() => undefined);
+      if (plan.alone !== undefined) {
+        await begun;
+        if (!(await isAlone(runner, plan.alone))) throw new UnderWay();
+      }
+      const context = requestContext.getStore();
+      const claim = context?.idempotency;
+      if (claim) await begun;
+      const kept = claim && (await this.keys.claim(runner, claim));
+      const callers = barrierOf(context?.caller);
+      const barriers = [...(plan.judges ?? []), ...callers];
+      if (kept) {
+        await joinBarriers(runner, barriers);
+        // A kept answer, too, is for nobody whose rights have ended since the guard read them.
+        await this.recheckCredential(runner);
+        throw new Replayed(kept);
+      }
+      const known = await this.takeLocks(runner, { plan, barriers, callers }, tx, ask);
+      await begun;
+      result = await story(tx, known);
+      await tx.raiseRevisions();
+      if (claim && tx.answered) await this.keys.keep(runner, claim, tx.answered);
+      // Made before anything is sent: what cannot be said must not be followed by a commit. One behind a statement that fails is
+      // none, PostgreSQL makes a rollback of it.
+      handOver = DirectDispatch.of(tx.enqueued, this.bell);
+      const last = tx.lastStatement(handOver.held);
+      const answer = last && tx.query<WrittenEffect & Record<string, unknown>>(last.sql, last.parameters);
+      await pipelined([...tx.pending, answer, runner.commitTransaction()]);
+      written = (await answer) ?? [];
+      if (context) context.recorded += tx.recorded;
+    } catch (error) {
+      handOver?.giveUp();
+      // What was sent without waiting failed first, and what came behind it only said that it had.
+      const first = await pipelined(tx.pending).then(() => error, (earlier: unknown) => earlier);
+      if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
+      if (error instanceof Replayed) await drainBarriers(this.dataSource, plan.changesShared ?? []);
+      throw first;
+    } finally {
+      await runner.release();
+    }
+    const left = handOver.begin(written);
+    if (left.size > 0) this.bell.notify(left);
+    tx.runOnCommit();
+    await drainBarriers(this.dataSource, tx.changedShared);
+    return result;
+  }
+
+  /** The credential is looked at behind the last lock: what waited for it may have outlived its caller. */
+  private async takeLocks<Known>(runner: QueryRunner, wanted: Wanted, tx: Tx, ask: (tx: Tx) => Promise<Known>): Promise<Known> {
+    const { plan, barriers } = wanted;
+    if (plan.onlyFree || plan.urgent || plan.creates !== undefined) {
+      tx.setLocked(await this.lockInSteps(runner, wanted));
+      await this.recheckCredential(runner);
+      return ask(tx);
+    }
+    const [closed, , known] = await pipelined([lockBarriersAndHeads(runner, barriers, plan), this.recheckCredential(runner), ask(tx)]);
+    tx.setLocked({ chains: plan.chains, closed });
+    if (closed.length === 0) return known;
+    // Where an agent has left there was one more lock to wait for.
+    await this.recheckCredential(runner);
+    return ask(tx);
+  }
+
+  private async lockInSteps(runner: QueryRunner, { plan, barriers, callers }: Wanted): Promise<Locked> {
+    if (plan.onlyFree) return { chains: await lockFreeHeads(runner, plan, callers), closed: [] };
+    await joinBarriers(runner, barriers);
+    const lock = () => lockHeads(runner, plan);
+    return { chains: plan.chains, closed: await (plan.urgent ? terminateIdleBlockers(this.dataSource, runner, lock) : lock()) };
+  }
+
+  /** A token refreshed, or a key rotated, while this work waited for its locks must not outlive the wait. */
+  private async recheckCredential(runner: QueryRunner): Promise<void> {
+    const caller = requestContext.getStore()?.caller;
+    const source = caller && this.credentials.of(caller.principal);
+    const reason = await source?.stillHolds(caller!.principal, (sql, parameters) => runner.query(sql, parameters));
+    if (reason !== undefined) throw new Problem('UNAUTHENTICATED', reason);
+  }
+}
+
+/**
+ * A person's rights are shared facts, and so is the root key: whoever takes them away waits at the barrier, so that nothing
+ * they had begun commits after that answer.
+ */
+function barrierOf(caller: Caller | undefined): string[] {
+  if (caller?.principal.kind === 'user') return [caller.principal.organizationId];
+  return caller?.principal.kind === 'root' ? [PLATFORM_ORGANIZATION] : [];
+}
+
+function isWorthAnotherAttempt(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return code === DEADLOCK || code === SERIALIZATION_FAILURE;
+}

@@ -1,0 +1,37 @@
+import { PROBLEMS, type ProblemCode } from '../../../domain/problems.js';
+import { problemType } from '../reply/problem.filter.js';
+import { escapeHtml, inlineCode, page } from './docs-markup.js';
+import { ADVICE } from './problem-advice.js';
+
+/** Every refusal, with its status and what to do. Each problem's `type` leads to its place here. */
+export function errorsPage(): string {
+  const entries = (Object.keys(PROBLEMS) as ProblemCode[]).map((code) => {
+    const { status, title } = PROBLEMS[code];
+    const type = problemType(code);
+    return `<article class="problem" id="${type.slice(type.indexOf('#') + 1)}">
+<h3><span class="status">${status}</span><a href="${type}"><code>${code}</code></a></h3>
+<p>${escapeHtml(title)}.</p>
+<p class="do">${inlineCode(ADVICE[code])}</p>
+</article>`;
+  });
+  return page({
+    title: 'Errors · Countersign',
+    here: 'errors',
+    main: `<h1>Errors</h1>
+<p class="lead">Every refusal is <code>application/problem+json</code> (RFC 9457). Decide by <code>code</code>:
+titles and details are for people and may change.</p>
+<pre tabindex="0">{
+  "type": "/docs/errors#validation-failed",
+  "title": "The request is not valid",
+  "status": 400,
+  "detail": "/hitl_mode must be one of: auto, notify, propose, escalate, block.",
+  "instance": "/api/v1/capabilities/grant",
+  "code": "VALIDATION_FAILED",
+  "requestId": "5b1d2c1e-5c36-4c8e-9d0b-0f6f0d9c1a77",
+  "errors": [{"pointer": "/hitl_mode", "message": "must be one of: auto, notify, propose, escalate, block"}]
+}</pre>
+<div class="problems">
+${entries.join('\n')}
+</div>`,
+  });
+}

@@ -1,0 +1,354 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newId } from '../../../src/domain/ids.js';
+import { anonymous, as, asRoot, type Client } from '../../support/http/actors.js';
+import { auditOf, type AuditEntry } from '../../support/log/entries.js';
+import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
+import { defineCapability, pauseOutbox, resumeOutbox, executionBecomes, requestOf } from '../../support/builders/gate.js';
+import { eventually } from '../../support/running/eventually.js';
+import { startReceiver, type Receiver } from '../../support/http/receiver.js';
+import { startServer, type TestServer } from '../../support/servers/server.js';
+import { hasAsked, isWaitingOn, tableHeld } from '../../support/servers/two-servers.js';
+
+const EXECUTE = '/api/v1/execute';
+const ID = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}_[0-9a-z]{30,}$`)) as unknown;
+const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
+const HEX = expect.stringMatching(/^[0-9a-f]{64}$/) as unknown;
+const SOME = expect.anything() as unknown;
+
+let server: TestServer;
+let root: Client;
+let receiver: Receiver;
+let agent: BuiltAgent;
+let log: AuditEntry[];
+
+// One story in which everything happens once; the tests read its log.
+beforeAll(async () => {
+  [server, receiver] = await Promise.all([startServer(), startReceiver()]);
+  root = asRoot(server);
+  await defineCapability(server, 'crm.push', {
+    category: 'crm', connector: { type: 'http', method: 'POST', url: receiver.url, body: '{input}' },
+  });
+  agent = await anAgent(server).named('story').risk('high').tagged('eu')
+    .having({ description: 'does things', metadata: { site: 'X' } })
+    .granted('web.search').granted('file.read', { hitlMode: 'block' }).granted('email.send', { hitlMode: 'propose' })
+    .granted('crm.push', { conditions: [{ when: 'input.n > 9', hitlMode: 'propose' }] }).create();
+  const call = (capability: string, input: unknown, more = {}) => agent.client.post(EXECUTE, { capability, input, ...more });
+  const ask = async () => (await call('email.send', { to: 'a@example.org' })).text('hitlRequestId');
+  const decide = (id: string, decision: string, body?: unknown) => root.post(`/api/v1/hitl/${id}/${decision}`, body);
+
+  const done = await call('web.search', { q: 'steel' }, { context: { task_id: 't1' }, action: 'look' });
+  await agent.client.post(`/api/v1/executions/${done.text('executionId')}/report`, { outcome: 'success', output: { hits: 2 } });
+  await call('file.read', { path: '/etc' });
+  await call('crm.push', { n: 1 });
+  receiver.script({ status: 500 }, { reset: true });
+  await call('crm.push', { n: 2 });
+  const lost = await call('crm.push', { n: 3 });
+  await root.post(`/api/v1/executions/${lost.text('executionId')}/settle`, { outcome: 'failure', note: 'it never arrived' });
+  await decide(await ask(), 'approve', { comment: 'fine' });
+  await decide(await ask(), 'reject', { reason: 'no' });
+  await agent.client.post(`/api/v1/hitl/${await ask()}/cancel`, { note: 'never mind' });
+  await decide(await ask(), 'timeout');
+  const late = await call('crm.push', { n: 10 });
+  await pauseOutbox(server);
+  await root.post(`/api/v1/hitl/${late.text('hitlRequestId')}/approve`, {}, { query: { wait: 0 } });
+  await root.patch(`/api/v1/agents/${agent.id}/capabilities/crm.push`, { hitl_mode: 'block' });
+  await resumeOutbox(server);
+  await executionBecomes(server, late.text('executionId'), 'cancelled');
+  await agent.client.post(`/api/v1/agents/${agent.id}/token/refresh`);
+  await root.patch(`/api/v1/agents/${agent.id}`, { name: 'story two', tags: ['us'], description: null });
+  const grants = (await root.get(`/api/v1/agents/${agent.id}/capabilities`))
+    .list('grants') as { id: string; capability: string }[];
+  await root.delete(`/api/v1/capabilities/grant/${grants.find(({ capability }) => capability === 'web.search')!.id}`);
+  await call('web.search', { q: 'gone' });
+  await root.delete(`/api/v1/agents/${agent.id}/tokens`);
+  await root.post(`/api/v1/agents/${agent.id}/deactivate`, { reason: 'holiday' });
+  await root.post(`/api/v1/agents/${agent.id}/activate`);
+  log = await auditOf(server, agent.id);
+});
+
+afterAll(async () => {
+  await server.stop();
+  await receiver.close();
+});
+
+describe('every event, with the metadata that the contract names', () => {
+  const flagged = true;
+  const inExecution = { executionId: ID('exec'), flagged };
+  const started = {
+    ...inExecution, grantId: ID('grt'), grantVersion: expect.any(Number), definition: expect.any(String),
+      reasons: expect.any(Array),
+  };
+  const expected: readonly (readonly [event: string, actor: 'root' | 'agent' | 'system', outcome: string | undefined,
+    metadata: object])[] = [
+    ['agent.registered', 'root', 'success',
+      { name: 'story', riskLevel: 'high', tags: ['eu'], description: 'does things', metadata: { site: 'X' } }],
+    ['capability.granted', 'root', 'success', {
+      grantId: ID('grt'), version: 1, capability: 'crm.push', hitlMode: 'auto',
+        conditions: [{ when: 'input.n > 9', hitlMode: 'propose' }],
+    }],
+    ['execution.started', 'agent', undefined, { ...started, input: { q: 'steel' }, context: { task_id: 't1' }, action: 'look' }],
+    ['execution.completed', 'agent', 'executed', { ...inExecution, durationMs: 0 }],
+    ['execution.completed', 'agent', 'executed',
+      { ...inExecution, durationMs: expect.any(Number), outputSummary: '{"ok":true}' }],
+    ['execution.reported', 'agent', 'success', { ...inExecution, outcome: 'success', output: { hits: 2 } }],
+    ['execution.blocked', 'agent', 'blocked', { flagged, reason: SOME, executionId: ID('exec'), input: { path: '/etc' } }],
+    ['execution.failed', 'agent', 'failure',
+      { ...inExecution, durationMs: expect.any(Number), error: { code: 'CONNECTOR_STATUS', message: SOME } }],
+    ['execution.failed', 'agent', 'failure', { ...inExecution, outcome: 'indeterminate', error: { code: SOME, message: SOME } }],
+    ['execution.settled', 'root', 'success', { ...inExecution, outcome: 'failure', note: 'it never arrived' }],
+    ['hitl.created', 'agent', 'success', {
+      flagged, hitlId: ID('hitl'), capability: 'email.send', input: { to: 'a@example.org' }, hitlMode: 'propose',
+        expiresAt: TIME, digest: HEX,
+    }],
+    ['hitl.approved', 'root', 'success', { hitlId: ID('hitl'), comment: 'fine' }],
+    ['execution.started', 'root', undefined,
+      { ...started, hitlId: ID('hitl'), decisionId: ID('audit'), input: { to: 'a@example.org' } }],
+    ['hitl.rejected', 'root', 'success', { hitlId: ID('hitl'), comment: 'no' }],
+    ['hitl.cancelled', 'agent', 'success', { hitlId: ID('hitl'), reason: SOME, comment: 'never mind' }],
+    ['hitl.timed_out', 'root', 'success', { hitlId: ID('hitl'), action: 'reject' }],
+    ['execution.cancelled', 'system', 'success', { ...inExecution, hitlId: ID('hitl'), reason: SOME }],
+    ['capability.config_updated', 'root', 'success',
+      { grantId: ID('grt'), version: 2, capability: 'crm.push', hitlMode: 'block' }],
+    ['agent.token_refreshed', 'agent', 'success', { epoch: 0, expiresAt: TIME }],
+    ['agent.updated', 'root', 'success', { name: 'story two', tags: ['us'], cleared: ['description'] }],
+    ['capability.revoked', 'root', 'success', { grantId: ID('grt'), capability: 'web.search' }],
+    ['execution.blocked', 'agent', 'blocked', { flagged, reason: 'CAPABILITY_NOT_GRANTED' }],
+    ['agent.tokens_revoked', 'root', 'success', { epoch: expect.any(Number) }],
+    ['agent.deactivated', 'root', 'success', { reason: 'holiday' }],
+    ['agent.activated', 'root', 'success', { epoch: expect.any(Number) }],
+  ];
+
+  test.each(expected)('%s by %s', (event, actor, outcome, metadata) => {
+    const found = log.filter((entry) => entry.event === event && entry.actorId === (actor === 'agent' ? agent.id : actor));
+    const matching = found.filter((entry) => {
+      try {
+        expect(entry.metadata).toMatchObject(metadata);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    if (matching.length === 0) throw new Error(`no such ${event}; there are ${JSON.stringify(found.map((entry) =>
+      entry.metadata), undefined, 1)}`);
+    for (const entry of matching) {
+      expect(entry).toMatchObject({ id: ID('audit'), agentId: agent.id, timestamp: TIME, hash: HEX });
+      expect(entry.outcome).toBe(outcome);
+      if (/^(execution|hitl|capability)\./.test(event)) expect(entry.capability).toMatch(/^[a-z.]+$/);
+      else expect(entry.capability).toBeUndefined();
+    }
+  });
+
+  test('every entry but an execution\'s closing one says through which door it came', () => {
+    for (const entry of log as (AuditEntry & { origin?: Record<string, unknown> })[]) {
+      const closing = entry.event === 'execution.completed' || entry.event === 'execution.failed';
+      if (closing) expect(entry.origin).toBeUndefined();
+      else if (entry.event === 'execution.cancelled') expect(entry.origin).toEqual({ via: 'worker' });
+      else expect(entry.origin).toMatchObject({ via: 'rest', requestId: expect.stringMatching(/^[A-Za-z0-9_-]{8,64}$/),
+        address: SOME });
+    }
+  });
+
+  test('flags stand only when true', async () => {
+    const plain = await anAgent(server).granted('web.search').create();
+    await plain.client.post(EXECUTE, { capability: 'web.search' });
+    for (const { metadata } of await auditOf(server, plain.id)) expect(Object.hasOwn(metadata, 'flagged')).toBe(false);
+  });
+
+  test.each(['capability.defined', 'auth.root_key_used', 'auth.agent_jwt_issued'])('%s stands too', async (event) => {
+    expect((await root.get('/api/v1/audit', { query: { event, limit: 1 } })).number('total')).toBeGreaterThan(0);
+  });
+
+  test('failed authentication is logged, in a count and without the credential', async () => {
+    const bad = `svc_root_${'ab'.repeat(32)}`;
+    (await as(server, bad).get('/api/v1/agents')).expect(401);
+    const [entry] = (await root.get('/api/v1/audit', { query: { event: 'auth.failed' } })).list('entries') as AuditEntry[];
+    expect(entry).toMatchObject({ actorId: 'anonymous', outcome: 'failure', metadata: { count: expect.any(Number) } });
+    expect(JSON.stringify(entry)).not.toContain('abababab');
+  });
+});
+
+describe('the query', () => {
+  const list = async (query: Record<string, string | number>) => {
+    const reply = (await root.get('/api/v1/audit', { query: { limit: 500, ...query } })).expect(200);
+    return { entries: reply.list('entries') as AuditEntry[], total: reply.number('total'), reply };
+  };
+
+  test('newest first; 50 unless told, 500 at the most', async () => {
+    expect((await root.get('/api/v1/audit')).list('entries').length).toBeLessThanOrEqual(50);
+    const { entries, total } = await list({ agentId: agent.id });
+    expect([entries.map(({ id }) => id), total]).toEqual([[...log].reverse().map(({ id }) => id), log.length]);
+    (await root.get('/api/v1/audit', { query: { limit: 501 } })).expect(400, 'VALIDATION_FAILED');
+  });
+
+  test.each([['event', 'agentId'], ['event_type', 'agent_id'], ['eventType', 'agentId']])('by %s and %s',
+    async (eventName, agentName) => {
+    const { entries, total } = await list({ [eventName]: 'hitl.created', [agentName]: agent.id });
+    expect([entries.length, total]).toEqual([5, 5]);
+    expect(new Set(entries.map(({ event }) => event))).toEqual(new Set(['hitl.created']));
+    expect((await list({ [eventName]: 'no.such' })).total).toBe(0);
+  });
+
+  test('two spellings with different values: 400', async () => {
+    (await root.get('/api/v1/audit', { query: { event: 'a.b', event_type: 'c.d' } })).expect(400, 'VALIDATION_FAILED');
+  });
+
+  test('by capability', async () => {
+    const { entries } = await list({ agentId: agent.id, capability: 'crm.push' });
+    expect(entries.length).toBe(log.filter(({ capability }) => capability === 'crm.push').length);
+    expect(entries.length).toBeGreaterThan(0);
+  });
+
+  test.each([
+    ['executed', ['executed']],
+    ['success', ['executed', 'success']],
+    ['failure', ['failure']],
+    ['blocked', ['blocked']],
+  ])('outcome %s finds %j', async (outcome, found) => {
+    const { entries } = await list({ agentId: agent.id, outcome });
+    expect([...new Set(entries.map((entry) => String(entry.outcome)))].sort()).toEqual(found);
+    expect(entries.length).toBe(log.filter((entry) => found.includes(String(entry.outcome))).length);
+  });
+
+  test('an unknown outcome is 400', async () => {
+    (await root.get('/api/v1/audit', { query: { outcome: 'fine' } })).expect(400, 'VALIDATION_FAILED');
+  });
+
+  test('from and to are inclusive; a bare date is the whole UTC day', async () => {
+    const middle = log[Math.floor(log.length / 2)]!;
+    const at = middle.timestamp;
+    const [first, last] = [await list({ agentId: agent.id, from: at }), await list({ agentId: agent.id, to: at })];
+    expect(first.entries.every(({ timestamp }) => timestamp >= at)).toBe(true);
+    expect(last.entries.every(({ timestamp }) => timestamp <= at)).toBe(true);
+    expect([first, last].every(({ entries }) => entries.some(({ id }) => id === middle.id))).toBe(true);
+    expect((await list({ agentId: agent.id, from: at, to: at })).total)
+      .toBe(log.filter(({ timestamp }) => timestamp === at).length);
+    expect((await list({ agentId: agent.id, from: log[0]!.timestamp.slice(0, 10), to: log.at(-1)!.timestamp.slice(0, 10) }))
+      .total).toBe(log.length);
+    expect((await list({ agentId: agent.id, to: '2020-01-01' })).total).toBe(0);
+    for (const from of ['yesterday', '2026-13-01']) (await root.get('/api/v1/audit', { query: { from } })).expect(400);
+  });
+
+  test('by actor', async () => {
+    const { entries } = await list({ agentId: agent.id, user_id: 'root' });
+    expect(entries.map(({ id }) => id)).toEqual(log.filter(({ actorId }) => actorId === 'root').map(({ id }) => id).reverse());
+  });
+
+  test('the cursor goes to the end, each entry once', async () => {
+    const ids: string[] = [];
+    for (let cursor: string | undefined; ;) {
+      const { entries, reply } = await list({ agentId: agent.id, limit: 7, ...(cursor === undefined ? {} : { cursor }) });
+      ids.push(...entries.map(({ id }) => id));
+      cursor = (reply.body as { nextCursor?: string }).nextCursor;
+      if (cursor === undefined) break;
+    }
+    expect(ids).toEqual([...log].reverse().map(({ id }) => id));
+  });
+
+  test('one entry, bare; none for an agent or for nobody', async () => {
+    const entry = log.at(-1)!;
+    expect((await root.get(`/api/v1/audit/${entry.id}`)).expect(200).body).toEqual(entry);
+    (await root.get('/api/v1/audit/audit_00000000000000000000000000000000000000')).expect(404, 'NOT_FOUND');
+    const reader = await anAgent(server).create();
+    for (const path of ['', `/${entry.id}`, '/verify']) {
+      (await reader.client.get(`/api/v1/audit${path}`)).expect(403, 'FORBIDDEN');
+      (await anonymous(server).get(`/api/v1/audit${path}`)).expect(401, 'UNAUTHENTICATED');
+    }
+  });
+});
+
+describe('the hashes', () => {
+  test('anyone can compute them from what is stored, by the formula of the interface', async () => {
+    const rows = await server.sql<Record<string,
+      string | null>>('select * from audit_entries where chain = $1 order by seq', [agent.id]);
+    let previous: string | null = null;
+    for (const row of rows) {
+      const members = [
+        `"agentId":${JSON.stringify(row['agent_id'])}`,
+        ...(row['capability'] === null ? [] : [`"capability":${JSON.stringify(row['capability'])}`]),
+        `"payload":${row['payload']}`,
+        ...(previous === null ? [] : [`"prevHash":"${previous}"`]),
+      ];
+      expect(row['hash']).toBe(createHash('sha256').update(`{${members.join(',')}}`).digest('hex'));
+      expect(row['prev_hash']).toBe(previous);
+      previous = row['hash']!;
+    }
+    expect(rows.length).toBe(log.length);
+  });
+
+  test('personal values stand in the payload as commitments only', async () => {
+    const rows = await server.sql<{ payload: string }>('select payload from audit_entries where chain = $1', [agent.id]);
+    const payloads = rows.map(({ payload }) => payload).join('\n');
+    for (const value of ['a@example.org', 'steel', 'never mind', 'holiday', '127.0.0.1']) expect(payloads).not.toContain(value);
+  });
+});
+
+describe('GET /audit/verify', () => {
+  test('finds the log as it was written, then asks for a minute of patience, on every replica', async () => {
+    const replica = await startServer({ replicaOf: server });
+    try {
+      const reply = (await root.get('/api/v1/audit/verify')).expect(200);
+      const [row] = await server.sql<{ entries: string; chains: string }>(
+        'select count(*) as entries, count(distinct chain) as chains from audit_entries');
+      expect(reply.body).toMatchObject({ valid: true, verdict: expect.stringMatching(/^valid/), breaks: [], chains: Number(row!.chains),
+        durationMs: expect.any(Number) });
+      expect(Number(row!.entries) - reply.number('entries')).toBeLessThanOrEqual(1);
+      for (const one of [server, replica]) {
+        const again = (await asRoot(one).get('/api/v1/audit/verify')).expect(429, 'RATE_LIMITED');
+        expect(Number(again.headers.get('retry-after'))).toBeGreaterThan(50);
+      }
+    } finally {
+      await replica.stop();
+    }
+  });
+
+  test('gives who asks again meanwhile, on whichever replica, the answer of their own that runs, and counts it once', async () => {
+    const replica = await startServer({ replicaOf: server });
+    // Of all that reads this table a verification alone reads it now.
+    const held = await tableHeld(server, 'audit_sweeps');
+    try {
+      await server.sql('delete from audit_verification_turns');
+      const first = root.get('/api/v1/audit/verify');
+      await isWaitingOn(server, 'from audit_sweeps');
+      const same = asRoot(replica).get('/api/v1/audit/verify');
+      await hasAsked(server, 'select outcome, ended_at is null');
+      // Another part of the log would be another verification.
+      (await asRoot(replica).get('/api/v1/audit/verify', { query: { agent_id: agent.id } })).expect(429, 'RATE_LIMITED');
+      await held.release();
+      expect((await same).expect(200).body).toEqual((await first).expect(200).body);
+      for (const one of [server, replica]) (await asRoot(one).get('/api/v1/audit/verify')).expect(429, 'RATE_LIMITED');
+    } finally {
+      await held.release();
+      await replica.stop();
+    }
+  });
+
+  test('asked for an agent that is not there it costs nothing', async () => {
+    await server.sql('delete from audit_verification_turns');
+    for (const unknown of [newId('agt'), newId('agt')]) {
+      (await root.get('/api/v1/audit/verify', { query: { agent_id: unknown } })).expect(404, 'NOT_FOUND');
+    }
+    (await root.get('/api/v1/audit/verify', { query: { agent_id: agent.id } })).expect(200);
+    (await root.get('/api/v1/audit/verify', { query: { agent_id: agent.id } })).expect(429, 'RATE_LIMITED');
+  });
+
+  test('stays true while calls go on', async () => {
+    const other = await startServer();
+    try {
+      const busy = await anAgent(other).granted('web.search').create();
+      const calls = Array.from({ length: 200 }, () => busy.client.post(EXECUTE, { capability: 'web.search' }));
+      const verdict = await asRoot(other).get('/api/v1/audit/verify', { query: { agent_id: busy.id } });
+      await Promise.all(calls);
+      expect(verdict.expect(200).body).toMatchObject({ valid: true, chains: 1 });
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+test('a request that is waited for shows what the log says of it', async () => {
+  const created = log.find(({ event }) => event === 'hitl.created')!;
+  const request = await requestOf(server, String(created.metadata['hitlId']));
+  expect(created.metadata['digest']).toBe(request.action_digest);
+  await eventually(() => expect(created.metadata['expiresAt']).toBe(request['expires_at']), { within: 0 });
+});

@@ -1,0 +1,525 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { asAgent, asRoot, type Client, type Reply } from '../../support/http/actors.js';
+import { auditOf } from '../../support/log/entries.js';
+import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
+import { executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../../support/builders/gate.js';
+import { anOrganization, aPerson, aTeam, closeAccount, type BuiltPerson, type PersonTerms, type Role } from '../../support/builders/people.js';
+import { startReceiver, type Receiver } from '../../support/http/receiver.js';
+import { startServer, type TestServer } from '../../support/servers/server.js';
+
+const EXECUTE = '/api/v1/execute';
+const CAPABILITY = 'email.send';
+
+let server: TestServer;
+let root: Client;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  [server, receiver] = await Promise.all([startServer(), startReceiver()]);
+  root = asRoot(server);
+});
+
+afterAll(async () => {
+  await server.stop();
+  await receiver.close();
+});
+
+// Each test has an organization of its own: how many people are there is part of the rules. The other one is never behind anything.
+let organizationId: string;
+let other: BuiltPerson;
+
+beforeEach(async () => {
+  organizationId = await anOrganization(server);
+  other = await person('admin');
+});
+
+const person = (role: Role, terms: PersonTerms = {}) => aPerson(server, role, { organizationId, ...terms });
+
+const separation = (setting: 'standard' | 'strict') =>
+  server.sql('update organizations set separation_of_duties = $2, revision = revision + 1 where id = $1', [organizationId, setting]);
+
+/** Past the API: what is told here is what follows, not how an agent is handed over. */
+const handOver = async (agent: BuiltAgent, to: { ownerId?: string; teamId?: string }) => {
+  await server.sql('update agents set owner_id = coalesce($2, owner_id), team_id = coalesce($3, team_id) where id = $1',
+    [agent.id, to.ownerId ?? null, to.teamId ?? null]);
+  await server.sql('update audit_heads set revision = revision + 1 where chain = $1', [agent.id]);
+};
+
+interface Terms {
+  readonly capability?: string;
+  readonly hitlMode?: string;
+  readonly context?: Readonly<Record<string, string>>;
+  readonly ownerId?: string;
+  readonly teamId?: string;
+  readonly registeredBy?: BuiltPerson;
+  readonly vouchedBy?: BuiltPerson;
+}
+
+interface Asked {
+  readonly agent: BuiltAgent;
+  readonly id: string;
+  readonly execution: string;
+}
+
+async function asked(terms: Terms = {}): Promise<Asked> {
+  const { capability = CAPABILITY, hitlMode = 'propose', context, registeredBy, vouchedBy, ...ties } = terms;
+  let agent: BuiltAgent;
+  if (registeredBy) {
+    const registration = { name: 'theirs', grants: [{ capability, hitlMode }] };
+    const made = (await registeredBy.client.post('/api/v1/agents', registration)).expect(201);
+    // Its first token is vouched for by whoever registered it: another one, so that this is the only tie.
+    const token = (await root.post(`/api/v1/agents/${made.text('agent.id')}/token`)).expect(200).text('token');
+    agent = { id: made.text('agent.id'), token, agent: {}, client: asAgent(server, token) };
+  } else {
+    agent = await anAgent(server).inOrganization(organizationId).granted(capability, { hitlMode }).create();
+  }
+  if (vouchedBy) {
+    const token = (await vouchedBy.client.post(`/api/v1/agents/${agent.id}/token`)).expect(200).text('token');
+    agent = { ...agent, token, client: asAgent(server, token) };
+  }
+  await handOver(agent, ties);
+  const call = { capability, input: { to: 'a@example.org' }, ...(context ? { context } : {}) };
+  const reply = (await agent.client.post(EXECUTE, call)).expect(202);
+  return { agent, id: reply.text('hitlRequestId'), execution: reply.text('executionId') };
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+const approve = (by: BuiltPerson | Client, { id }: Asked, body: Body = {}): Promise<Reply> =>
+  ('client' in by ? by.client : by).post(`/api/v1/hitl/${id}/approve`, body);
+
+const reject = (by: BuiltPerson, { id }: Asked): Promise<Reply> => by.client.post(`/api/v1/hitl/${id}/reject`, {});
+
+/** Barred: the code, and nothing of the request, of its execution or in the log has changed. */
+async function barred(by: BuiltPerson, request: Asked, code = 'SELF_APPROVAL', body: Body = {}): Promise<void> {
+  const [before, entries] = [await requestOf(server, request.id), (await auditOf(server, request.agent.id)).length];
+  (await approve(by, request, body)).expect(code === 'REASON_REQUIRED' ? 422 : 403, code);
+  expect(await requestOf(server, request.id)).toEqual(before);
+  expect(await executionOf(server, request.execution)).toMatchObject({ status: 'pending_hitl' });
+  expect(await auditOf(server, request.agent.id)).toHaveLength(entries);
+}
+
+const approved = async (by: BuiltPerson, request: Asked, body: Body = {}): Promise<Reply> => {
+  const reply = (await approve(by, request, body)).expect(200);
+  expect(reply.at('request')).toMatchObject({ status: 'approved', approvedBy: by.id, execution: { status: 'executed' } });
+  return reply;
+};
+
+describe('who is eligible', () => {
+  test('by level: the owner of the agent and its team, its leads, admins; bars reject and escalation alike', async () => {
+    const [owner, member, lead, agentOwner, nobody, viewer] = await Promise.all(
+      (['owner', 'member', 'member', 'member', 'member', 'viewer'] as const).map((role) => person(role)));
+    const elsewhere = await person('member');
+    await aTeam(server, organizationId, [{ userId: elsewhere!.id, role: 'lead' }]);
+    const teamId = await aTeam(server, organizationId,
+      [{ userId: member!.id }, { userId: lead!.id, role: 'lead' }, { userId: viewer!.id, role: 'lead' }]);
+    const agent = await anAgent(server).inOrganization(organizationId).granted(CAPABILITY, { hitlMode: 'propose' }).create();
+    await handOver(agent, { ownerId: agentOwner!.id, teamId });
+    const highest = new Map<BuiltPerson, number>([
+      [owner!, 2], [other, 2], [lead!, 1], [member!, 0], [agentOwner!, 0], [nobody!, -1], [elsewhere, -1], [viewer!, -1],
+    ]);
+    for (const level of [0, 1, 2]) {
+      for (const decision of ['approve', 'reject']) {
+        for (const [decider, upTo] of highest) {
+          const id = (await agent.client.post(EXECUTE, { capability: CAPABILITY })).expect(202).text('hitlRequestId');
+          await server.sql('update hitl_requests set escalation_level = $2 where id = $1', [id, level]);
+          const reply = await decider.client.post(`/api/v1/hitl/${id}/${decision}`);
+          if (level <= upTo) reply.expect(200);
+          else reply.expect(403, decider === viewer ? 'FORBIDDEN' : 'NOT_ELIGIBLE');
+          const [row] = await server.sql<{ decided_by: string | null }>('select decided_by from hitl_requests where id = $1', [id]);
+          expect(row).toEqual({ decided_by: level <= upTo ? decider.id : null });
+        }
+      }
+    }
+  });
+
+  test('another organization sees no request; state and digest answer before eligibility does', async () => {
+    const request = await asked();
+    const nobody = await person('member');
+    const stranger = await aPerson(server, 'owner', { organizationId: await anOrganization(server) });
+    (await approve(stranger, request)).expect(404, 'NOT_FOUND');
+    await barred(nobody, request, 'NOT_ELIGIBLE');
+    (await approve(nobody, request, { expectedDigest: '0'.repeat(64) })).expect(409, 'HITL_DIGEST_MISMATCH');
+    await approved(other, request);
+    (await approve(nobody, request)).expect(409, 'HITL_ALREADY_DECIDED');
+  });
+
+  test('a place in the team that is lost while the click waits does not count', async () => {
+    const member = await person('member');
+    const teamId = await aTeam(server, organizationId, [{ userId: member.id }]);
+    const request = await asked({ teamId });
+    const holder = new pg.Client({ connectionString: server.database.url });
+    await holder.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select 1 from audit_heads where chain = $1 for update', [request.agent.id]);
+      const click = approve(member, request);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      await server.sql('delete from team_members where user_id = $1', [member.id]);
+      await holder.query('rollback');
+      (await click).expect(403, 'NOT_ELIGIBLE');
+    } finally {
+      await holder.end();
+    }
+    expect(await requestOf(server, request.id)).toMatchObject({ status: 'pending' });
+  });
+
+  test('cancelling is for admins and the agent, initiators included', async () => {
+    const member = await person('member');
+    const request = await asked({ ownerId: member.id, context: { on_behalf_of: other.id } });
+    (await member.client.post(`/api/v1/hitl/${request.id}/cancel`)).expect(403, 'FORBIDDEN');
+    (await other.client.post(`/api/v1/hitl/${request.id}/cancel`)).expect(200);
+  });
+});
+
+describe('standard: an initiator does not approve', () => {
+  test.each([
+    ['on_behalf_of', 'id'], ['onBehalfOf', 'id'], ['on_behalf_of', 'address'], ['onBehalfOf', 'address'],
+  ])('%s by %s: opens at level 2, still pending; they may reject', async (name, by) => {
+    const admin = await person('admin');
+    const claim = by === 'id' ? admin.id : admin.email.toUpperCase();
+    const request = await asked({ context: { [name]: claim } });
+    expect(await requestOf(server, request.id)).toMatchObject({ status: 'pending', escalation_level: 2, on_behalf_of: claim });
+    await barred(admin, request);
+    expect((await reject(admin, request)).expect(200).at('request')).toMatchObject({ status: 'rejected', onBehalfOf: claim });
+    const again = await asked({ context: { [name]: claim } });
+    await approved(other, again);
+  });
+
+  test.each(['Ada <ada@example.test>', 'mailto:ada@example.test', 'ada@example.test, bob@example.test', 'ada', ' '])(
+    'a claim that could name nobody is refused: %s', async (claim) => {
+      const body = { capability: 'email.send', context: { onBehalfOf: claim } };
+      const agent = await anAgent(server).granted('email.send', { hitlMode: 'propose' }).create();
+      for (const path of ['/api/v1/execute', '/api/v1/hitl']) {
+        const refused = (await agent.client.post(path, body)).expect(400, 'VALIDATION_FAILED');
+        expect(refused.at('errors')).toMatchObject([{ pointer: '/context/onBehalfOf' }]);
+      }
+    },
+  );
+
+  test('an account that took over the address of who is named by id counts as that person', async () => {
+    const former = await person('admin');
+    const request = await asked({ context: { on_behalf_of: former.id } });
+    (await root.patch(`/api/v1/users/${former.id}`, { email: `moved-${former.email}` })).expect(200);
+    const anew = await person('admin', { email: former.email, age: 0 });
+    await barred(anew, request);
+    await approved(other, request);
+  });
+
+  test.each(['standard', 'strict'] as const)('%s: a further account of the same address is the same person', async (setting) => {
+    const former = await person('admin');
+    const request = await asked({ context: { on_behalf_of: former.id } });
+    await closeAccount(server, former);
+    const anew = await person('admin', { email: former.email.toUpperCase() });
+    await separation(setting);
+    await barred(anew, request);
+    await separation('standard');
+    await approved(other, request);
+  });
+
+  test('any address is claimed: whoever is edited otherwise meanwhile is not barred, whoever changes their own is', async () => {
+    const [named, moved] = [await person('admin'), await person('admin')];
+    const request = await asked({ context: { on_behalf_of: 'somebody@elsewhere.example' } });
+    const edit = { name: 'Edited', avatarUrl: 'https://example.org/face.png', email: named.email.toUpperCase() };
+    (await root.patch(`/api/v1/users/${named.id}`, edit)).expect(200);
+    (await root.patch(`/api/v1/users/${moved.id}`, { email: `moved-${moved.email}` })).expect(200);
+    await barred(moved, request);
+    await approved(named, request);
+    await approved(moved, await asked({ context: { on_behalf_of: 'somebody@elsewhere.example' } }));
+  });
+
+  test('an address that was changed meanwhile frees nobody, nor does that of an account they vouched for', async () => {
+    const admin = await person('admin');
+    const invited = await person('admin', { vouchedBy: admin.id });
+    const move = (of: BuiltPerson) => server.sql(
+      `update users set email = 'new-' || email, email_folded = 'new-' || email_folded, email_since = clock_timestamp()
+       where id = $1`,
+      [of.id]);
+    const own = await asked({ context: { on_behalf_of: admin.email } });
+    await separation('strict');
+    const theirs = await asked({ context: { on_behalf_of: invited.email } });
+    await separation('standard');
+    await move(invited);
+    await barred(admin, theirs);
+    await move(admin);
+    await barred(admin, own);
+    await approved(other, own);
+    await approved(other, theirs);
+    await approved(admin, await asked({ context: { on_behalf_of: other.id } }));
+  });
+
+  test('nobody else is barred: owner, registrant and voucher approve', async () => {
+    for (const tie of ['ownerId', 'registeredBy', 'vouchedBy'] as const) {
+      const admin = await person('admin');
+      await approved(admin, await asked({ [tie]: tie === 'ownerId' ? admin.id : admin }));
+    }
+  });
+
+  test('root is exempt, and so is somebody who has been alone since it was asked', async () => {
+    const request = await asked({ context: { on_behalf_of: other.id } });
+    (await approve(root, request)).expect(200);
+
+    // The organization has had one person since then, however many it had before.
+    const former = await person('admin');
+    await server.sql(`update users set status = 'deleted', ended_at = clock_timestamp() where id = $1`, [former.id]);
+    await separation('strict');
+    const alone = await asked({ context: { on_behalf_of: other.id }, vouchedBy: other });
+    await approved(other, alone);
+
+    const leaving = await person('viewer');
+    const withCompany = await asked({ context: { on_behalf_of: other.id } });
+    await server.sql(`update users set status = 'deleted', ended_at = clock_timestamp() where id = $1`, [leaving.id]);
+    await barred(other, withCompany);
+  });
+});
+
+describe('strict', () => {
+  test.each(['ownerId', 'registeredBy', 'vouchedBy'] as const)('bars by %s, and lets them reject', async (tie) => {
+    await separation('strict');
+    const admin = await person('admin');
+    const request = await asked({ [tie]: tie === 'ownerId' ? admin.id : admin });
+    await barred(admin, request);
+    (await reject(admin, request)).expect(200);
+    await approved(other, await asked({ [tie]: tie === 'ownerId' ? admin.id : admin }));
+  });
+
+  test('the owner of then and the owner of now', async () => {
+    await separation('strict');
+    const [before, after] = [await person('admin'), await person('admin')];
+    const request = await asked({ ownerId: before.id });
+    await handOver(request.agent, { ownerId: after.id });
+    await barred(before, request);
+    await barred(after, request);
+    await approved(other, request);
+  });
+
+  const settings = [['strict', 'standard'], ['standard', 'strict']] as const;
+
+  test.each(settings)('%s when it was asked, %s now: the stricter holds', async (then, now) => {
+    const admin = await person('admin');
+    await separation(then);
+    const request = await asked({ vouchedBy: admin });
+    await separation(now);
+    await barred(admin, request);
+    await approved(other, request);
+  });
+
+  test.each([
+    ['account', 'update users set created_at = clock_timestamp() where id = $1'],
+    ['role', 'update users set role_since = clock_timestamp() where id = $1'],
+    ['personal key', 'update personal_keys set created_at = clock_timestamp() where user_id = $1'],
+  ])('%s has to be older than the request', async (right, make) => {
+    await separation('strict');
+    const admin = await person('admin');
+    const request = await asked();
+    await server.sql(make, [admin.id]);
+    const detail = (await approve(admin, request)).expect(403, 'NOT_ELIGIBLE').text('detail');
+    expect(detail).toContain(right);
+    (await reject(admin, request)).expect(200);
+    await approved(admin, await asked());
+  });
+
+  test('so has a place in the team, where the right to decide rests on it, and the team itself', async () => {
+    await separation('strict');
+    const [member, lead] = [await person('member'), await person('member')];
+    const request = await asked();
+    const teamId = await aTeam(server, organizationId, [{ userId: member.id }, { userId: lead.id, role: 'lead' }]);
+    await handOver(request.agent, { teamId });
+    await barred(member, request, 'NOT_ELIGIBLE');
+    await separation('standard');
+    await barred(member, request, 'NOT_ELIGIBLE');
+
+    const theirs = await asked({ teamId });
+    await server.sql('update team_members set since = clock_timestamp() where user_id = $1', [member.id]);
+    await server.sql('update team_members set role_since = clock_timestamp() where user_id = $1', [lead.id]);
+    await approved(member, theirs);
+    await separation('strict');
+    const [first, second] = [await asked({ teamId }), await asked({ teamId })];
+    await server.sql('update team_members set since = clock_timestamp() where user_id = $1', [member.id]);
+    await server.sql('update team_members set role_since = clock_timestamp() where user_id = $1', [lead.id]);
+    await barred(member, first, 'NOT_ELIGIBLE');
+    await server.sql('update hitl_requests set escalation_level = 1 where id = $1', [second.id]);
+    await barred(lead, second, 'NOT_ELIGIBLE');
+    await approved(lead, first);
+  });
+
+  test('whoever vouched for an account counts as one person with it, in every direction', async () => {
+    const inviter = await person('admin');
+    const invited = await person('admin', { vouchedBy: inviter.id });
+    const sibling = await person('admin', { vouchedBy: inviter.id });
+    const grandchild = await person('admin', { vouchedBy: invited.id });
+    // Root vouched for both of these: that makes them nobody's second self.
+    const [one, two] = [await person('admin', { vouchedBy: 'root' }), await person('admin', { vouchedBy: 'root' })];
+    const pairs = [[inviter, grandchild], [grandchild, inviter], [sibling, invited], [grandchild, sibling]] as const;
+    for (const [initiator, decider] of pairs) {
+      const request = await asked({ context: { on_behalf_of: initiator.email } });
+      await separation('strict');
+      await barred(decider, request);
+      await separation('standard');
+      await approved(decider, await asked({ context: { on_behalf_of: initiator.email } }));
+    }
+    await separation('strict');
+    const behindAgent = await asked({ vouchedBy: sibling });
+    await barred(grandchild, behindAgent);
+    await approved(one, behindAgent);
+    await approved(two, await asked({ context: { on_behalf_of: one.id } }));
+    await server.sql('update users set vouched_by = $2 where id = $1', [inviter.id, grandchild.id]);
+    await barred(invited, await asked({ context: { on_behalf_of: sibling.id } }));
+  });
+
+  test("an owner from the tenant's other organization is a person here", async () => {
+    const tenantId = `ten_${organizationId.slice(4)}`;
+    const elsewhere = await anOrganization(server, { tenantId });
+    await server.sql('update organizations set tenant_id = $2 where id = $1', [organizationId, tenantId]);
+    const owner = await aPerson(server, 'owner', { organizationId: elsewhere });
+    await separation('strict');
+    const request = await asked({ context: { on_behalf_of: owner.email } });
+    await barred(owner, request);
+    // Not alone: the owner of the other organization could have decided.
+    await barred(other, await asked({ vouchedBy: other }));
+    const second = await person('admin', { vouchedBy: owner.id });
+    await barred(second, request);
+    await approved(other, request);
+    await approved(owner, await asked());
+  });
+});
+
+describe('breaking the glass', () => {
+  const REASON = 'The plant is on fire.';
+  let owner: BuiltPerson;
+
+  beforeEach(async () => {
+    owner = await person('owner');
+  });
+
+  const ownCase = () => asked({ context: { on_behalf_of: owner.id } });
+
+  test.each(['breakGlass', 'break_glass'])('%s with a reason decides, and is seen everywhere', async (name) => {
+    const request = await ownCase();
+    await barred(owner, request);
+    await barred(owner, request, 'REASON_REQUIRED', { [name]: true });
+    await barred(owner, request, 'REASON_REQUIRED', { [name]: true, reason: '  123456789 ' });
+    await barred(owner, request, 'SELF_APPROVAL', { [name]: false, reason: REASON });
+    (await approve(owner, request, { [name]: 'yes', reason: REASON })).expect(400, 'VALIDATION_FAILED');
+
+    await pauseOutbox(server);
+    try {
+      const reply = await approved(owner, request, { [name]: true, comment: REASON });
+      expect(reply.at('request')).toMatchObject({ breakGlass: true, comment: REASON });
+      const told = await server.sql<{ payload: object }>(
+        `select payload from outbox where organization_id = $1 and payload->>'event' = 'hitl.request.approved'`, [organizationId]);
+      const loud = { priority: 'high', breakGlass: true };
+      expect(told).toEqual([{ payload: { event: 'hitl.request.approved', hitlRequestId: request.id, ...loud } }]);
+    } finally {
+      await resumeOutbox(server);
+    }
+    expect(await requestOf(server, request.id)).toMatchObject({ break_glass: true, decided_by: owner.id });
+    const entry = (await auditOf(server, request.agent.id)).find(({ event }) => event === 'hitl.approved');
+    expect(entry).toMatchObject({ actorId: owner.id, metadata: { hitlId: request.id, comment: REASON, breakGlass: true } });
+  });
+
+  test('lifts what strict says too: an agent of one\'s own, a key that is too young', async () => {
+    await separation('strict');
+    await approved(owner, await asked({ ownerId: owner.id }), { breakGlass: true, note: REASON });
+    const request = await asked();
+    await server.sql('update personal_keys set created_at = clock_timestamp() where user_id = $1', [owner.id]);
+    await barred(owner, request, 'NOT_ELIGIBLE');
+    const reply = await approved(owner, request, { breakGlass: true, note: REASON });
+    expect(reply.at('request.breakGlass')).toBe(true);
+  });
+
+  test('is not marked where nothing was barred, for root neither', async () => {
+    const request = await asked();
+    const reply = await approved(owner, request, { breakGlass: true });
+    expect(reply.body).not.toHaveProperty('request.breakGlass');
+    expect(await requestOf(server, request.id)).not.toHaveProperty('break_glass');
+    const entry = (await auditOf(server, request.agent.id)).find(({ event }) => event === 'hitl.approved');
+    expect(entry!.metadata).not.toHaveProperty('breakGlass');
+    const byRoot = await approve(root, await ownCase(), { breakGlass: true });
+    expect(byRoot.expect(200).body).not.toHaveProperty('request.breakGlass');
+  });
+
+  test('is for owners: neither an admin nor a member who may not decide at all', async () => {
+    const member = await person('member');
+    const glass = { breakGlass: true, reason: REASON };
+    await barred(other, await asked({ context: { on_behalf_of: other.id } }), 'SELF_APPROVAL', glass);
+    await barred(member, await asked(), 'NOT_ELIGIBLE', glass);
+  });
+
+  test('lifts nothing else: digest, end of the window, a revoked grant', async () => {
+    const glass = { breakGlass: true, reason: REASON };
+    const request = await ownCase();
+    (await approve(owner, request, { ...glass, expectedDigest: '0'.repeat(64) })).expect(409, 'HITL_DIGEST_MISMATCH');
+    const [grant] = (await root.get(`/api/v1/agents/${request.agent.id}/capabilities`)).list('grants') as { id: string }[];
+    (await root.delete(`/api/v1/capabilities/grant/${grant!.id}`)).expect(204);
+    (await approve(owner, request, glass)).expect(409, 'NOT_EXECUTABLE');
+    expect(await requestOf(server, request.id)).not.toHaveProperty('break_glass');
+    const late = await ownCase();
+    await server.sql('update hitl_requests set expires_at = clock_timestamp() where id = $1', [late.id]);
+    (await approve(owner, late, glass)).expect(409, 'HITL_EXPIRED');
+  });
+});
+
+describe('where the gate now says escalate', () => {
+  const capability = 'crm.push';
+  let member: BuiltPerson;
+  let teamId: string;
+
+  beforeEach(async () => {
+    member = await person('member');
+    teamId = await aTeam(server, organizationId, [{ userId: member.id }]);
+    const connector = { type: 'http', method: 'POST', url: receiver.url, body: '{input}' };
+    (await other.client.post('/api/v1/capabilities', { name: capability, description: 'push', connector })).expect(201);
+  });
+
+  const nowEscalates = async ({ agent }: Asked, name: string) =>
+    (await root.patch(`/api/v1/agents/${agent.id}/capabilities/${name}`, { hitl_mode: 'escalate' })).expect(200);
+
+  test("at approval: a member's decides nothing, the request goes to the admins with a new window", async () => {
+    const request = await asked({ teamId });
+    await server.sql(`update hitl_requests set expires_at = clock_timestamp() + interval '60 s' where id = $1`, [request.id]);
+    await nowEscalates(request, CAPABILITY);
+    const headers = { 'idempotency-key': `key-${request.id}` };
+    const click = () => member.client.post(`/api/v1/hitl/${request.id}/approve`, {}, { headers });
+    const first = (await click()).expect(409, 'NOT_EXECUTABLE');
+    expect(first.at('request')).toEqual({ id: request.id, status: 'escalated', decidedBy: null, decidedAt: null });
+    const stands = await requestOf(server, request.id);
+    expect(stands).toMatchObject({
+      status: 'escalated', escalation_level: 2, decision: null, hitl_mode: 'propose', escalated_at: expect.any(String),
+      escalation_reason: expect.stringContaining('admin'),
+    });
+    expect(Date.parse(String(stands['expires_at'])) - Date.now()).toBeGreaterThan(1_700_000);
+    expect((await auditOf(server, request.agent.id)).at(-1)).toMatchObject({
+      event: 'hitl.escalated', actorId: 'system', metadata: { hitlId: request.id, level: 2 },
+    });
+    const again = (await click()).expect(409, 'NOT_EXECUTABLE');
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.at('request')).toEqual(first.at('request'));
+    await barred(member, request, 'NOT_ELIGIBLE');
+    await approved(other, request);
+  });
+
+  const deciders = [['a member', 'cancelled'], ['an admin', 'executed']] as const;
+
+  test.each(deciders)('at run: the approval of %s, and it is %s', async (who, status) => {
+    const request = await asked({ capability, teamId });
+    const before = receiver.requests.length;
+    await pauseOutbox(server);
+    try {
+      const decider = who === 'a member' ? member : other;
+      (await decider.client.post(`/api/v1/hitl/${request.id}/approve`, {}, { query: { wait: 0 } })).expect(200);
+      await nowEscalates(request, capability);
+    } finally {
+      await resumeOutbox(server);
+    }
+    const execution = await executionBecomes(server, request.execution, status, 30_000);
+    expect(receiver.requests).toHaveLength(before + (status === 'executed' ? 1 : 0));
+    if (status === 'executed') return;
+    expect(execution.reason).toBe('escalation_needed');
+    expect(await requestOf(server, request.id)).toMatchObject({ status: 'approved', decided_by: member.id });
+    expect((await auditOf(server, request.agent.id)).at(-1)).toMatchObject({
+      event: 'execution.cancelled', metadata: { reason: 'escalation_needed' },
+    });
+  });
+});

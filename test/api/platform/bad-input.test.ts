@@ -1,0 +1,318 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { asRoot, type Client } from '../../support/http/actors.js';
+import { BODY_BYTES_MAX, goodBody, NO_JSON_TYPES, NO_OBJECT, UNREADABLE, wrongValuesFor } from '../../support/routes/bad-bodies.js';
+import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
+import { closeRawConnections, sendRaw } from '../../support/http/raw-http.js';
+import { aPerson, aTeam, type BuiltPerson } from '../../support/builders/people.js';
+import { isPublic, pathOf, routesOf, type Route } from '../../support/routes/routes.js';
+import { startServer, type TestServer } from '../../support/servers/server.js';
+import { storedState, type StoredState } from '../../support/log/stored-state.js';
+import { byTheStrongest, isOfPages } from '../../support/routes/strongest-caller.js';
+
+let server: TestServer;
+let root: Client;
+let agent: BuiltAgent;
+let owner: BuiltPerson;
+let routes: Route[];
+let ids: Record<string, string>;
+let before: StoredState;
+
+// Everything that a path can name exists, so that what keeps a bad call from acting is its badness alone.
+beforeAll(async () => {
+  server = await startServer();
+  root = asRoot(server);
+  agent = await anAgent(server).granted('web.search').granted('email.send',
+    { hitlMode: 'propose' }).granted('file.delete').create();
+  const ran = (await agent.client.post('/api/v1/execute', { capability: 'web.search' })).expect(200);
+  const asked = (await agent.client.post('/api/v1/execute', { capability: 'email.send' })).expect(202);
+  const grant = (await root.get(`/api/v1/agents/${agent.id}/capabilities`)).expect(200);
+  (await root.post('/api/v1/capabilities', { name: 'own.one', description: 'mine' })).expect(201);
+  const user = (await root.post('/api/v1/users', { email: 'ada@example.test' })).expect(201);
+  const key = (await root.post(`/api/v1/users/${user.text('user.id')}/keys`, { name: 'hers' })).expect(201);
+  const person = await aPerson(server, 'viewer');
+  owner = await aPerson(server, 'owner');
+  ids = {
+    teams: await aTeam(server, person.organizationId, [{ userId: person.id }]), userId: person.id,
+    organizations: user.text('user.organizationId'), users: user.text('user.id'), keyId: key.text('key.id'),
+    agents: agent.id, executions: ran.text('executionId'), hitl: asked.text('hitlRequestId'), grant: grant.text('grants.0.id'),
+    audit: ran.text('auditId'),
+    name: 'own.one', capability: 'web.search',
+  };
+  routes = await routesOf(server);
+});
+
+beforeEach(async () => {
+  before = await storedState(server);
+});
+
+afterAll(async () => {
+  closeRawConnections();
+  await server.stop();
+});
+
+interface Sent {
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly type?: string;
+  readonly headers?: readonly string[];
+  readonly query?: string;
+  readonly path?: string;
+}
+
+interface Refusal {
+  readonly status: number;
+  readonly code?: string;
+  readonly pointers: readonly string[];
+}
+
+/** What a browser sends as a form; it is tried by the tests of the pages. */
+const isForm = ({ method, template }: Route) => method === 'POST' && /^\/(?:sign-in|invitations)\b|\/backchannel-logout$/.test(template);
+
+const callerOf = (route: Route): string[] => byTheStrongest(route, { server, agentToken: agent.token, ownerKey: owner.key });
+
+/** Sends it as the strongest caller whom the route admits. Whatever is refused must be refused as a problem. */
+async function send(route: Route,
+  { body, type = 'application/json', headers = [], query = '', path = pathOf(route, ids) }: Sent): Promise<Refusal> {
+  const contentType = body === undefined || type === '' ? [] : ['content-type', type];
+  const { status, headers: answered, body: text } = await sendRaw(server.url, {
+    method: route.method, target: `${path}${query}`,
+    headers: [...callerOf(route), ...contentType, ...headers], body,
+  });
+  if (status < 400) return { status, pointers: [] };
+  const problem = /^application\/problem\+json/.test(answered['content-type'] ?? '')
+    ? (JSON.parse(text) as { code: string; status: number; errors?: { pointer: string; message: string }[] })
+    : undefined;
+  if (problem?.status !== status) return { status, code: `no problem: ${text.slice(0, 100)}`, pointers: [] };
+  return { status, code: problem.code,
+    pointers: (problem.errors ?? []).map(({ pointer, message }) => (message === '' ? 'no message' : pointer)) };
+}
+
+const named = ({ method, template }: Route) => `${method} ${template}`;
+const short = (value: unknown) => JSON.stringify(value)?.slice(0, 60);
+const writing = () => routes.filter((route) => route.method !== 'GET' && route.method !== 'DELETE' && !isForm(route));
+const reading = () => writing().filter(({ takesBody }) => takesBody);
+const wrongly = (route: Route, what: string,
+  { status, code, pointers }: Refusal) => `${named(route)}, ${what}: ${status} ${code ?? ''} ${pointers.join(' ')}`;
+
+describe('on every route that reads a body', () => {
+  test('there are such routes', () => {
+    expect(reading().length).toBeGreaterThanOrEqual(18);
+  });
+
+  test('what cannot be read is 400, with the place', async () => {
+    const wrong: string[] = [];
+    for (const route of reading()) {
+      await Promise.all(Object.entries(UNREADABLE).map(async ([what, body]) => {
+        const answer = await send(route, { body });
+        const right = answer.status === 400 && answer.code === 'VALIDATION_FAILED' && answer.pointers.length === 1;
+        if (!right || !/^(\/.*)?$/.test(answer.pointers[0] ?? '-')) wrong.push(wrongly(route, what, answer));
+      }));
+    }
+    expect(wrong).toEqual([]);
+    expect(await storedState(server)).toEqual(before);
+  });
+
+  test('the place is the member, wherever it stands', async () => {
+    const [route] = routes.filter((one) => named(one) === 'POST /api/v1/agents');
+    for (const [body, pointer] of [
+      ['{"metadata":{"a":[0,{"b":1,"b":1}]}}', '/metadata/a/1/b'], ['{"metadata":{"__proto__":1}}', '/metadata/__proto__'],
+      ['{"tags":["\\u0000"]}', '/tags/0'],
+      ['{"metadata":{"a/b~c":9007199254740993}}', '/metadata/a~1b~0c'], ['{', ''],
+    ] as const) {
+      expect((await send(route as Route, { body })).pointers).toEqual([pointer]);
+    }
+  });
+
+  test('what is JSON but no object is 400', async () => {
+    const wrong: string[] = [];
+    for (const route of reading()) {
+      for (const body of NO_OBJECT) {
+        const answer = await send(route, { body });
+        if (answer.status !== 400 || answer.pointers.join() !== '') wrong.push(wrongly(route, body, answer));
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(await storedState(server)).toEqual(before);
+  });
+
+  test('another media type is 415, and so is a compressed body', async () => {
+    const wrong: string[] = [];
+    for (const route of reading()) {
+      const body = JSON.stringify(goodBody(route, { agentId: agent.id }));
+      for (const type of NO_JSON_TYPES) {
+        const answer = await send(route, { body, type });
+        const isJson = /^application\/json;/.test(type);
+        const [status, code] = isOfPages(route) && !isJson ? [403, 'FORBIDDEN'] : [415, 'UNSUPPORTED_MEDIA_TYPE'];
+        if (answer.status !== status || answer.code !== code) wrong.push(wrongly(route, type, answer));
+      }
+      for (const encoding of ['gzip', 'br', 'deflate', 'gzip, identity']) {
+        const answer = await send(route, { body, headers: ['content-encoding', encoding] });
+        if (answer.status !== 415) wrong.push(wrongly(route, encoding, answer));
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(await storedState(server)).toEqual(before);
+  });
+
+  test('routes that read no member refuse the same bodies, and do not act on them', async () => {
+    const wrong: string[] = [];
+    for (const route of writing().filter(({ takesBody }) => !takesBody)) {
+      for (const [status, sent] of [
+        ...Object.values(UNREADABLE).map((body) => [400, { body }] as const),
+        [isOfPages(route) ? 403 : 415, { body: '{}', type: 'text/plain' }] as const,
+        [415, { body: '{}', headers: ['content-encoding', 'gzip'] }] as const,
+        [413, { body: `{"padding":"${'x'.repeat(300_000)}"}` }] as const,
+      ]) {
+        const answer = await send(route, sent);
+        if (answer.status !== status) wrong.push(wrongly(route, String(sent.body).slice(0, 30), answer));
+      }
+    }
+    expect(await storedState(server)).toEqual(before);
+    expect(wrong).toEqual([]);
+  });
+
+  test('one byte more than 256 KiB is 413, told by its length or not', async () => {
+    const wrong: string[] = [];
+    for (const route of reading()) {
+      for (const size of [BODY_BYTES_MAX + 1, 2 * BODY_BYTES_MAX]) {
+        const body = `{"padding":"${'x'.repeat(size - 14)}"}`;
+        const answers = [await send(route, { body }), await sendChunked(route, body)];
+        for (const answer of answers) if (answer.status !== 413 || answer.code !== 'BODY_TOO_LARGE') wrong.push(wrongly(route,
+          `${size} bytes`, answer));
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(await storedState(server)).toEqual(before);
+  });
+
+  async function sendChunked(route: Route, body: string): Promise<Refusal> {
+    const [, authorization = '', , origin = ''] = callerOf(route);
+    const stream = new ReadableStream({
+      start: (controller) => {
+        for (let at = 0; at < body.length; at += 65_536) controller.enqueue(Buffer.from(body.slice(at, at + 65_536)));
+        controller.close();
+      },
+    });
+    const answer = await fetch(new URL(pathOf(route, ids), server.url), {
+      method: route.method, body: stream, duplex: 'half',
+      headers: { authorization, origin, 'content-type': 'application/json' },
+    } as RequestInit);
+    const problem = (await answer.json()) as { code: string };
+    return { status: answer.status, code: problem.code, pointers: [] };
+  }
+
+  test('each documented member of a wrong type or size is 400 at its place, in either spelling', async () => {
+    const wrong: string[] = [];
+    let tried = 0;
+    for (const route of reading()) {
+      const good = goodBody(route, { agentId: agent.id });
+      for (const [member, schema] of Object.entries(route.members)) {
+        const snake = member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+        for (const name of new Set([member, snake])) {
+          await Promise.all(wrongValuesFor(schema).map(async (value) => {
+            const { [member]: _, ...rest } = good;
+            const answer = await send(route, { body: JSON.stringify({ ...rest, [name]: value }) });
+            tried++;
+            const there = answer.pointers.some((pointer) => pointer === `/${name}` || pointer.startsWith(`/${name}/`));
+            if (answer.status !== 400 || !there) wrong.push(wrongly(route, `${name} ${short(value)}`, answer));
+          }));
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(tried).toBeGreaterThan(600);
+    expect(await storedState(server)).toEqual(before);
+  });
+
+  test('skipHitl is nobody\'s to ask for', async () => {
+    for (const path of ['execute', 'executions', 'hitl']) {
+      for (const body of [{ skipHitl: true }, { skip_hitl: true }, { skipHitl: true, skip_hitl: true }]) {
+        (await root.post(`/api/v1/${path}`, { capability: 'email.send', agentId: agent.id, ...body })).expect(403, 'FORBIDDEN');
+        (await agent.client.post(`/api/v1/${path}`, { capability: 'email.send', ...body })).expect(403, 'FORBIDDEN');
+      }
+    }
+    expect(await storedState(server)).toEqual(before);
+  });
+});
+
+describe('on every route with parameters', () => {
+  test('each of its query parameters that cannot be is 400 at its place', async () => {
+    const wrong: string[] = [];
+    for (const route of routes.filter(({ method }) => method === 'GET')) {
+      for (const [name, schema] of Object.entries(route.query)) {
+        for (const text of badTexts(name, schema)) {
+          const answer = await send(route, { query: `?${name}=${text}` });
+          if (answer.status !== 400 || answer.pointers.join() !== `?${name}`) wrong.push(wrongly(route,
+            `?${name}=${text.slice(0, 40)}`, answer));
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  function badTexts(name: string, { type, enum: words, maxLength }: Route['query'][string]): string[] {
+    const all = ['%00', 'a%00b'];
+    if (type === 'integer') return [...all, '', 'x', '1.5', '-1', '1e3', '0x1', '%2B1', '10000000', '1%20', 'NaN', 'null',
+      '%EF%BC%91'];
+    if (words !== undefined) return [...all, '', 'none', `${words[0] ?? ''}%20`, (words[0] ?? '').toUpperCase(), '[]',
+      words.join(',')];
+    const times = name === 'from' || name === 'to' || name === 'dueBefore';
+    if (times) return [...all, '', 'x', '2026', '2026-13-01', '2026-02-30', '2026-02-30T00:00:00Z', '2026-01-01T00:00:00', '1e9',
+      '-000001-01-01T00:00:00Z', '2026-01-01T99:00:00Z'];
+    return [...all, 'x'.repeat((maxLength ?? 1_000) + 1)];
+  }
+
+  test('a query that cannot be read harms nothing', async () => {
+    const wrong: string[] = [];
+    // The log may be verified once a minute, which the last test wants to do.
+    for (const route of routes.filter(({ method, access }) => method === 'GET' && access !== 'audit.verify')) {
+      for (const query of ['?%', '?%ff=1', '?a=%ff', '?a=%ed%a0%80', '?__proto__=1', '?__proto__[x]=1', '?constructor=1',
+        '?a[b][c]=1', `?${'a=1&'.repeat(500)}`, `?${'x'.repeat(8_000)}`]) {
+        const answer = await send(route, { query });
+        const reads = Object.keys(route.query).length > 0;
+        const fine = reads && /%(ff|$)|%ed|a=1&/.test(query) ? answer.status === 400 : answer.status < 500;
+        if (!fine) wrong.push(wrongly(route, query.slice(0, 30), answer));
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('an id that cannot be is 404, or 400 where it is no UTF-8; nothing else', async () => {
+    const wrong: string[] = [];
+    const texts = [
+      'x', '0', '-1', '%00', 'a%00', '%0a', '%20', 'null', 'undefined', '%7B%7D', '[object%20Object]', 'x'.repeat(5_000),
+      '%F0%9F%98%80', '%e2%80%ae', "'%20or%201=1--",
+      '%25', '%2525', 'agt_', 'agt_%00', 'hitl_x', '__proto__', 'constructor', '%ff', '%c0%ae', '%ed%a0%80', '%', '%zz', '*', '~',
+      '!', '$1', '%5c', '..%5c..', '%2f', 'a%2fb',
+    ];
+    for (const route of routes.filter((one) => one.parameters.length > 0 && !isForm(one))) {
+      for (const parameter of route.parameters) {
+        for (const text of texts) {
+          const marked = pathOf({ ...route, template: route.template.replace(`{${parameter}}`, '\u0001') }, ids).replace('\u0001',
+            text);
+          const body = route.takesBody || isOfPages(route) ? JSON.stringify(goodBody(route, { agentId: agent.id })) : undefined;
+          const answer = await send(route, { path: marked, body });
+          const wanted = /%(ff|c0|ed|zz|$)/.test(text) ? [400, 404] : [404];
+          if (!wanted.includes(answer.status)) wrong.push(wrongly(route, text.slice(0, 30), answer));
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(await storedState(server)).toEqual(before);
+  });
+});
+
+describe('afterwards', () => {
+  test('the log verifies, and no call was an error of ours', async () => {
+    expect((await root.get('/api/v1/audit/verify')).expect(200).body).toMatchObject({ valid: true, breaks: [] });
+    await server.assertAlive();
+    expect(server.output()).not.toMatch(/a request failed|unhandled|"level":(50|60)/i);
+  });
+
+  test('public routes change nothing, but for those whose body is a credential', () => {
+    const changing = routes.filter((route) => isPublic(route) && route.method !== 'GET');
+    expect(changing.map(({ template }) => template).sort()).toEqual([
+      '/api/v1/auth/backchannel-logout', '/api/v1/auth/invitations/{token}/passkey', '/api/v1/auth/invitations/{token}/passkey/options',
+      '/api/v1/auth/passkey', '/api/v1/auth/passkey/options', '/api/v1/node/activate', '/invitations/{token}', '/sign-in',
+    ]);
+  });
+});

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { asRoot } from '../../support/http/actors.js';
+import { anAgent } from '../../support/builders/agents.js';
+import { eventually } from '../../support/running/eventually.js';
+import { archiveFolder } from '../../support/retention/retention.js';
+import { startServer, type TestServer } from '../../support/servers/server.js';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+/** Ids made so long ago that they sort before every period. */
+const OLD = '2020-01-01T00:00:00Z';
+
+test('payloads of what ended long ago are blanked, and of nothing else', async () => {
+  const agent = await anAgent(server).granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
+  const run = async (q: string) =>
+    (await agent.client.post('/api/v1/execute', { capability: 'web.search', input: { q }, context: { for: q } })).expect(200)
+      .text('executionId');
+  const ask = async (to: string) => (await agent.client.post('/api/v1/execute', { capability: 'email.send', input: { to } })).expect(202);
+  const [old, young] = [await run('old'), await run('young')];
+  const [decided, open] = [await ask('decided@example.org'), await ask('open@example.org')];
+  const [request, waiting] = [decided.text('hitlRequestId'), open.text('hitlRequestId')];
+  (await asRoot(server).post(`/api/v1/hitl/${request}/reject`, { comment: 'not to them' })).expect(200);
+  const executions = [old, decided.text('executionId'), open.text('executionId')];
+  const rename = (id: string) => `${id.split('_')[0]}_0000000000${id.split('_')[1]!.slice(10)}`;
+  await server.database.asSuperuser(
+    ...executions.map((id) => `update executions set id = '${rename(id)}',
+      closed_at = case when closed_at is not null then timestamptz '${OLD}' end where id = '${id}'`),
+    ...[request, waiting].map((id) => `update hitl_requests set id = '${rename(id)}', decided_at = case when decided_at is not null
+      then timestamptz '${OLD}' end, execution_id = (select id from executions e where e.hitl_request_id = '${id}') where id = '${id}'`),
+  );
+  const digests = await server.sql('select id, digest from hitl_requests order by id');
+  await server.restart({ RECORDS_RETENTION_DAYS: '365' });
+
+  await eventually(async () => {
+    expect(await server.sql('select input, context from executions where id = $1', [rename(old)]))
+      .toEqual([{ input: '{}', context: null }]);
+    expect(await server.sql('select input, nonce, note from hitl_requests where id = $1', [rename(request)]))
+      .toEqual([{ input: '{}', nonce: '', note: null }]);
+  }, { every: 250 });
+  const kept = await server.sql<{ input: string }>('select input from executions where id = any ($1)', [[young, rename(executions[2]!)]]);
+  expect(kept.map(({ input }) => input).sort()).toEqual(['{"q":"young"}', '{"to":"open@example.org"}']);
+  expect(await server.sql(`select input, nonce <> '' as nonce from hitl_requests where id = $1`, [rename(waiting)]))
+    .toEqual([{ input: '{"to":"open@example.org"}', nonce: true }]);
+  expect(await server.sql('select id, digest from hitl_requests order by id')).toEqual(digests);
+  // What is blank can still be read.
+  (await asRoot(server).get(`/api/v1/executions/${rename(old)}`)).expect(200);
+  (await asRoot(server).get(`/api/v1/hitl/${rename(request)}`)).expect(200);
+});
+
+test('short periods, and an archive that is not there, are told', async () => {
+  await anAgent(server).risk('high').create();
+  const archive = await archiveFolder();
+  const ready = async () => (await fetch(new URL('/health/ready', server.url))).json() as Promise<Record<string, unknown>>;
+  await server.restart({ AUDIT_RETENTION_DAYS: '90', AUDIT_ARCHIVE: archive });
+  expect(await ready()).toMatchObject({
+    status: 'ready', retentionWarning: expect.stringContaining('183'), highRiskRetentionWarning: expect.stringContaining('3660'),
+  });
+  expect(server.output()).toContain('AUDIT_RETENTION_DAYS is 90');
+  await server.restart({ AUDIT_RETENTION_DAYS: '3660', AUDIT_ARCHIVE: `${archive}/missing` });
+  const told = await ready();
+  expect(told).toMatchObject({ status: 'ready', archiveWarning: expect.stringContaining('Nothing is swept') });
+  expect(Object.keys(told)).not.toContain('retentionWarning');
+});

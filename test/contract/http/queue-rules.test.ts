@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { highestLevelOf } from '../../../src/domain/hitl/duties.js';
+import type { EscalationLevel } from '../../../src/domain/hitl/transition.js';
+import { DeciderQuery } from '../../../src/modules/authority/decider.query.js';
+import type { Facts } from '../../../src/modules/authority/facts.query.js';
+import { EligibleDecidersQuery } from '../../../src/modules/hitl/queue/eligible-deciders.query.js';
+import type { HitlRequestEntity } from '../../../src/modules/hitl/requests/hitl-request.entity.js';
+import { DecisionEligibilityService } from '../../../src/modules/hitl/decisions/decision-eligibility.service.js';
+import type { Caller } from '../../../src/platform/auth/access/principal.js';
+import type { Tx } from '../../../src/platform/database/transaction/tx.js';
+import { Problem } from '../../../src/platform/http/reply/problem.js';
+import { asRoot } from '../../support/http/actors.js';
+import { anAgent } from '../../support/builders/agents.js';
+import { buildWorld, worlds, type BuiltPersonRow, type BuiltWorld, type World } from '../../support/hitl/queue-world.js';
+import { startServer, type TestServer } from '../../support/servers/server.js';
+
+// Queues are read by SQL, decisions are judged by src/domain/hitl/duties.ts. Here every person of a house is judged for every
+// request, at every level, by the service that judges decisions; and what it says is what the queues show.
+
+const NUM_RUNS = Number(process.env['QUEUE_WORLDS'] ?? 40);
+
+let server: TestServer;
+let model: { id: string; executionId: string };
+
+beforeAll(async () => {
+  server = await startServer();
+  const agent = await anAgent(server).granted('email.send', { hitlMode: 'propose' }).create();
+  const reply = (await agent.client.post('/api/v1/execute', { capability: 'email.send' })).expect(202);
+  model = { id: reply.text('hitlRequestId'), executionId: reply.text('executionId') };
+});
+
+afterAll(() => server.stop());
+
+/** What is true of one request and one person. */
+interface Pair {
+  readonly mayApprove: (level: EscalationLevel) => Promise<boolean>;
+  readonly isOf: (level: EscalationLevel) => boolean;
+}
+
+const LEVELS = [0, 1, 2] as const;
+
+async function pairOf(world: World, built: BuiltWorld, n: number, person: BuiltPersonRow): Promise<Pair> {
+  const wanted = world.requests[n]!;
+  const terms = world.agents[wanted.agent]!;
+  const tx = { query: (sql: string, values?: unknown[]) => server.sql(sql, values) } as unknown as Tx;
+  const [row] = await server.sql<Record<string, unknown>>(
+    `select q.*, a.owner_id, a.team_id as team_now, a.registered_by, m.role as place from hitl_requests q
+     join agents a on a.organization_id = q.organization_id and a.id = q.agent_id
+     left join team_members m on m.organization_id = a.organization_id and m.team_id = a.team_id and m.user_id = $2 where q.id = $1`,
+    [built.requests[n]!.id, person.id]);
+  const acts = person.isActive && (person.home === built.here || (world.isHouse && person.role === 'owner'));
+  const agent = {
+    ...(row!['owner_id'] ? { ownerId: row!['owner_id'] } : {}), ...(row!['team_now'] ? { teamId: row!['team_now'] } : {}),
+    registeredBy: row!['registered_by'],
+  };
+  const entity = {
+    id: row!['id'], organizationId: built.here, agentId: row!['agent_id'], status: row!['status'], digest: row!['digest'], quorum: null,
+    capability: 'email.send', hitlMode: 'propose', expiresAt: row!['expires_at'], timeoutSeconds: 60, timeoutAction: 'reject',
+    decidedAt: null, decisionBy: null, createdAt: row!['created_at'], createdBy: row!['created_by'],
+    separationOfDuties: row!['separation_of_duties'], initiators: row!['initiators'], vouchedBy: row!['vouched_by'],
+    agentOwnerId: row!['agent_owner_id'], agentRegisteredBy: row!['agent_registered_by'], teamId: row!['team_id'],
+    editedBy: null, editedAt: null,
+  };
+  const caller = {
+    principal: {
+      kind: 'user', userId: person.id, organizationId: person.home, role: person.role,
+      credential: { kind: 'key', id: 'key_any', createdAt: new Date(0) },
+    },
+    actorId: person.id,
+  } as unknown as Caller;
+  const facts = { now: new Date(), stops: [], agent, separationOfDuties: world.isStrict ? 'strict' : 'standard' };
+  const mayApprove = async (level: EscalationLevel): Promise<boolean> => {
+    if (!acts) return false;
+    const request = { ...entity, escalationLevel: level } as unknown as HitlRequestEntity;
+    const judging = new DecisionEligibilityService({} as never, {} as never, new DeciderQuery({}));
+    try {
+      await judging.judge(tx, { request, facts: facts as unknown as Facts }, 'approve', {}, caller);
+      return true;
+    } catch (error) {
+      if (error instanceof Problem && (error.code === 'NOT_ELIGIBLE' || error.code === 'SELF_APPROVAL')) return false;
+      throw error;
+    }
+  };
+  const isOwner = terms.owner !== null && built.people[terms.owner]!.id === person.id;
+  return {
+    mayApprove,
+    isOf: (level) => level === 0 ? isOwner || row!['place'] !== null
+      : level === 1 ? row!['place'] === 'lead' : highestLevelOf({ kind: 'person', role: person.role } as never, {}) === 2,
+  };
+}
+
+/** In whose queues the request stands, told in words that SQL has no part in. */
+async function standsWith(level: EscalationLevel, pairs: readonly Pair[], addressee: number | null): Promise<Set<number>> {
+  const may = await Promise.all(pairs.map((pair) => pair.mayApprove(level)));
+  if (addressee !== null && may[addressee]) return new Set([addressee]);
+  for (let up = level; up <= 2; up++) {
+    const queue = pairs.flatMap((pair, i) => (may[i] && pair.isOf(up as EscalationLevel) ? [i] : []));
+    if (queue.length > 0) return new Set(queue);
+  }
+  return new Set();
+}
+
+async function compare(world: World): Promise<Record<string, number>> {
+  const built = await buildWorld(server, world, model);
+  const eligible = new EligibleDecidersQuery({});
+  const tx = { query: (sql: string, values?: unknown[]) => server.sql(sql, values) } as unknown as Tx;
+  const counted = { pairs: 0, standing: 0, fallback: 0, addressed: 0, only: 0 };
+  const queues = await Promise.all(built.people.map(async ({ id }) => {
+    const reply = (await asRoot(server).get('/api/v1/hitl', { query: { assignedTo: id, limit: 100 } })).expect(200);
+    const ids = (reply.list('requests') as { id: string }[]).map((one) => one.id);
+    expect(reply.at('total')).toBe(ids.length);
+    return new Set(ids);
+  }));
+  for (const [n, { id }] of built.requests.entries()) {
+    const { level, escalatedTo } = world.requests[n]!;
+    const pairs = await Promise.all(built.people.map((person) => pairOf(world, built, n, person)));
+    const wanted = await standsWith(level as EscalationLevel, pairs, escalatedTo);
+    const shown = new Set(built.people.flatMap((_, i) => (queues[i]!.has(id) ? [i] : [])));
+    expect({ request: n, in: [...shown] }).toEqual({ request: n, in: [...wanted] });
+    counted.pairs += pairs.length;
+    counted.standing += wanted.size;
+    if (escalatedTo !== null && wanted.has(escalatedTo)) counted.addressed++;
+    else if (wanted.size > 0 && ![...wanted].some((i) => pairs[i]!.isOf(level as EscalationLevel))) counted.fallback++;
+
+    for (const at of LEVELS) {
+      const may = await Promise.all(pairs.map((pair) => pair.mayApprove(at)));
+      const place = { organizationId: built.here, id, level: at };
+      const answers = await Promise.all(built.people.map((person) => eligible.mayApproveAt(tx, place, person.id)));
+      expect({ request: n, at, may: answers }).toEqual({ request: n, at, may });
+      const ofLevel = built.people.filter((_, i) => may[i] && pairs[i]!.isOf(at));
+      const only = (await eligible.onlyOnes(tx, [place])).get(id);
+      expect({ request: n, at, only }).toEqual({ request: n, at, only: ofLevel.length === 1 ? ofLevel[0]!.id : undefined });
+      if (only !== undefined) counted.only++;
+    }
+  }
+  return counted;
+}
+
+test('queues, the only person of a level and who may be named are what the rules of deciding say', async () => {
+  const sums: Record<string, number> = {};
+  await fc.assert(
+    fc.asyncProperty(worlds, async (world) => {
+      for (const [what, count] of Object.entries(await compare(world))) sums[what] = (sums[what] ?? 0) + count;
+    }),
+    { numRuns: NUM_RUNS, endOnFailure: true },
+  );
+  process.stderr.write(`queues: ${JSON.stringify(sums)}\n`);
+  // Worlds in which nothing of this ever happens would prove nothing.
+  for (const what of ['standing', 'fallback', 'addressed', 'only']) expect(sums[what]).toBeGreaterThan(0);
+});

@@ -1,0 +1,62 @@
+import type { TestServer } from '../servers/server.js';
+
+/** Digests of all rows by table. */
+export type StoredState = Readonly<Record<string, string>>;
+
+// The platform's own chain takes what guards write about refused calls, so it grows by design.
+const NOT_OURS: Readonly<Record<string, string>> = {
+  audit_entries: `where event not like 'auth.%'`,
+  audit_heads: `where organization_id <> 'org_platform'`,
+  audit_subjects: `where event not like 'auth.%'`,
+};
+
+// The leader grows these from the entries, a moment later and by itself; what the entries say is compared.
+const GROWN_BY_THE_LEADER: ReadonlySet<string> = new Set([
+  'audit_tree_queue', 'audit_trees', 'audit_tree_leaves', 'audit_tree_tiles', 'audit_platform_leaves', 'audit_map_nodes',
+  'audit_checkpoints', 'audit_signing_keys', 'audit_anchors',
+]);
+
+/**
+ * What the database holds, by content: every table of the schema, but for the entries that the guards write of
+ * authentication, and for the trees. Two equal states mean that nothing in between stored, changed or removed anything.
+ */
+export async function storedState(server: TestServer): Promise<StoredState> {
+  const tables = await server.sql<{ name: string }>(
+    `select table_name as name from information_schema.tables
+     where table_schema = current_schema() and table_type = 'BASE TABLE' order by 1`,
+  );
+  if (tables.length < 10) throw new Error(`only ${tables.length} tables were found: this looks at the wrong schema`);
+  const state: Record<string, string> = {};
+  for (const { name } of tables.filter((table) => !GROWN_BY_THE_LEADER.has(table.name))) {
+    const [row] = await server.sql<{ digest: string }>(
+      `select count(*)::text || ' rows ' || md5(coalesce(string_agg(t::text, chr(10) order by t::text), '')) as digest
+       from "${name}" t ${NOT_OURS[name] ?? ''}`,
+    );
+    state[name] = row?.digest ?? 'none';
+  }
+  return state;
+}
+
+/** What the database holds of some organizations: their rows in every table that says whose a row is, and they themselves. */
+export async function storedStateOf(server: TestServer, organizationIds: readonly string[]): Promise<StoredState> {
+  const state: Record<string, string> = {};
+  for (const name of (await organizationTables(server)).filter((table) => !GROWN_BY_THE_LEADER.has(table))) {
+    const [row] = await server.sql<{ digest: string }>(
+      `select count(*)::text || ' rows ' || md5(coalesce(string_agg(t::text, chr(10) order by t::text), '')) as digest
+       from "${name}" t where ${name === 'organizations' ? 'id' : 'organization_id'} = any ($1)`,
+      [organizationIds],
+    );
+    state[name] = row?.digest ?? 'none';
+  }
+  return state;
+}
+
+/** Tables whose rows say which organization they belong to, and the organizations themselves. */
+export async function organizationTables(server: TestServer): Promise<string[]> {
+  const tables = await server.sql<{ name: string }>(
+    `select table_name as name from information_schema.columns
+     where table_schema = current_schema() and column_name = 'organization_id' order by 1`,
+  );
+  if (tables.length < 10) throw new Error(`only ${tables.length} tables were found: this looks at the wrong schema`);
+  return [...tables.map(({ name }) => name), 'organizations'];
+}

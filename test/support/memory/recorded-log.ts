@@ -1,0 +1,138 @@
+import { definitionDigest } from '../../../src/domain/gate/definition-digest.js';
+import { newId } from '../../../src/domain/ids.js';
+import type { AuditEvent } from '../../../src/domain/audit/catalogue/audit-events.js';
+import { blankOf, type Disclosure } from '../../../src/domain/audit/entry/commitments.js';
+import { agentChain, organizationChain } from '../../../src/domain/audit/entry/chain.js';
+import { openEntry } from '../../../src/domain/audit/entry/open-entry.js';
+import { Replay, REPLAY_EVENTS } from '../../../src/domain/audit/replay/replay.js';
+import { SharedFacts } from '../../../src/domain/audit/replay/state/shared-facts.js';
+import { MAX_FINDINGS } from '../../../src/domain/audit/integrity/findings.js';
+import type { StoredEntry } from '../../../src/domain/audit/entry/stored-entry.js';
+import { byChain } from '../../../src/domain/audit/integrity/verify-entries.js';
+import { append, type MemoryLog, sourceOf } from './memory-log.js';
+
+export const AGENT = newId('agt');
+export const BEGIN = Date.parse('2026-05-01T12:00:00.000Z');
+const ORGANIZATION = 'org_a';
+const DEFINITION = definitionDigest({});
+
+/** A small log: events of one agent, of its organization and of the platform, each at a second; and what replay says of it. */
+export class RecordedLog {
+  readonly log: MemoryLog = { entries: [], heads: [], leaves: [] };
+
+  private readonly tenants = new Map<string, string>();
+
+  constructor(tenantId?: string) {
+    this.made(ORGANIZATION, tenantId);
+    this.agent(0, { type: 'agent.registered', metadata: { name: 'a', riskLevel: 'limited' } });
+  }
+
+  agent(second: number, event: AuditEvent, actorId = 'root'): this {
+    append(this.log, { ...event, chain: agentChain(ORGANIZATION, AGENT), agentId: AGENT }, stampOf(second, actorId));
+    return this;
+  }
+
+  organization(second: number, event: AuditEvent, organizationId = ORGANIZATION): this {
+    append(this.log, { ...event, chain: organizationChain(organizationId) }, stampOf(second, 'root'));
+    return this;
+  }
+
+  /** An organization is made. @param row its tenant as its row says, where that is another */
+  made(organizationId: string, tenantId?: string, row = tenantId): this {
+    if (row !== undefined) this.tenants.set(organizationId, row);
+    const metadata = { organizationId, name: 'A', ...(tenantId === undefined ? {} : { tenantId }) };
+    return this.organization(0, { type: 'admin.organization_created', metadata }, organizationId);
+  }
+
+  grant(second: number, more: object = {}): this {
+    return this.agent(second, { type: 'capability.granted', capability: 'web.search', metadata: granted(more) } as AuditEvent);
+  }
+
+  begin(second: number, more: object = {}, actorId = 'root'): this {
+    return this.agent(second, {
+      type: 'execution.started', capability: 'web.search',
+      metadata: {
+        executionId: newId('exec'), grantId: 'grt_1', grantVersion: 1, definition: DEFINITION, input: {}, reasons: [], ...more,
+      },
+    } as AuditEvent, actorId);
+  }
+
+  /**
+   * Asks for an approval, and has it given, at once or in another second.
+   *
+   * @param said what the approval says besides
+   */
+  approved(second: number, by: readonly string[], more: object = {}, given = second + 1, said: object = {}): this {
+    const hitlId = newId('hitl');
+    this.agent(second, {
+      type: 'hitl.created', capability: 'web.search',
+      metadata: {
+        hitlId, capability: 'web.search', input: {}, hitlMode: 'propose', digest: 'd', executionId: newId('exec'), grantId: 'grt_1',
+        grantVersion: 1, definition: DEFINITION, level: 0, expiresAt: new Date(BEGIN + (second + 60) * 1_000).toISOString(), ...more,
+      },
+    } as AuditEvent);
+    by.forEach((person, i) => {
+      const isLast = i === by.length - 1;
+      const [type, how] = isLast ? ['hitl.approved', { digest: 'd', ...said }] : ['hitl.voted', { approvals: i + 1, needed: by.length }];
+      this.agent(given, { type, capability: 'web.search', metadata: { hitlId, ...how } } as AuditEvent, person);
+    });
+    return this;
+  }
+
+  /** The last entry as it reads when one of its values is erased. @param named what its pointer is then */
+  erase(pointer: string, named = pointer): this {
+    const { entries } = this.log;
+    const last = entries.at(-1)!;
+    const disclosures = (JSON.parse(last.disclosures) as Disclosure[])
+      .map((one) => (one.pointer === pointer ? blankOf(one, named) : one));
+    entries[entries.length - 1] = { ...last, disclosures: JSON.stringify(disclosures) };
+    return this;
+  }
+
+  /** Without the first entries of the agent's chain, as a sweep leaves it. */
+  cut(count: number): this {
+    this.organization(900, swept({ chain: AGENT, seq: count, hash: 'x', count }));
+    this.log.entries = this.log.entries.filter((entry) => entry.chain !== AGENT || entry.seq > count);
+    return this;
+  }
+
+  /** Without what its organization, or the platform, has told so far. */
+  sweep(second: number, organizationId = ORGANIZATION): this {
+    const { chain } = organizationChain(organizationId);
+    this.log.entries = this.log.entries.filter((entry) => entry.chain !== chain);
+    return this.organization(second, swept({ chain, seq: 1, hash: 'x', count: 1 }), organizationId);
+  }
+
+  async replayed() {
+    const shared = new SharedFacts(() => true, this.tenants);
+    const open = (entry: StoredEntry) => (REPLAY_EVENTS.has(entry.event) ? openEntry(entry, true) : undefined);
+    const replay = new Replay(shared, open);
+    for (const entry of this.log.entries) if (entry.chain !== AGENT) shared.add(entry);
+    const sorted = [...this.log.entries].sort(byChain);
+    for (const entry of sorted) replay.entry(entry, open(entry));
+    const { right, wrong, notReplayable, breaks } = await replay.end({
+      entries: async function* () {
+        yield sorted;
+      },
+      leaves: () => sourceOf(this.log).queued([ORGANIZATION]),
+    });
+    if (wrong !== breaks.length && breaks.length < MAX_FINDINGS) throw new Error(`${wrong} are wrong, and ${breaks.length} listed`);
+    return { right, notReplayable, wrong: breaks.map(({ detail }) => detail.replace(/^entry \d+ of chain agt_\w+ \(.*?\): /, '')) };
+  }
+}
+
+function swept(cut: { chain: string; seq: number; hash: string; count: number }): AuditEvent {
+  return {
+    type: 'admin.audit_retention_sweep',
+    metadata: {
+      sweepId: 's', before: 'b', chains: [cut], archive: { skeleton: 'a', disclosures: 'b' },
+      checkpoint: { size: 1, root: 'r', platformSize: 1, platformRoot: 'r' },
+    },
+  };
+}
+
+const granted = (more: object) =>
+  ({ grantId: 'grt_1', version: 1, capability: 'web.search', hitlMode: 'auto', timeoutAction: 'reject', timeoutSeconds: 60, ...more });
+const stampOf = (second: number, actorId: string) =>
+  ({ id: newId('audit', BEGIN + second * 1_000), actorId, timestamp: new Date(BEGIN + second * 1_000) });
+
