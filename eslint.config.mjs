@@ -16,6 +16,10 @@ const MOCK_ASSERTION = {
   selector: 'MemberExpression[property.name=/^(toHaveBeenCalled|toBeCalled|toHaveReturned)/]',
   message: 'Assert what the code did to the world, not that a mock was called.',
 };
+const OWN_CLIENT = {
+  selector: 'NewExpression[callee.object.name="pg"][callee.property.name=/^(Client|Pool)$/]',
+  message: 'Connect by newClient (src/platform/database/new-client.ts): it gives the settings that every connection has.',
+};
 
 const jestRestrictions = [
   ...['mock', 'doMock', 'unstable_mockModule'].map((property) => ({
@@ -100,6 +104,11 @@ export default tseslint.config(
     files: ['src/**/*.ts'],
     ignores: ['**/*.test.ts'],
     rules: { 'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }] },
+  },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['**/*.test.ts', 'src/platform/database/**/new-client.ts'],
+    rules: { 'no-restricted-syntax': ['error', NO_DEFAULT_EXPORT, VAGUE_CLASS, MOCK_ASSERTION, OWN_CLIENT] },
   },
   {
     files: ['*.mjs', '*.cjs', 'scripts/test/{counts-reporter,environment,longest-first}.mjs'],

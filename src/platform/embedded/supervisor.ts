@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { StartRefused } from '../config/start-refused.js';
+import { newClient } from '../database/new-client.js';
 import { findBinaries, type Binaries } from './binaries.js';
 import { checkVersion, initialiseCluster, locateCluster, makeHome, prepareDataDirectory, type Cluster } from './cluster.js';
 import { lockDataDirectory } from './data-lock.js';
@@ -126,7 +127,7 @@ async function answers(postmaster: Postmaster, passwords: Passwords): Promise<bo
 }
 
 async function connects(url: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  const client = newClient({ url, name: 'countersign start' });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -140,7 +141,7 @@ async function connects(url: string): Promise<string> {
 
 /** Makes the role and its database, or what of them is missing: each step can follow an interrupted first start. */
 async function makeDatabase(port: number, passwords: Passwords): Promise<void> {
-  const client = new pg.Client({ connectionString: superuserUrl(port, passwords) });
+  const client = newClient({ url: superuserUrl(port, passwords), name: 'countersign start' });
   await client.connect().catch((error: Error) => {
     throw new StartRefused(`DATA_DIR: the database does not accept its stored password (${error.message})`);
   });

@@ -1,7 +1,8 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from 'pino';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
+import { newClient } from '../database/new-client.js';
 import { LOGGER } from '../logging/token.js';
 
 const CHANNEL = 'countersign_wake';
@@ -10,6 +11,7 @@ const GATHER_MS = 20;
 /** PostgreSQL takes payloads of less than 8,000 bytes. */
 const PAYLOAD_BYTES = 7_900;
 const RECONNECT_MS = 1_000;
+const ANSWER_TIMEOUT_MS = 5_000;
 /** A connection that no longer answers, though nobody closed it, is noticed within this time. */
 const PULSE_MS = 10_000;
 
@@ -68,12 +70,8 @@ export class WakeChannel implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   private async connect(): Promise<void> {
-    const client = new pg.Client({
-      connectionString: this.config.databaseListenUrl ?? this.config.databaseUrl,
-      connectionTimeoutMillis: 5_000,
-      query_timeout: 5_000,
-      keepAlive: true,
-      application_name: 'countersign wake',
+    const client = newClient({
+      url: this.config.databaseListenUrl ?? this.config.databaseUrl, name: 'countersign wake', answerTimeoutMs: ANSWER_TIMEOUT_MS,
     });
     client.on('error', (error) => this.lost(client, error));
     client.on('end', () => this.lost(client));

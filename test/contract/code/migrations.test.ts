@@ -1,64 +1,35 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DataSource } from 'typeorm';
-import { IndexAudit20261123000300 } from '../../../migrations/20261123000300-index-audit.js';
-import { dataSourceOptions, migrate } from '../../../src/platform/database/data-source.js';
+import type { DataSource } from 'typeorm';
+import { createDataSource, migrate } from '../../../src/platform/database/data-source.js';
 import { createTestDatabase, type TestDatabase } from '../../support/servers/database.js';
 
 let database: TestDatabase;
-let dataSource: DataSource;
+let servers: DataSource[];
 
 beforeAll(async () => {
   database = await createTestDatabase('empty');
-  const options = dataSourceOptions({ url: database.url, poolSize: 2, withoutLimits: true });
-  const all = options.migrations as (new () => object)[];
-  // As the schema was before what cannot be undone came upon it.
-  dataSource = new DataSource({ ...options, migrations: all.slice(0, all.indexOf(IndexAudit20261123000300)) });
-  await dataSource.initialize();
-  await migrate(dataSource);
+  servers = [1, 2].map(() => createDataSource({ url: database.url, poolSize: 2, withoutLimits: true }));
+  await Promise.all(servers.map((server) => server.initialize()));
 });
 afterAll(async () => {
-  await dataSource.destroy();
+  await Promise.all(servers.map((server) => server.destroy()));
   await database.drop();
 });
 
-const tables = async () =>
-  (await database.sql<{ name: string }>(`select tablename as name from pg_tables where schemaname = 'public' order by 1`))
-    .map(({ name }) => name);
-
-/** Undoes the newest migrations down to this one, and it too. */
-async function undo(name: string): Promise<void> {
-  while ((await database.sql('select 1 from migrations where name = $1', [name])).length > 0) await dataSource.undoLastMigration();
-}
-
-test('the trees can be taken out and put back while nothing has grown, and no longer when something has', async () => {
-  const before = await tables();
-  await undo('GrowTrees20261123000100');
-  expect(await tables()).not.toContain('audit_trees');
-  await migrate(dataSource);
-  expect(await tables()).toEqual(before);
-  await undo('ForbidRewriting20261123000200');
-  await database.sql(`insert into audit_trees (organization_id, size, root, integrated_at) values ('org_a', 1, '', now())`);
-  await expect(dataSource.undoLastMigration()).rejects.toThrow(/leaves have been integrated/);
-  expect(await tables()).toEqual(before);
+test('servers that start at once migrate in turn: each migration runs once', async () => {
+  await Promise.all(servers.map(migrate));
+  const rows = await database.sql<{ name: string }>('select name from migrations order by id');
+  expect(rows.map(({ name }) => name)).toEqual(servers[0]!.migrations.map(({ name }) => name));
 });
 
-test('signing in can be taken out and put back', async () => {
-  const whole = await createTestDatabase('empty');
-  const all = new DataSource(dataSourceOptions({ url: whole.url, poolSize: 2, withoutLimits: true }));
-  const columns = () => whole.sql(
-    `select table_name, column_name, data_type, is_nullable, column_default from information_schema.columns
-     where table_schema = 'public' order by 1, 2`);
-  try {
-    await all.initialize();
-    await migrate(all);
-    const before = await columns();
-    const isThere = () => whole.sql(`select 1 from migrations where name = 'SignPeopleIn20261124000100'`);
-    while ((await isThere()).length > 0) await all.undoLastMigration();
-    expect(JSON.stringify(await columns())).not.toMatch(/"sessions"|"tier"|"spent_once"/);
-    await migrate(all);
-    expect(await columns()).toEqual(before);
-  } finally {
-    if (all.isInitialized) await all.destroy();
-    await whole.drop();
-  }
+test('the first schema cannot be undone', async () => {
+  await expect(servers[0]!.undoLastMigration()).rejects.toThrow(/restore a backup/);
+});
+
+test('a function that sets planner switches turns compilation off', async () => {
+  const rows = await database.sql<{ name: string; settings: string[] }>(`
+    select proname as name, proconfig as settings from pg_proc
+    where pronamespace = 'public'::regnamespace and array_to_string(proconfig, ' ') like '%enable\\_%'`);
+  expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(['gate_commit_v1', 'tell_requests_changed_v1']));
+  expect(rows.filter(({ settings }) => !settings.includes('jit=off'))).toEqual([]);
 });

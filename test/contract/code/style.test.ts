@@ -42,9 +42,11 @@ describe('style', () => {
         /*  7 */ '// eslint-disable-next-line eqeqeq',
         /*  8 */ 'export const same = (a: number, b: number) => a == b;',
         /*  9 */ `export const long = '${'x'.repeat(130)}';`,
+        /* 10 */ "import pg from 'pg'; export const client = new pg.Client({});",
       ].join('\n'),
     );
     expect(broken.sort()).toEqual([
+      '10 no-restricted-syntax',
       '2 @typescript-eslint/no-floating-promises',
       '3 @typescript-eslint/no-explicit-any',
       '4 @typescript-eslint/no-misused-promises',

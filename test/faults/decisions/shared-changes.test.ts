@@ -46,7 +46,7 @@ const isWaiting = (query: string) => isWaitingOn(other, query);
 
 /** The change is made while the approval is on its way; its answer comes only when the approval has ended. */
 async function whileUnderWay(approval: () => Promise<Reply>, change: () => Promise<Reply>): Promise<Promise<Reply>> {
-  const { held, release } = line.hold('write_out_v2');
+  const { held, release } = line.hold('write_out_v1');
   const approved = approval();
   await held;
   try {

@@ -49,7 +49,7 @@ export class TreeMoved extends Error {
 export async function lookUpByKeys(run: RunStatement): Promise<void> {
   await run(
     `select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-       set_config('enable_mergejoin', 'off', true)`,
+       set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`,
     [],
   );
 }

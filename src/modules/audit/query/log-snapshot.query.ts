@@ -1,6 +1,6 @@
-import pg from 'pg';
 import '../../../platform/database/statements/json-columns.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { newClient, UNLIMITED_SESSION } from '../../../platform/database/new-client.js';
 
 /** The log as it stood at one moment, on a connection of its own. */
 export interface LogSnapshot {
@@ -8,13 +8,11 @@ export interface LogSnapshot {
   close(): Promise<void>;
 }
 
-const CONNECT_MS = 5_000;
-
 /**
  * Limits in place of those of ordinary calls, in milliseconds. The idle one stands above the time that a slow reader takes for what is
  * read at once: it ends what a frozen server left open, so that no snapshot keeps old rows alive for ever.
  */
-const LIMITS = '-c timezone=UTC -c statement_timeout=60000 -c lock_timeout=4000 -c idle_in_transaction_session_timeout=600000';
+const LIMITED = `-c statement_timeout=60000 -c lock_timeout=4000 -c idle_in_transaction_session_timeout=600000 ${UNLIMITED_SESSION}`;
 
 /**
  * Opens a reading of one moment. Past the pool: a slow reader holds a connection for minutes, which no call may have to wait for.
@@ -22,9 +20,7 @@ const LIMITS = '-c timezone=UTC -c statement_timeout=60000 -c lock_timeout=4000 
  * @throws Error where there is no connection to be had
  */
 export async function openSnapshot(databaseUrl: string, name: string): Promise<LogSnapshot> {
-  const client = new pg.Client({
-    connectionString: databaseUrl, application_name: name, connectionTimeoutMillis: CONNECT_MS, options: LIMITS, keepAlive: true,
-  });
+  const client = newClient({ url: databaseUrl, name, session: LIMITED });
   // A connection that breaks also fails the statement under way, which says so.
   client.on('error', () => undefined);
   try {

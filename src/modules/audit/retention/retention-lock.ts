@@ -1,5 +1,4 @@
-import pg from 'pg';
-import { SESSION } from '../../../platform/database/data-source.js';
+import { newClient, SESSION } from '../../../platform/database/new-client.js';
 import { UnderWay } from '../../../platform/database/transaction/plan.js';
 import { RETENTION_LOCK } from './retention-run.js';
 
@@ -14,9 +13,7 @@ export type StillAlone = () => Promise<void>;
  * @throws UnderWay where another process does
  */
 export async function withRetentionLock<Result>(databaseUrl: string, work: (stillAlone: StillAlone) => Promise<Result>): Promise<Result> {
-  const client = new pg.Client({
-    connectionString: databaseUrl, application_name: 'countersign sweep', connectionTimeoutMillis: 5_000, options: SESSION, keepAlive: true,
-  });
+  const client = newClient({ url: databaseUrl, name: 'countersign retention', session: SESSION });
   client.on('error', () => undefined);
   await client.connect();
   try {

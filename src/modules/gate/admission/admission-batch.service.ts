@@ -37,7 +37,7 @@ interface Answered {
 const COMMIT: NamedStatement = {
   name: 'gate-commit-4',
   text: `select clock_timestamp() as now, case when ${clockAgrees('$27', 'clock_timestamp()')} then
-    gate_commit_v3($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+    gate_commit_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
       $22, $23, $24, $25, $26) end as verdicts`,
 };
 

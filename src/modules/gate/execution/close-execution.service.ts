@@ -40,7 +40,7 @@ interface Closing {
 
 const CLOSE: NamedStatement = {
   name: 'gate-close-2',
-  text: 'select gate_close_v2($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as verdicts',
+  text: 'select gate_close_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) as verdicts',
 };
 const RETRY_MS = 200;
 

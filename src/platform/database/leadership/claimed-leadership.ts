@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import type { RunStatement } from '../../auth/credentials/credential-source.js';
 import { LEADER_LOCK, type Leadership } from './leadership.js';
+import { newClient } from '../new-client.js';
 
 const TRY_EVERY_MS = 50;
 const PATIENCE_MS = 30_000;
@@ -15,7 +16,7 @@ const PATIENCE_MS = 30_000;
 export async function withClaimedLeadership<Result>(
   url: string, work: (lead: Pick<Leadership, 'run' | 'transact'>) => Promise<Result>,
 ): Promise<Result> {
-  const client = new pg.Client({ connectionString: url, application_name: 'countersign leader', connectionTimeoutMillis: 5_000 });
+  const client = newClient({ url, name: 'countersign leader' });
   // A connection that breaks also fails the statement under way, which says so.
   client.on('error', () => undefined);
   await client.connect();

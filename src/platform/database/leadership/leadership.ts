@@ -5,7 +5,7 @@ import { MaintenanceMode } from '../../audit/maintenance-mode.js';
 import type { RunStatement } from '../../auth/credentials/credential-source.js';
 import { CONFIG, type CompleteConfig } from '../../config/config.js';
 import { LOGGER } from '../../logging/token.js';
-import { SESSION } from '../data-source.js';
+import { newClient, SESSION } from '../new-client.js';
 
 /** One replica at a time leads: it alone integrates leaves, signs and publishes. */
 export const LEADER_LOCK = 715_517_006;
@@ -142,13 +142,11 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
   }
 
   private async connected(): Promise<pg.Client | undefined> {
-    const client = new pg.Client({
-      connectionString: this.config.databaseListenUrl ?? this.config.databaseUrl,
-      connectionTimeoutMillis: 5_000,
-      query_timeout: ANSWER_TIMEOUT_MS,
-      keepAlive: true,
-      application_name: 'countersign leader',
-      options: `${SESSION} ${KEEPALIVES}`,
+    const client = newClient({
+      url: this.config.databaseListenUrl ?? this.config.databaseUrl,
+      name: 'countersign leader',
+      session: `${SESSION} ${KEEPALIVES}`,
+      answerTimeoutMs: ANSWER_TIMEOUT_MS,
     });
     client.on('error', (error) => this.lost(client, error));
     client.on('end', () => this.lost(client));

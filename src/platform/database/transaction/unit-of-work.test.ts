@@ -31,7 +31,7 @@ function noting({ refuses, code, place }: Notes = {}) {
     if (isAborted) throw new Error(`aborted: ${said}`);
     if (isFirst) throw Object.assign(new Error(`refused: ${said}`), { code });
     told.push(`answered ${said.slice(0, 12)}`);
-    return said.includes('write_out_v2') ? [{ id: '7', createdAt: new Date(0), isHeld: place !== undefined }] : [];
+    return said.includes('write_out_v1') ? [{ id: '7', createdAt: new Date(0), isHeld: place !== undefined }] : [];
   };
   const runner = {
     isTransactionActive: false,
@@ -64,7 +64,7 @@ describe('the last statement and the commit are sent in one go', () => {
   test('in this order, and the connection is given back when both are answered', async () => {
     const { work, said } = noting();
     await work.run({ chains: [] }, async (tx) => tx.enqueue(effect({ event: 'x' })));
-    expect(said().slice(-4)).toEqual([expect.stringContaining('write_out_v2'), 'COMMIT', 'released', 'rung for notification.send']);
+    expect(said().slice(-4)).toEqual([expect.stringContaining('write_out_v1'), 'COMMIT', 'released', 'rung for notification.send']);
   });
 
   test('what cannot be said is followed by no commit', async () => {
@@ -76,9 +76,9 @@ describe('the last statement and the commit are sent in one go', () => {
   });
 
   test('where the database refuses it, whoever asked is told that, not what became of the commit', async () => {
-    const { work, said } = noting({ refuses: 'write_out_v2' });
+    const { work, said } = noting({ refuses: 'write_out_v1' });
     const story = work.run({ chains: [] }, async (tx) => tx.enqueue(effect({ event: 'x' })));
-    await expect(story).rejects.toThrow(/refused: [^]*write_out_v2/);
+    await expect(story).rejects.toThrow(/refused: [^]*write_out_v1/);
     expect(said().slice(-3)).toEqual(['COMMIT', 'ROLLBACK', 'released']);
   });
 });
@@ -168,7 +168,7 @@ describe('an effect for which this process has a place', () => {
     expect(said().slice(-2)).toEqual(['COMMIT', 'released']);
   });
 
-  test.each(['write_out_v2', 'COMMIT'])('is not begun, and the place is given back, where %s fails', async (refuses) => {
+  test.each(['write_out_v1', 'COMMIT'])('is not begun, and the place is given back, where %s fails', async (refuses) => {
     const { events, place } = aPlace();
     await expect(noting({ refuses, place }).work.run({ chains: [] }, enqueuing)).rejects.toThrow();
     expect(events).toEqual(['given up']);

@@ -1,5 +1,5 @@
-import pg from 'pg';
 import '../../../../platform/database/statements/json-columns.js';
+import { newClient } from '../../../../platform/database/new-client.js';
 import { SNAPSHOT } from './log-source.query.js';
 import type { RunsSql } from '../../query/row-stream.query.js';
 
@@ -20,9 +20,7 @@ const SIGN_OF_LIFE_MS = 20_000;
  * @throws Error when the database cannot be reached
  */
 export async function snapshotConnection(databaseUrl: string, exported?: string): Promise<SnapshotConnection> {
-  const client = new pg.Client({
-    connectionString: databaseUrl, application_name: 'countersign audit verify', connectionTimeoutMillis: 5_000,
-  });
+  const client = newClient({ url: databaseUrl, name: 'countersign audit verify' });
   // A connection that breaks also fails the statement under way, which says so.
   client.on('error', () => undefined);
   await client.connect();

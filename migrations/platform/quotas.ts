@@ -1,36 +1,22 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
-
 /**
- * Why: limits of the request rate hold over all replicas together. Each leases a part of a caller's quota and counts in its
- * own memory, so that a call costs no write. Unlogged: after a crash of the database the minute begins anew, and nothing else
- * depends on it.
+ * Why: limits of the request rate hold over all servers together. Each leases a part of a caller's quota and counts in its own memory,
+ * so that a call costs no write. Unlogged: after a crash of the database the minute begins anew, and nothing else depends on it.
  */
-export class AddRateQuotas20261122000400 implements MigrationInterface {
-  name = 'AddRateQuotas20261122000400';
-
-  async up(runner: QueryRunner): Promise<void> {
-    // Of the installation, not of an organization: an address belongs to nobody.
-    await runner.query(`
-      create unlogged table rate_quotas (
-        subject text collate "C" primary key,
-        until   timestamptz(3) not null,
-        taken   integer not null
-      ) with (fillfactor = 50)`);
-    await runner.query(`create index rate_quotas_spent on rate_quotas (until)`);
-    await runner.query(LEASE_QUOTA_V1);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`drop function lease_quota_v1`);
-    await runner.query(`drop table rate_quotas`);
-  }
-}
+const TABLE = [
+  // Of the installation, not of an organization: an address belongs to nobody.
+  `create unlogged table rate_quotas (
+    subject text collate "C" primary key,
+    until   timestamptz(3) not null,
+    taken   integer not null
+  ) with (fillfactor = 50)`,
+  `create index rate_quotas_spent on rate_quotas (until)`,
+];
 
 /**
  * Takes up to `p_wanted` of what is left of a subject's quota in the present window.
  * Answers how much was granted (0: nothing is left), how much is taken by everyone, and when the window ends, in milliseconds.
  */
-const LEASE_QUOTA_V1 = `
+const LEASE_QUOTA = `
 create function lease_quota_v1(p_subject text, p_limit integer, p_wanted integer, p_window_seconds integer)
 returns table (granted integer, taken integer, ends_in_ms integer) language plpgsql volatile as $$
 declare
@@ -55,3 +41,5 @@ begin
   ends_in_ms := ceil(extract(epoch from v_until - v_now) * 1000);
   return next;
 end $$`;
+
+export const QUOTAS = [...TABLE, LEASE_QUOTA];

@@ -1,73 +1,27 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { BY_KEY_ONLY } from '../shared/by-key-only.js';
 
 /**
- * Why: a request may need several people, may be edited before it is approved, and reminds people before its window ends. What
- * its grant says of that is frozen in it when it is made, as the rest is.
+ * Why: calls are decided in batches, each over what it has read, and count only while that still holds. What shares a limit was decided
+ * in order, each call over what those before it leave: one that does not count takes those behind it along.
  */
-export class CompleteHitl20261122000500 implements MigrationInterface {
-  name = 'CompleteHitl20261122000500';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(`
-      alter table capability_grants add column quorum json, add column reminders json not null default '[]'`);
-    // requested_input: as it was asked, once it has been edited; `input` is always what would run. edit_diff: RFC 6902, from the one
-    // to the other. reminded_seconds: of the last reminder given in this window.
-    await runner.query(`
-      alter table hitl_requests
-        add column quorum json,
-        add column reminders json not null default '[]',
-        add column remind_at timestamptz(3),
-        add column reminded_seconds integer,
-        add column requested_input text,
-        add column edited_by text collate "C",
-        add column edited_at timestamptz(3),
-        add column edit_diff json`);
-    // By organization: the sweep takes from each in turn, so that nobody waits behind somebody else's thousands.
-    await runner.query(`create index hitl_requests_to_remind on hitl_requests (organization_id, remind_at)
-      where status in ('pending', 'escalated') and remind_at is not null`);
-    await runner.query(`drop index hitl_requests_due`);
-    await runner.query(`create index hitl_requests_due on hitl_requests (organization_id, expires_at)
-      where status in ('pending', 'escalated')`);
-    // Of which version: an edit leaves the votes for what stood before it behind. The digest says which bytes were voted for.
-    await runner.query(`
-      create table hitl_votes (
-        organization_id text collate "C" not null,
-        request_id      text collate "C" not null,
-        version         integer not null,
-        digest          text not null,
-        voter           text collate "C" not null,
-        note            text,
-        entry_id        text collate "C" not null,
-        voted_at        timestamptz(3) not null,
-        primary key (organization_id, request_id, version, voter)
-      )`);
-    // fence: how often it has begun. Whoever closes it names the beginning that it closes.
-    await runner.query(`alter table executions add column edit json, add column fence integer not null default 0`);
-    await runner.query(`update executions set fence = 1 where status = 'running'`);
-    // Nothing that calls version 2 was ever released.
-    await runner.query(
-      `drop function gate_commit_v2(text[], text[], json, json, json, json, json, json, json, integer[], text[], text[], text[], text[],
-         text[], text[], text[], text[], text[], text[], text[], integer[], text[], text[], text[], text[])`,
-    );
-    await runner.query(GATE_COMMIT_V3);
-  }
-
-  async down(): Promise<void> {
-    throw new Error('Votes and edits cannot be taken back by a migration; restore a backup instead.');
-  }
-}
+export const STALE_BEHIND = `
+create function stale_behind_v1(p_verdicts text[], p_usage json) returns text[] language plpgsql immutable as $$
+declare
+  counted record;
+  v_broken text[] := '{}';
+begin
+  for counted in select * from json_to_recordset(p_usage) as x(item integer, "grantId" text) order by x.item loop
+    if p_verdicts[counted.item] <> 'ok' then v_broken := v_broken || counted."grantId";
+    elsif counted."grantId" = any (v_broken) then p_verdicts[counted.item] := 'stale';
+    end if;
+  end loop;
+  return p_verdicts;
+end $$`;
 
 /**
- * Rows are looked up by their keys here, and in no other way: a plan that was cached while a table was young and small would
- * otherwise go on reading all of it.
- */
-const BY_KEY_ONLY = `set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off`;
-
-/**
- * Commits a batch of decided calls; the successor of version 2, which knew which columns a request has. Its statements run in this
- * order, each with a snapshot of its own: barrier (shared, only tried) → heads, sorted → usage rows, sorted → compare what the
- * decisions rested on → claim idempotency keys → write. Locking and comparing are never one statement: as one, the comparison
- * reads from before the wait, and a grant revoked meanwhile still counts as active.
+ * Commits a batch of decided calls. Its statements run in this order, each with a snapshot of its own: barrier (shared, only tried) →
+ * heads, sorted → usage rows, sorted → compare what the decisions rested on → claim idempotency keys → write. Locking and comparing
+ * are never one statement: as one, the comparison reads from before the wait, and a grant revoked meanwhile still counts as active.
  *
  * p_item_organizations, p_item_agents: whose call each item is, in the order of their numbers from 1
  * p_items: [{n, revision, organizationRevision, rootKeyHash?, validUntil?, deadline, opens, cap}]
@@ -77,8 +31,8 @@ const BY_KEY_ONLY = `set enable_seqscan = off set enable_hashjoin = off set enab
  * p_uses: [{item, organizationId, grantId, executionId, waiting, measure, amount}] what each of these adds
  * Answers one verdict per item: ok; busy (a head, barrier or usage row is held; try again); stale (decide again); late (past its deadline).
  */
-const GATE_COMMIT_V3 = `
-create function gate_commit_v3(
+export const GATE_COMMIT = `
+create function gate_commit_v1(
   p_item_organizations text[], p_item_agents text[], p_items json, p_keys json, p_executions json, p_requests json, p_effects json,
   p_usage json, p_uses json,
   p_entry_items integer[],

@@ -1,37 +1,14 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { BY_KEY_ONLY } from '../shared/by-key-only.js';
 
 /**
- * Why: a runtime declared idempotent is called again after a crash, so that an execution may begin more than once. Only the newest
- * beginning closes it; whoever was frozen over an older one is late.
- */
-export class FenceExecutions20261122000700 implements MigrationInterface {
-  name = 'FenceExecutions20261122000700';
-
-  async up(runner: QueryRunner): Promise<void> {
-    await runner.query(GATE_CLOSE_V2);
-    // Nothing that calls version 1 was ever released.
-    await runner.query(
-      `drop function gate_close_v1(json, json, text[], text[], text[], text[], text[], text[], text[], text[], text[], text[], text[])`,
-    );
-  }
-
-  async down(): Promise<void> {
-    throw new Error('What has begun twice cannot be told from what has begun once without its fence; restore a backup instead.');
-  }
-}
-
-/** Rows are looked up by their keys here, and in no other way, whatever the statistics say. */
-const BY_KEY_ONLY = `set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off`;
-
-/**
- * Closes running executions after their runtime has answered; the successor of version 1, which knew no fence. A compare-and-set on
- * `running` and the fence, each with its closing entry and the news of it.
+ * Why: running executions are closed in batches after their runtime has answered: a compare-and-set on `running` and the fence, each
+ * with its closing entry and the news of it. An execution may have begun more than once; only the newest beginning closes it.
  *
  * p_closings: [{n, organization_id, id, fence: of the beginning that is closed, and what the row says of its end}]
  * Verdicts: ok; busy (the head is held); lost (somebody else, usually recovery, closed it first or began it again).
  */
-const GATE_CLOSE_V2 = `
-create function gate_close_v2(
+export const GATE_CLOSE = `
+create function gate_close_v1(
   p_closings json, p_effects json,
   p_organizations text[], p_chains text[], p_ids text[], p_events text[], p_agents text[], p_actors text[],
   p_capabilities text[], p_outcomes text[], p_timestamps text[], p_payloads text[], p_disclosures text[]

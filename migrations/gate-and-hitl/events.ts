@@ -1,47 +1,29 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
-
 /**
  * Why: consoles and agents follow what becomes of requests without asking again and again. The events are written by triggers, in
  * the transaction that makes them true, so that no path can forget one.
  */
-export class StreamHitlEvents20261122000600 implements MigrationInterface {
-  name = 'StreamHitlEvents20261122000600';
-
-  async up(runner: QueryRunner): Promise<void> {
-    // Read in the order of (txid, n), and never past the oldest transaction that is still open: n alone commits out of order. It
-    // holds what lists show at a glance, and never an input.
-    await runner.query(`
-      create table hitl_events (
-        organization_id  text collate "C" not null,
-        txid             xid8 not null default pg_current_xact_id(),
-        n                bigint generated always as identity,
-        at               timestamptz(3) not null default clock_timestamp(),
-        event            text not null,
-        request_id       text collate "C" not null,
-        agent_id         text collate "C" not null,
-        capability       text collate "C" not null,
-        status           text not null,
-        escalation_level integer not null,
-        escalated_to     text collate "C",
-        expires_at       timestamptz(3) not null,
-        execution_id     text collate "C" not null,
-        execution_status text,
-        primary key (organization_id, txid, n)
-      )`);
-    await runner.query(`create index hitl_events_in_order on hitl_events (txid, n)`);
-    const triggers = [...REQUESTS_MADE, ...REQUESTS_CHANGED, ...VOTES_GIVEN, ...EXECUTIONS_ENDED];
-    for (const statement of triggers) await runner.query(statement);
-  }
-
-  async down(runner: QueryRunner): Promise<void> {
-    await runner.query(`drop trigger tell_executions_ended on executions`);
-    await runner.query(`drop trigger tell_votes_given on hitl_votes`);
-    await runner.query(`drop trigger tell_requests_changed on hitl_requests`);
-    await runner.query(`drop trigger tell_requests_made on hitl_requests`);
-    await runner.query(`drop function tell_executions_ended_v1, tell_votes_given_v1, tell_requests_changed_v1, tell_requests_made_v1`);
-    await runner.query(`drop table hitl_events`);
-  }
-}
+const TABLE = [
+  // Read in the order of (txid, n), and never past the oldest transaction that is still open: n alone commits out of order. A row
+  // holds what lists show at a glance, and never an input.
+  `create table hitl_events (
+    organization_id  text collate "C" not null,
+    txid             xid8 not null default pg_current_xact_id(),
+    n                bigint generated always as identity,
+    at               timestamptz(3) not null default clock_timestamp(),
+    event            text not null,
+    request_id       text collate "C" not null,
+    agent_id         text collate "C" not null,
+    capability       text collate "C" not null,
+    status           text not null,
+    escalation_level integer not null,
+    escalated_to     text collate "C",
+    expires_at       timestamptz(3) not null,
+    execution_id     text collate "C" not null,
+    execution_status text,
+    primary key (organization_id, txid, n)
+  )`,
+  `create index hitl_events_in_order on hitl_events (txid, n)`,
+];
 
 const COLUMNS = `organization_id, event, request_id, agent_id, capability, status, escalation_level, escalated_to, expires_at,
   execution_id`;
@@ -64,7 +46,8 @@ const REQUESTS_MADE = [
  * was by hashing: rows of a transition have no index, so in a loop a set twice as large would take four times as long.
  */
 const REQUESTS_CHANGED = [
-  `create function tell_requests_changed_v1() returns trigger language plpgsql set enable_hashjoin = on set enable_nestloop = off as $$
+  `create function tell_requests_changed_v1() returns trigger language plpgsql
+   set jit = off set enable_hashjoin = on set enable_nestloop = off as $$
    begin
      insert into hitl_events (${COLUMNS})
      select q.organization_id, e.event, ${OF_REQUEST}
@@ -112,3 +95,5 @@ const EXECUTIONS_ENDED = [
      and new.status in ('executed', 'failed', 'indeterminate', 'blocked', 'cancelled'))
    execute function tell_executions_ended_v1()`,
 ];
+
+export const HITL_EVENTS = [...TABLE, ...REQUESTS_MADE, ...REQUESTS_CHANGED, ...VOTES_GIVEN, ...EXECUTIONS_ENDED];

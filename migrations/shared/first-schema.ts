@@ -1,0 +1,18 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+
+/**
+ * Why: the first schema is six migrations that only create. None can be undone: a dropped table is a part of the record that
+ * is lost, so the way back is a backup.
+ */
+export abstract class FirstSchema implements MigrationInterface {
+  abstract readonly name: string;
+  protected abstract readonly statements: readonly string[];
+
+  async up(runner: QueryRunner): Promise<void> {
+    for (const statement of this.statements) await runner.query(statement);
+  }
+
+  async down(): Promise<void> {
+    throw new Error('The first schema cannot be undone; restore a backup instead.');
+  }
+}

@@ -1,0 +1,37 @@
+import pg from 'pg';
+
+/**
+ * Settings of every connection, the pool's included. Just-in-time compilation is off: statements here are short, and before PostgreSQL 18 a
+ * planner switch (`enable_seqscan = off`) adds 10^10 to the cost of a plan, so that each of them would be compiled, for up to a second.
+ */
+export const UNLIMITED_SESSION = '-c timezone=UTC -c jit=off';
+
+/**
+ * With the limits of calls, in milliseconds. A frozen replica's transaction ends by the idle limit, so that its locks
+ * go; the lock limit stands above it, so that whoever waits outlives it; the statement limit stands above both.
+ */
+export const SESSION = `-c idle_in_transaction_session_timeout=3000 -c lock_timeout=4000 -c statement_timeout=5000 ${UNLIMITED_SESSION}`;
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+export interface ClientOptions {
+  readonly url: string;
+  /** As `pg_stat_activity` shows it. */
+  readonly name: string;
+  /** Default: without limits. */
+  readonly session?: string;
+  /** How long to wait for an answer, in milliseconds. Default: as long as it takes. */
+  readonly answerTimeoutMs?: number;
+}
+
+/** A connection beside the pool, not connected yet. */
+export function newClient({ url, name, session = UNLIMITED_SESSION, answerTimeoutMs }: ClientOptions): pg.Client {
+  return new pg.Client({
+    connectionString: url,
+    application_name: name,
+    options: session,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    ...(answerTimeoutMs === undefined ? {} : { query_timeout: answerTimeoutMs }),
+  });
+}
