@@ -1,5 +1,5 @@
 // By invitation and passkey, out and in again; and what a passkey must not do.
-import { asRoot, invited, judgePage } from './sign-in.mjs';
+import { asRoot, invited, judgePage } from './sign-in-steps.mjs';
 
 const AUTHENTICATOR = {
   protocol: 'ctap2', ctap2Version: 'ctap2_1', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true,
@@ -9,8 +9,8 @@ const BUTTON = '[data-passkey]';
 const SAID = "(document.querySelector('[data-said]:not([hidden])') || {}).innerText";
 const SIGNED_IN = 'Where you are signed in';
 
-export async function byPasskey(world, server) {
-  const { chromium, judge, take } = world;
+export async function byPasskey(context, server) {
+  const { chromium, judge, take } = context;
   const page = await chromium.page();
   await page.send('WebAuthn.enable', { enableUI: false });
   const { authenticatorId } = await page.send('WebAuthn.addVirtualAuthenticator', { options: AUTHENTICATOR });
@@ -63,8 +63,8 @@ export async function byPasskey(world, server) {
 
   const entries = (await asRoot(server, 'GET', '/api/v1/audit?event_type=auth.failed')).entries;
   judge('the copy is told in the log', JSON.stringify(entries).includes('passkey_counter'), JSON.stringify(entries));
-  judgePage(world, 'by passkey', page, [server.origin]);
-  await secondPasskey(world, server, page, authenticatorId, counted);
+  judgePage(context, 'by passkey', page, [server.origin]);
+  await secondPasskey(context, server, page, authenticatorId, counted);
 }
 
 /** In once more by the passkey, so that its counter moves. */

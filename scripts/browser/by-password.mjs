@@ -1,12 +1,12 @@
 // By password, with scripts switched off from the first page to the last.
-import { asRoot, invited, judgePage } from './sign-in.mjs';
+import { asRoot, invited, judgePage } from './sign-in-steps.mjs';
 
 const PASSWORD = 'lantern orbit gravel nine';
 const CHANGED = 'meadow cobalt winter seven';
 const SIGNED_IN = 'Where you are signed in';
 
-export async function byPassword(world, server) {
-  const { chromium, judge, take } = world;
+export async function byPassword(context, server) {
+  const { chromium, judge, take } = context;
   const page = await chromium.page();
   await page.send('Emulation.setScriptExecutionDisabled', { value: true });
   const email = 'grace@example.test';
@@ -64,5 +64,5 @@ export async function byPassword(world, server) {
   await submit();
   await page.says('Second Harbour');
   judge('of two accounts one is chosen', true);
-  judgePage(world, 'by password', page, [server.origin]);
+  judgePage(context, 'by password', page, [server.origin]);
 }

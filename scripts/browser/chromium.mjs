@@ -14,7 +14,7 @@ export class Chromium {
   #replies = new Map();
   #last = 0;
   #folder = mkdtempSync(join(tmpdir(), 'countersign-browser-'));
-  /** What it told without being asked, of all pages. */
+  /** Events of the browser, of all pages. */
   events = [];
 
   constructor() {
@@ -86,8 +86,8 @@ class Page {
     return this.chromium.events.filter((event) => event.sessionId === this.session && event.method === method).map(({ params }) => params);
   }
 
-  /** Addresses that it has asked for, in this order. */
-  asked() {
+  /** The addresses of the page's requests, in their order. */
+  requestedUrls() {
     return this.events('Network.requestWillBeSent').map(({ request }) => request.url);
   }
 

@@ -21,15 +21,15 @@ export async function signInInBrowser(chromium, judge, { pictures }) {
     const server = await startOwnServer(new AbortController().signal, (stop) => stops.push(stop), { ...secrets, ...settings });
     return { ...server, origin: `http://localhost:${new URL(server.url).port}` };
   };
-  const world = { chromium, judge, take: taker(pictures) };
+  const context = { chromium, judge, take: taker(pictures) };
   try {
     const [local, provider] = await Promise.all([start(), startProvider(stops)]);
-    await byPasskey(world, local);
-    await byPassword(world, local);
+    await byPasskey(context, local);
+    await byPassword(context, local);
     const DATABASE_URL = local.databaseUrl();
     const joined = await start({ DATABASE_URL, ROOT_API_KEY: local.key, ...provider.env });
-    await provider.tell('serves', [joined.origin]);
-    await throughProvider(world, joined, provider);
+    await provider.ask('serves', [joined.origin]);
+    await throughProvider(context, joined, provider);
   } finally {
     for (const stop of stops.reverse()) await stop();
   }
@@ -59,41 +59,16 @@ async function startProvider(stops) {
   const lost = gone.then(() => Promise.reject(new Error('the provider of the tests did not start')));
   lost.catch(() => undefined);
   const [{ issuer, clients: [[id, secret]] }] = await Promise.race([once(child, 'message'), lost]);
-  let asked = 0;
-  const tell = (act, ...args) => new Promise((resolve, reject) => {
-    const mine = ++asked;
-    const hear = ({ id: about, value, failed }) => {
-      if (about !== mine) return;
-      child.off('message', hear);
+  let lastId = 0;
+  const ask = (act, ...args) => new Promise((resolve, reject) => {
+    const requestId = ++lastId;
+    const onAnswer = ({ id: answered, value, failed }) => {
+      if (answered !== requestId) return;
+      child.off('message', onAnswer);
       if (failed === undefined) resolve(value);
       else reject(new Error(failed));
     };
-    child.on('message', hear).send({ id: mine, act, args });
+    child.on('message', onAnswer).send({ id: requestId, act, args });
   });
-  return { issuer, tell, env: { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret } };
-}
-
-/** A call by the root key, past the pages. */
-export async function asRoot({ url, key }, method, path, body) {
-  const answer = await fetch(new URL(path, url), {
-    method, headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-  return text === '' ? undefined : JSON.parse(text);
-}
-
-/** The address that whoever is invited gets. */
-export async function invited(server, email, more = {}) {
-  const { link } = await asRoot(server, 'POST', '/api/v1/users/invitations', { email, role: 'admin', ...more });
-  return link;
-}
-
-/** Whether the page asked nobody but these, and complained of nothing but refusals that are meant. */
-export function judgePage({ judge }, name, page, origins, refusals = /status of (400|401|403|404|409|422)/) {
-  const abroad = page.asked().filter((url) => !/^(data|blob):/.test(url) && !origins.includes(new URL(url).origin));
-  judge(`${name}: asks nobody else`, abroad.length === 0, abroad.join(' '));
-  const errors = page.errors().filter((text) => !refusals.test(text));
-  judge(`${name}: nothing is wrong in the console`, errors.length === 0, errors.join('\n'));
+  return { issuer, ask, env: { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret } };
 }

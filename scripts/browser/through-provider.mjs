@@ -1,10 +1,10 @@
 // Through a real identity provider, there and back, in and out.
-import { judgePage } from './sign-in.mjs';
+import { judgePage } from './sign-in-steps.mjs';
 
 const SIGNED_IN = 'Where you are signed in';
 
-export async function throughProvider(world, server, { issuer, tell }) {
-  const { chromium, judge, take } = world;
+export async function throughProvider(context, server, { issuer, tell }) {
+  const { chromium, judge, take } = context;
   await tell('signsIn', undefined);
   const page = await chromium.page();
   await page.go(`${server.origin}/sign-in?returnTo=/docs/errors`);
@@ -32,5 +32,5 @@ export async function throughProvider(world, server, { issuer, tell }) {
   await page.says('Use your company account');
   const after = await page.evaluate("fetch('/api/v1/auth/me').then((answer) => answer.status)");
   judge('signing out ends it at both ends', after === 401, `still ${after}`);
-  judgePage(world, 'through the provider', page, [server.origin, issuer]);
+  judgePage(context, 'through the provider', page, [server.origin, issuer]);
 }

@@ -39,7 +39,7 @@ export async function verifierInBrowser(chromium, judge, { files, pictures }) {
     judge('shows names as they are written', /^countersign-/.test(text), text);
     judge('names a file that was dropped in its picker, too', await drop(page, zipped) === 'valid.jsonl.gz', 'another one, or none');
     if (files) judge(`finds ${found} of ${tampered.length} sorts of tampering, as Node does`, found >= SORTS, `fewer than ${SORTS}`);
-    const abroad = page.asked().filter((url) => !/^(file|blob|data):/.test(url));
+    const abroad = page.requestedUrls().filter((url) => !/^(file|blob|data):/.test(url));
     judge('asks the network for nothing', abroad.length === 0, abroad.join(' '));
     judge('has no error in the console', page.errors().length === 0, page.errors().join(' '));
     if (pictures) await picturesOf(page, pictures);

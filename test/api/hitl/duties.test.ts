@@ -4,7 +4,9 @@ import { asAgent, asRoot, type Client, type Reply } from '../../support/http/act
 import { auditOf } from '../../support/log/entries.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../../support/builders/gate.js';
-import { anOrganization, aPerson, aTeam, closeAccount, type BuiltPerson, type PersonTerms, type Role } from '../../support/builders/people.js';
+import {
+  anOrganization, aPerson, aTeam, closeAccount, type BuiltPerson, type PersonTerms, type Role,
+} from '../../support/builders/people.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 

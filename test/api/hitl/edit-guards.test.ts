@@ -4,7 +4,9 @@ import { as, asRoot, type Client } from '../../support/http/actors.js';
 import { type AskedRequest, type AskedTerms, approveBy, aRequest, digestOf } from '../../support/builders/requests.js';
 import { eventsOf } from '../../support/log/entries.js';
 import { defineCapability, executionBecomes, executionOf, pauseOutbox, requestOf, resumeOutbox } from '../../support/builders/gate.js';
-import { anOrganization, aPerson, aTeam, firstOrganization, type BuiltPerson, type PersonTerms, type Role } from '../../support/builders/people.js';
+import {
+  anOrganization, aPerson, aTeam, firstOrganization, type BuiltPerson, type PersonTerms, type Role,
+} from '../../support/builders/people.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { makeDue, sweptTo } from '../../support/hitl/due-requests.js';

@@ -4,7 +4,9 @@ import { type AskedRequest, type AskedTerms, approveBy, aRequest, rejectBy } fro
 import { auditOf, eventsOf } from '../../support/log/entries.js';
 import { eventually } from '../../support/running/eventually.js';
 import { defineCapability, executionBecomes, pauseOutbox, requestOf, resumeOutbox } from '../../support/builders/gate.js';
-import { anOrganization, aPerson, aTeam, type BuiltPerson, firstOrganization, type PersonTerms, type Role } from '../../support/builders/people.js';
+import {
+  anOrganization, aPerson, aTeam, type BuiltPerson, firstOrganization, type PersonTerms, type Role,
+} from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
 let server: TestServer;

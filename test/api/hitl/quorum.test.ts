@@ -3,7 +3,9 @@ import { asRoot, type Client } from '../../support/http/actors.js';
 import { type AskedRequest, type AskedTerms, approveBy, aRequest, rejectBy } from '../../support/builders/requests.js';
 import { auditOf, eventsOf } from '../../support/log/entries.js';
 import { executionOf, requestOf } from '../../support/builders/gate.js';
-import { anOrganization, aPerson, aTeam, closeAccount, type BuiltPerson, type PersonTerms, type Role } from '../../support/builders/people.js';
+import {
+  anOrganization, aPerson, aTeam, closeAccount, type BuiltPerson, type PersonTerms, type Role,
+} from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
 let server: TestServer;

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { verifyLines } from '../../../src/domain/audit/export/superseded/verify-lines.js';
 import { linesOf, verify } from '../../../verifier/verify.mjs';
 import { checkoutRoot } from '../../../src/platform/config/checkout-root.js';
-import { checkpointOf, exportOf, type Line, linesOf as linesOfExport, seal, SIGNER, signerOf } from '../../support/verifier/export-maker.js';
+import {
+  checkpointOf, exportOf, type Line, linesOf as linesOfExport, seal, SIGNER, signerOf,
+} from '../../support/verifier/export-maker.js';
 import { onEntry, verifierCases } from '../../support/verifier/verifier-cases.js';
 import { world } from '../../support/verifier/verifier-world.js';
 

@@ -9,7 +9,9 @@ import { AccessGuard } from '../../../src/platform/auth/access/access.guard.js';
 import { AuthJournal } from '../../../src/platform/auth/failures/auth-journal.js';
 import type { PresentedCredentials } from '../../../src/platform/auth/credentials/bearer.js';
 import { BrowserCalls } from '../../../src/platform/auth/access/browser-calls.js';
-import { ABSENT, type CredentialSource, CredentialSources, type Presented } from '../../../src/platform/auth/credentials/credential-source.js';
+import {
+  ABSENT, type CredentialSource, CredentialSources, type Presented,
+} from '../../../src/platform/auth/credentials/credential-source.js';
 import { Identification } from '../../../src/platform/auth/credentials/identification.js';
 import type { Caller as VerifiedCaller, Principal, UserPrincipal } from '../../../src/platform/auth/access/principal.js';
 import { scopeOfOrganization } from '../../../src/platform/auth/access/scope.js';

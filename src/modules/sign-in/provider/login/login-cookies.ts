@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { clearCookie, type CookieNames, cookieNames, cookiesNamed, cookieValue, setCookie } from '../../../../platform/auth/credentials/cookies.js';
+import {
+  clearCookie, type CookieNames, cookieNames, cookiesNamed, cookieValue, setCookie,
+} from '../../../../platform/auth/credentials/cookies.js';
 import { CONFIG, type CompleteConfig } from '../../../../platform/config/config.js';
 import { SealedBox } from '../../../../platform/secrets/sealed-box.js';
 import type { LoginChecks } from '../../ports/provider-client.js';
