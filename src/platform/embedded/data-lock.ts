@@ -17,7 +17,7 @@ interface Holder {
 export function lockDataDirectory(dataDir: string): () => void {
   const file = join(dataDir, 'server.lock');
   const own = join(dataDir, `server.lock.${randomBytes(6).toString('hex')}`);
-  const self: Holder = { pid: process.pid, born: bornAt(process.pid) };
+  const self: Holder = { pid: process.pid, born: processAt(process.pid).born };
   writeFileSync(own, JSON.stringify(self), { flag: 'wx' });
   // Readable by all, whatever the umask: root may serve a user's data directory, and that user must see that it is in use.
   chmodSync(own, 0o644);
@@ -76,7 +76,12 @@ function readHolder(file: string): Holder | undefined {
   }
 }
 
-const isRunning = (holder: Holder) => isAlive(holder.pid) && bornAt(holder.pid) === holder.born;
+/** A process that has ended and was not waited for by its parent keeps its number and its birth (state Z), and holds nothing. */
+function isRunning({ pid, born }: Holder): boolean {
+  if (!isAlive(pid)) return false;
+  const seen = processAt(pid);
+  return seen.born === born && !seen.hasEnded;
+}
 
 export function isAlive(pid: number): boolean {
   try {
@@ -87,17 +92,26 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** When the process began, as the system writes it; with the machine's boot, since ticks are counted from there. */
-function bornAt(pid: number): string {
+interface SeenProcess {
+  /** When it began, as the system writes it; with the machine's boot, since ticks are counted from there. Empty where nothing is known. */
+  readonly born: string;
+  readonly hasEnded: boolean;
+}
+
+export function processAt(pid: number): SeenProcess {
   try {
-    const ticks = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').trim().split(' ')[19];
-    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${ticks}`;
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\)/s, '').trim().split(' ');
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return { born: `${boot} ${fields[19]}`, hasEnded: /^[ZX]/.test(fields[0]!) };
   } catch {
-    try {
-      const command = ['-o', 'lstart=', '-p', String(pid)];
-      return execFileSync('ps', command, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-    } catch {
-      return '';
-    }
+    return { born: askPs(pid, 'lstart='), hasEnded: askPs(pid, 'stat=').startsWith('Z') };
+  }
+}
+
+function askPs(pid: number, column: string): string {
+  try {
+    return execFileSync('ps', ['-o', column, '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return '';
   }
 }
