@@ -55,7 +55,7 @@ async function start(config: Config, logger: Logger, shutdown: Shutdown, made: M
   const application = import('../app.js');
   application.catch(() => undefined);
   const complete = config.embedded ? await withEmbeddedDatabase(config, logger, shutdown) : withGivenDatabase(config);
-  await setUp(complete, made);
+  await setUp(complete, logger, made);
   const app = await (await application).createApp(complete, logger);
   shutdown.add(() => drain(app));
   await listen(app, complete);
@@ -87,18 +87,18 @@ async function withEmbeddedDatabase(config: Config, logger: Logger, shutdown: Sh
 }
 
 /** Brings the schema up to date; in an empty database makes the first organization and the root key. */
-async function setUp(config: CompleteConfig, made: Made): Promise<void> {
-  const [{ createDataSource, migrate }, { firstRun }] = await Promise.all([
+async function setUp(config: CompleteConfig, logger: Logger, made: Made): Promise<void> {
+  const [{ connected }, { createDataSource, migrate }, { firstRun }] = await Promise.all([
+    import('../platform/database/connected.js'),
     import('../platform/database/data-source.js'),
     import('../modules/organizations/installation/first-run.js'),
   ]);
   const keyFile = config.rootKeyFile === undefined ? undefined : RootKeyFile.open(config.rootKeyFile);
   // The framework is being loaded meanwhile and holds the event loop, so a connection may take longer than later on.
-  const dataSource = createDataSource({ url: config.databaseUrl, poolSize: 2, connectTimeoutMs: 15_000, withoutLimits: true });
+  const options = { url: config.databaseUrl, poolSize: 2, connectTimeoutMs: 15_000, withoutLimits: true } as const;
+  let dataSource: Awaited<ReturnType<typeof connected>> | undefined;
   try {
-    await dataSource.initialize().catch((error: Error & { code?: string }) => {
-      throw new StartRefused(`DATABASE_URL: the database cannot be reached (${error.code ?? error.message})`);
-    });
+    dataSource = await connected(() => createDataSource(options), (line) => logger.warn(line));
     await migrate(dataSource);
     const { rootKey } = await firstRun(dataSource, config);
     // A key that the operator chose is theirs already.
@@ -108,7 +108,7 @@ async function setUp(config: CompleteConfig, made: Made): Promise<void> {
     }
   } finally {
     keyFile?.close();
-    if (dataSource.isInitialized) await dataSource.destroy();
+    await dataSource?.destroy();
   }
 }
 

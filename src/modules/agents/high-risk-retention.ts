@@ -26,7 +26,8 @@ export class HighRiskRetention implements ReadinessFact, OnModuleInit, OnApplica
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { highRiskRetentionWarning } = await this.look();
+    // Readiness tells it again, and tells then what keeps it from being asked.
+    const { highRiskRetentionWarning } = await this.look().catch(() => ({ highRiskRetentionWarning: undefined }));
     if (highRiskRetentionWarning !== undefined) this.logger.warn(highRiskRetentionWarning);
   }
 

@@ -1,10 +1,11 @@
-import { Global, Module } from '@nestjs/common';
+import { Global, Logger, Module } from '@nestjs/common';
 import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
-import type { DataSource } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { MaintenanceMode } from '../audit/maintenance-mode.js';
 import { CredentialSources } from '../auth/credentials/credential-source.js';
 import { CONFIG, type CompleteConfig } from '../config/config.js';
 import { OutboxSignal } from '../outbox/outbox-signal.js';
+import { connected } from './connected.js';
 import { dataSourceOptions } from './data-source.js';
 import { IdempotencyKeys } from './transaction/idempotency.js';
 import { Janitor } from './janitor.service.js';
@@ -18,13 +19,15 @@ import { UnitOfWork } from './transaction/unit-of-work.js';
 /** Above every limit that the server side keeps for itself: past it nobody is there. */
 const ANSWER_TIMEOUT_MS = 8_000;
 
+const sayAtStart = (line: string): void => new Logger('Database').warn(line);
+
 const shared = [
   { provide: CredentialSources, useFactory: () => new CredentialSources() },
   {
     provide: ReservedPool,
     inject: [getDataSourceToken(), CredentialSources, IdempotencyKeys, OutboxSignal, MaintenanceMode],
     useFactory: (pool: DataSource, ...parts: [CredentialSources, IdempotencyKeys, OutboxSignal, MaintenanceMode]) =>
-      ReservedPool.beside(pool, (reserved) => new UnitOfWork(reserved, ...parts)),
+      ReservedPool.beside(pool, (reserved) => new UnitOfWork(reserved, ...parts), sayAtStart),
   },
   { provide: Leadership, useClass: LeadershipByLock },
   NewConnections,
@@ -42,9 +45,10 @@ const shared = [
           url: config.databaseUrl, poolSize: config.databasePoolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, verify: fresh.verify,
         }),
         autoLoadEntities: true,
-        // A database that is away at start is said at once; retrying in silence looks like a hang.
+        // The factory below does it, and says so once.
         retryAttempts: 0,
       }),
+      dataSourceFactory: (options) => connected(() => new DataSource(options!), sayAtStart),
     }),
   ],
   providers: shared,

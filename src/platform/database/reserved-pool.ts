@@ -1,6 +1,7 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { RunStatement } from '../auth/credentials/credential-source.js';
+import { connected } from './connected.js';
 import type { UnitOfWork } from './transaction/unit-of-work.js';
 
 /** Two for the sweeper, one for readiness. */
@@ -22,12 +23,14 @@ export class ReservedPool implements WorkConnections, OnApplicationShutdown {
     readonly work: UnitOfWork,
   ) {}
 
-  /** @param pool of the calls: the same database, sessions and entities */
-  static async beside(pool: DataSource, workOn: (dataSource: DataSource) => UnitOfWork): Promise<ReservedPool> {
+  /** @param pool of the calls: the same database, sessions and entities; `say` is told where it has to be waited for */
+  static async beside(
+    pool: DataSource, workOn: (dataSource: DataSource) => UnitOfWork, say: (line: string) => void,
+  ): Promise<ReservedPool> {
     // Whoever finds out whether this is the right database asks here, also while calls are refused their connections.
     const extra = { ...(pool.options.extra as object), verify: undefined };
-    const dataSource = new DataSource({ ...pool.options, extra, poolSize: CONNECTIONS } as DataSourceOptions);
-    await dataSource.initialize();
+    const options = { ...pool.options, extra, poolSize: CONNECTIONS } as DataSourceOptions;
+    const dataSource = await connected(() => new DataSource(options), say);
     return new ReservedPool(dataSource, workOn(dataSource));
   }
 

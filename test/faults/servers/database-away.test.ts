@@ -1,3 +1,4 @@
+import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { anonymous, asRoot, type Client, type Reply } from '../../support/http/actors.js';
 import { auditOf, eventsOf } from '../../support/log/entries.js';
@@ -41,6 +42,30 @@ beforeEach(async () => {
 });
 
 afterEach(() => receiver.close());
+
+test('a start waits for a database that comes later', async () => {
+  const later = await proxyTo(server.database.url);
+  await later.cut();
+  const { port } = new URL(later.url);
+  let tried = 0;
+  const nobody = createServer((socket) => {
+    tried++;
+    socket.destroy();
+  }).listen(Number(port), '127.0.0.1');
+  const starting = startServer({ replicaOf: server, env: { DATABASE_URL: later.url } });
+  starting.catch(() => undefined);
+  try {
+    await eventually(() => expect(tried).toBeGreaterThan(1));
+    await new Promise((resolve) => nobody.close(resolve));
+    await later.restore();
+    const started = await starting;
+    expect(started.output().match(/the start waits for it/g)).toHaveLength(1);
+    await started.stop();
+  } finally {
+    nobody.close();
+    await later.close();
+  }
+});
 
 const search = (key?: string): Promise<Reply> =>
   (key === undefined ? agent.client : agent.client.with({ 'idempotency-key': key }))

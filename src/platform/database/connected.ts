@@ -1,0 +1,41 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { DataSource } from 'typeorm';
+import { StartRefused } from '../config/start-refused.js';
+import { isConnectionError } from '../http/reply/failure.js';
+
+/** How long a start waits for its database. */
+const PATIENCE_MS = 30_000;
+const TRY_AGAIN_MS = 250;
+/** What the database itself refuses: a wrong password or user, a database that it does not have. Waiting changes nothing. */
+const REFUSED = /^(28...|3D000|55000)$/;
+
+/**
+ * Connects at a start. A database may start beside its servers, and on a busy machine a connection may take longer than a call would
+ * wait for one: so a connection that fails is tried again for 30 s.
+ *
+ * @param say is told once that the database is waited for
+ * @throws StartRefused
+ */
+export async function connected(
+  make: () => DataSource, say: (line: string) => void, patienceMs = PATIENCE_MS,
+): Promise<DataSource> {
+  const deadline = performance.now() + patienceMs;
+  for (let isFirst = true; ; isFirst = false) {
+    const error = await made(make);
+    if (!(error instanceof Error)) return error;
+    const reason = `the database cannot be reached (${(error as { code?: string }).code ?? error.message})`;
+    const isFinal = !isConnectionError(error) || REFUSED.test((error as { code?: string }).code ?? '');
+    if (isFinal || performance.now() >= deadline) throw new StartRefused(`DATABASE_URL: ${reason}`);
+    if (isFirst) say(`${reason}: the start waits for it, up to ${Math.round(patienceMs / 1_000)} s`);
+    await pause(TRY_AGAIN_MS);
+  }
+}
+
+/** One that could not connect is not used again. */
+async function made(make: () => DataSource): Promise<DataSource | Error> {
+  try {
+    return await make().initialize();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
