@@ -111,7 +111,7 @@ export default tseslint.config(
     rules: { 'no-restricted-syntax': ['error', NO_DEFAULT_EXPORT, VAGUE_CLASS, MOCK_ASSERTION, OWN_CLIENT] },
   },
   {
-    files: ['*.mjs', '*.cjs', 'scripts/test/{counts-reporter,environment,longest-first}.mjs'],
+    files: ['*.mjs', '*.cjs', 'scripts/test/{counts-reporter,environment,longest-first,progress-reporter}.mjs'],
     rules: { 'no-restricted-syntax': 'off' },
   },
 );

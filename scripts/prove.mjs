@@ -1,101 +1,85 @@
-// npm run prove                                      lists the proofs
-// npm run prove -- <name> [--seed N] [--count N]     runs one at length; the seed makes it repeatable
-import { randomInt } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+// npm run prove                                          lists the proofs, and the tests of faults, forgeries and starts
+// npm run prove -- <name> [--seed N] [--count N]         a proof at length (the seed makes it repeatable), or one of those tests
+// npm run prove -- <name…> --short                       the same, proofs in their short form with a fixed seed
+// npm run prove -- all [--short]                         everything, for every night
+// npm run prove -- touched [--since <commit>] [--minutes N]
+//                                                        in short, those whose subject has changed, as far as the minutes go
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { prepareOrExit } from './prepare.mjs';
-import { endLeftServers, makeRunFolder, removeRunFolder } from './test/run-folder.mjs';
+import { proveAtLength } from './prove/at-length.mjs';
+import { changes } from './prove/changes.mjs';
+import { chosenFor } from './prove/choice.mjs';
+import { SHORT_FORMS, suiteNamed, suites } from './prove/suites.mjs';
+import { runJest } from './test/jest-run.mjs';
 
 process.chdir(join(import.meta.dirname, '..'));
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: 'string' }, count: { type: 'string' } },
+  options: {
+    seed: { type: 'string' }, count: { type: 'string' }, short: { type: 'boolean' }, since: { type: 'string' }, minutes: { type: 'string' },
+  },
 });
+const [word] = positionals;
 
-prepareOrExit({ proofs: true });
-const proofs = await loadProofs();
-const wanted = positionals[0];
-if (wanted === undefined) {
-  for (const { name, title, longCount } of proofs) process.stdout.write(`${name}  ${title} (${longCount} cases)\n`);
-} else {
-  const proof = proofs.find(({ name }) => name === wanted);
-  if (proof === undefined) fail(`no proof named ${wanted}; there are ${proofs.map(({ name }) => name).join(', ')}`);
-  process.exitCode = await prove(proof);
+if (word === undefined) await list();
+else if (word === 'touched') process.exitCode = await provedOf(touched());
+else process.exitCode = await provedOf(word === 'all' ? suites() : positionals.map(named), { atLength: !values.short });
+
+async function list() {
+  for (const { name, title, longCount } of await proofsOf(suites())) process.stdout.write(`${name}  ${title} (${longCount} cases)\n`);
+  process.stdout.write('\n');
+  for (const { name } of suites().filter(({ isProof }) => !isProof)) process.stdout.write(`${name}\n`);
 }
 
-async function loadProofs() {
-  const folder = new URL('../dist/proofs/test/proofs/', import.meta.url);
-  const files = readdirSync(folder, { recursive: true }).filter((file) => file.endsWith('.proof.js')).sort();
-  return Promise.all(files.map(async (file) => (await import(new URL(file, folder).href)).proof));
-}
-
-async function prove(proof) {
-  const seed = whole('seed', values.seed, randomInt(2 ** 31 - 1));
-  const count = whole('count', values.count, proof.longCount);
-  process.stdout.write(`${proof.title}\nseed ${seed}, ${count} cases\n`);
-  const began = performance.now();
-  const result = await withSurroundings(proof, () => proof.run({ count, seed, progress: progressBar(count) }));
-  const seconds = ((performance.now() - began) / 1000).toFixed(1);
-  if (process.stdout.isTTY) process.stdout.write('\n');
-  for (const [what, times] of Object.entries(result.coverage)) process.stdout.write(`  ${what}: ${times}\n`);
-  if (result.counterexample !== undefined) {
-    process.stdout.write(`broken after ${result.checked} cases (${seconds} s):\n${result.counterexample}\n`);
-    process.stdout.write(`again by: npm run prove -- ${proof.name} --seed ${seed} --count ${count}\n`);
-    return 1;
+/** In one run of Jest, proofs too unless they go to length. @returns the exit code */
+async function provedOf(chosen, { atLength = false } = {}) {
+  const proofs = chosen.filter(({ isProof }) => isProof);
+  const tests = chosen.filter(({ isProof }) => !isProof).map(({ file }) => file);
+  if (!atLength) return inJest([...tests, ...(proofs.length === 0 ? [] : SHORT_FORMS)], proofs);
+  let code = tests.length === 0 ? 0 : await inJest(tests);
+  for (const proof of await proofsOf(proofs)) {
+    const held = await proveAtLength(proof, { seed: whole('seed'), count: whole('count') });
+    if (!held) code = 1;
   }
-  if (result.checked === 0) {
-    process.stdout.write('no case was tried: nothing is proved\n');
-    return 1;
-  }
-  process.stdout.write(`held in ${result.checked} cases (${seconds} s)\n`);
-  return 0;
+  return code;
 }
 
-// A proof over the database gets what tests get: a server of its own for this run, with the template in it.
-async function withSurroundings(proof, run) {
-  if (proof.needs === 'nothing') return run();
-  const { makeTemplate, openDatabaseServer } = await import('./test/database.mjs');
-  const { firstRun } = await import('./test/first-run.mjs');
-  const folder = makeRunFolder();
-  let database;
-  const end = async () => {
-    endLeftServers(folder);
-    await database?.stop();
-    removeRunFolder(folder);
-  };
-  for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143]]) {
-    process.once(signal, () => void end().finally(() => process.exit(code)));
+function inJest(files, proofs = []) {
+  if (files.length === 0) {
+    process.stdout.write('0 passed, 0 failed\n');
+    return 0;
   }
-  try {
-    database = await openDatabaseServer(folder, () => undefined);
-    await makeTemplate(database.url, (url) => firstRun(url, folder));
-    process.env.TEST_DATABASE_URL = database.url;
-    process.env.TEST_SUPERUSER_URL = database.superuserUrl;
-    process.env.COUNTERSIGN_TEST_RUN = folder;
-    return await run();
-  } finally {
-    await end();
-  }
+  return runJest({ jestArgs: ['--runTestsByPath', ...files], env: { COUNTERSIGN_PROOFS: proofs.map(({ name }) => name).join(',') } });
 }
 
-// A bar on a terminal, a line for each tenth in a log.
-function progressBar(count) {
-  let shown = -1;
-  return (done) => {
-    const tenth = Math.floor((done / count) * (process.stdout.isTTY ? 50 : 10));
-    if (tenth === shown) return;
-    shown = tenth;
-    if (process.stdout.isTTY) process.stdout.write(`\r[${'#'.repeat(tenth).padEnd(50)}] ${done}/${count}`);
-    else process.stdout.write(`${done}/${count}\n`);
-  };
+function touched() {
+  const change = changes(values.since);
+  if (change === undefined) process.stdout.write('No history to compare with: everything counts as touched.\n');
+  else process.stdout.write(`Since ${change.since}: ${change.files.length} files are touched.\n`);
+  const { chosen, left } = chosenFor(change?.files, whole('minutes'));
+  for (const { suite, why } of chosen) process.stdout.write(`chosen: ${suite.name} (${why})\n`);
+  for (const { suite, why } of left) process.stdout.write(`left to the night: ${suite.name} (${why})\n`);
+  process.stdout.write(`${chosen.length} chosen, ${left.length} left to the night, of ${suites().length}\n`);
+  return chosen.map(({ suite }) => suite);
 }
 
-function whole(name, text, otherwise) {
-  if (text === undefined) return otherwise;
+async function proofsOf(some) {
+  prepareOrExit({ proofs: true });
+  const built = ({ file }) => pathToFileURL(join('dist/proofs', file.replace(/\.ts$/, '.js'))).href;
+  return Promise.all(some.filter(({ isProof }) => isProof).map(async (suite) => (await import(built(suite))).proof));
+}
+
+function named(name) {
+  return suiteNamed(name) ?? fail(`nothing is named ${name}; npm run prove lists what there is`);
+}
+
+function whole(option) {
+  const text = values[option];
+  if (text === undefined) return undefined;
   const number = Number(text);
-  if (!Number.isSafeInteger(number) || number < 1) fail(`--${name} takes a whole number from 1`);
-  return number;
+  return Number.isSafeInteger(number) && number >= 1 ? number : fail(`--${option} takes a whole number from 1`);
 }
 
 function fail(message) {

@@ -6,8 +6,19 @@ import { relative } from 'node:path';
 export default class CountsReporter {
   onRunComplete(_contexts, { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults }) {
     const counts = { passed: numPassedTests, failed: numFailedTests, unloadable: numRuntimeErrorTestSuites };
-    writeFileSync(process.env.COUNTERSIGN_TEST_COUNTS, JSON.stringify({ ...counts, names: testResults.flatMap(namesOfFailed) }));
+    const told = { ...counts, slowest: slowestOf(testResults), names: testResults.flatMap(namesOfFailed) };
+    writeFileSync(process.env.COUNTERSIGN_TEST_COUNTS, JSON.stringify(told));
   }
+}
+
+/** Shorter ones are not worth a line. */
+const LONG_MS = 1_000;
+
+function slowestOf(testResults) {
+  const tests = testResults.flatMap(({ testFilePath, testResults: ran }) =>
+    ran.map(({ duration, fullName }) => ({ duration: duration ?? 0, name: `${relative(process.cwd(), testFilePath)} › ${fullName}` })));
+  return tests.filter(({ duration }) => duration >= LONG_MS).sort((a, b) => b.duration - a.duration).slice(0, 10)
+    .map(({ duration, name }) => `${(duration / 1_000).toFixed(1)} s  ${name.slice(0, 160)}`);
 }
 
 function namesOfFailed({ testFilePath, testExecError, testResults }) {

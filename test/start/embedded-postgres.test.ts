@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { StartRefused } from '../config/start-refused.js';
-import { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from './supervisor.js';
-import { findBinaries } from './binaries.js';
-import { removeDataDirectory } from './cluster.js';
-import { databaseUser, ownerOf } from './database-user.js';
-import { freePort } from './postmaster.js';
+import { StartRefused } from '../../src/platform/config/start-refused.js';
+import { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from '../../src/platform/embedded/supervisor.js';
+import { findBinaries } from '../../src/platform/embedded/binaries.js';
+import { removeDataDirectory } from '../../src/platform/embedded/cluster.js';
+import { databaseUser, ownerOf } from '../../src/platform/embedded/database-user.js';
+import { freePort } from '../../src/platform/embedded/postmaster.js';
 
 const folders: string[] = [];
 const running = new Set<EmbeddedPostgres>();
