@@ -6,48 +6,48 @@ import { DIRECT_DISPATCH_SECONDS } from './outbox-row.js';
 export interface WrittenEffect {
   readonly id: string;
   readonly createdAt: Date;
-  /** Whether it is claimed by who wrote it. */
-  readonly isHeld: boolean;
+  /** Whether the row was written as claimed, by the server that wrote it. */
+  readonly isClaimed: boolean;
 }
 
-/** The effects of one commit, and the places that this process's worker keeps for some of them: it begins those without a claim. */
+/** The effects of one commit, and the slots that this process's worker reserves for some of them: it begins those without a claim. */
 export class DirectDispatch {
   private constructor(
     private readonly effects: readonly Effect[],
-    private places: readonly (ReservedSlot | undefined)[],
+    private slots: readonly (ReservedSlot | undefined)[],
   ) {}
 
-  static of(effects: readonly Effect[], bell: OutboxSignal): DirectDispatch {
-    return new DirectDispatch(effects, effects.map(({ kind }) => bell.reserveSlot(kind)));
+  static of(effects: readonly Effect[], signal: OutboxSignal): DirectDispatch {
+    return new DirectDispatch(effects, effects.map(({ kind }) => signal.reserveSlot(kind)));
   }
 
-  /** For each effect, for how many seconds it is written as claimed; 0: it is for whoever claims it first. */
-  get held(): number[] {
-    return this.places.map((place) => (place ? DIRECT_DISPATCH_SECONDS : 0));
+  /** For each effect, for how many seconds its row is written as claimed; 0: the first worker that claims it gets it. */
+  get claimSeconds(): number[] {
+    return this.slots.map((slot) => (slot ? DIRECT_DISPATCH_SECONDS : 0));
   }
 
-  /** Nothing was committed, or nobody knows. */
+  /** Frees the slots: nothing was committed, or the outcome is unknown. */
   giveUp(): void {
-    const places = this.places;
-    this.places = [];
-    for (const place of places) place?.giveUp();
+    const slots = this.slots;
+    this.slots = [];
+    for (const slot of slots) slot?.giveUp();
   }
 
   /**
-   * They are committed.
+   * Begins the committed effects that have a slot.
    *
-   * @param written in the effects' order; none where somebody's trigger kept one from being written
-   * @returns the kinds of those that are for whoever claims them first
+   * @param written rows in the effects' order; empty where a trigger suppressed one of them
+   * @returns the kinds of the effects that a worker has to claim
    */
   begin(written: readonly WrittenEffect[]): Set<EffectKind> {
-    const places = this.places;
-    this.places = [];
+    const slots = this.slots;
+    this.slots = [];
     const left = new Set<EffectKind>();
     this.effects.forEach((effect, i) => {
       const row = written.length === this.effects.length ? written[i] : undefined;
-      if (row?.isHeld) places[i]?.start({ ...effect, id: row.id, createdAt: row.createdAt, attempts: 1 });
+      if (row?.isClaimed) slots[i]?.start({ ...effect, id: row.id, createdAt: row.createdAt, attempts: 1 });
       else {
-        places[i]?.giveUp();
+        slots[i]?.giveUp();
         left.add(effect.kind);
       }
     });

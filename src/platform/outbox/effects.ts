@@ -2,7 +2,7 @@ import type { JsonObject } from '../../domain/json.js';
 
 /**
  * Everything that may follow a commit; a closed union. `execution.run`: an approved action goes to its runtime.
- * `notification.send`: people are told. `mail.send`: one mail to one person, sealed. `provider-account.delete`: the identity provider
+ * `notification.send`: people are notified. `mail.send`: one mail to one person, sealed. `provider-account.delete`: the identity provider
  * forgets somebody. A kind without a handler in this build is parked, and counted in readiness.
  */
 export type EffectKind = 'execution.run' | 'notification.send' | 'mail.send' | 'provider-account.delete';
@@ -13,7 +13,7 @@ export interface Effect {
   readonly payload: JsonObject;
 }
 
-/** An approved action, with all that has to be known to ask about it at once: whose head is locked, which rows are read. */
+/** An approved action, with the keys of the head to lock and the rows to read. */
 export interface ApprovedAction {
   readonly organizationId: string;
   readonly agentId: string;
@@ -26,7 +26,7 @@ export function runExecution({ organizationId, ...action }: ApprovedAction): Eff
   return { kind: 'execution.run', organizationId, payload: action };
 }
 
-/** What the notification channels will be told; addresses and texts are theirs to find. */
+/** An event for the notification channels, which find addresses and texts themselves. */
 export function notify(organizationId: string, event: string, subject: JsonObject): Effect {
   return { kind: 'notification.send', organizationId, payload: { event, ...subject } };
 }

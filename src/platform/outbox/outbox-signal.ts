@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { EffectKind } from './effects.js';
 import type { OutboxRow } from './outbox-row.js';
 
-/** A place in this process's worker, kept for an effect that is about to be committed as claimed already. One of both is called. */
+/** A slot of this process's worker for an effect that is about to be committed as claimed. One of the two methods is called, once. */
 export interface ReservedSlot {
   start(row: OutboxRow): void;
   giveUp(): void;
@@ -10,12 +10,12 @@ export interface ReservedSlot {
 
 export interface OutboxListener {
   /** A commit left effects of these kinds in the outbox. */
-  ring(kinds: ReadonlySet<EffectKind>): void;
-  /** @returns undefined where it is left to whoever claims it: no place is free, others were first, it takes long, nobody handles it */
-  keepPlace(kind: EffectKind): ReservedSlot | undefined;
+  notify(kinds: ReadonlySet<EffectKind>): void;
+  /** @returns undefined where a worker has to claim the effect: no slot is free, others wait already, its handler is slow or missing */
+  reserveSlot(kind: EffectKind): ReservedSlot | undefined;
 }
 
-/** Between those who commit effects and this process's worker: it need neither wait for its next look nor ask for what it is handed. */
+/** Connects commits of effects with this process's worker, so that the worker neither waits for its next poll nor queries for them. */
 @Injectable()
 export class OutboxSignal {
   private listener: OutboxListener | undefined;
@@ -25,10 +25,10 @@ export class OutboxSignal {
   }
 
   notify(kinds: ReadonlySet<EffectKind>): void {
-    this.listener?.ring(kinds);
+    this.listener?.notify(kinds);
   }
 
   reserveSlot(kind: EffectKind): ReservedSlot | undefined {
-    return this.listener?.keepPlace(kind);
+    return this.listener?.reserveSlot(kind);
   }
 }

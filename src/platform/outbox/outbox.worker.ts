@@ -9,15 +9,15 @@ import { type ReservedSlot, OutboxSignal } from './outbox-signal.js';
 import type { OutboxRow } from './outbox-row.js';
 import { OutboxStore } from './outbox.store.js';
 
-/** Does what follows a commit. Called again after a failure or a crash, so it must bear repetition. */
+/** Carries out an effect of a commit. Called again after a failure or a crash, so it must be idempotent. */
 export interface EffectHandler {
   readonly kind: EffectKind;
-  /** Whether it is done within a second, so that what is handed over need not be claimed for long. */
+  /** Whether it ends within a second, so that a dispatched effect need not be claimed for long. */
   readonly isBrief?: boolean;
   handle(row: OutboxRow): Promise<void>;
 }
 
-/** An effect that is tried no more, and yet must not be forgotten: it waits for somebody, and readiness counts it. */
+/** Thrown by a handler for an effect that is not tried again: its row stays for an operator, and readiness counts it. */
 export class Parked extends Error {
   constructor(because: string) {
     super(because);
@@ -26,7 +26,7 @@ export class Parked extends Error {
 }
 
 const LOOK_EVERY_MS = 1_000;
-/** Fewer than the pool has connections: each takes one, and calls want theirs too. */
+/** Fewer than the pool has connections: each effect takes one, and calls need some too. */
 const AT_ONCE = 8;
 
 /**
@@ -38,8 +38,8 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
   private readonly handlers = new Map<EffectKind, EffectHandler>();
   private timer?: NodeJS.Timeout;
   private readonly running = new Set<Promise<void>>();
-  /** Places for effects that are being committed. */
-  private kept = 0;
+  /** Slots that are reserved for effects which are being committed. */
+  private reserved = 0;
   private claiming: Promise<void> | undefined;
   /** Whether there may be more than the last claim took. */
   private mayBeMore = false;
@@ -47,9 +47,9 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
 
   constructor(
     private readonly store: OutboxStore,
-    private readonly bell: OutboxSignal,
+    private readonly signal: OutboxSignal,
     @Inject(LOGGER) private readonly logger: Logger,
-    private readonly hold: MaintenanceMode,
+    private readonly maintenance: MaintenanceMode,
   ) {}
 
   register(handler: EffectHandler): void {
@@ -57,7 +57,7 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   onApplicationBootstrap(): void {
-    this.bell.listen({ ring: (kinds) => this.hear(kinds), keepPlace: (kind) => this.keepPlace(kind) });
+    this.signal.listen({ notify: (kinds) => this.onCommitted(kinds), reserveSlot: (kind) => this.reserveSlot(kind) });
     this.timer = setInterval(() => this.look(), LOOK_EVERY_MS);
     this.look();
   }
@@ -74,8 +74,8 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
     return this.store.parked([...this.handlers.keys()]);
   }
 
-  /** What nobody here handles is nothing to look for. */
-  private hear(kinds: ReadonlySet<EffectKind>): void {
+  /** Polls only where this build handles one of the kinds. */
+  private onCommitted(kinds: ReadonlySet<EffectKind>): void {
     if ([...kinds].some((kind) => this.handlers.has(kind))) this.look();
   }
 
@@ -84,18 +84,18 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
     this.fill();
   }
 
-  /** Nothing overtakes what is known to wait; and a claim that is under way may bring as many as were free. */
-  private keepPlace(kind: EffectKind): ReservedSlot | undefined {
+  /** No slot while rows are known to wait, which come first, or while a claim runs, which may take all free slots. */
+  private reserveSlot(kind: EffectKind): ReservedSlot | undefined {
     if (!this.isWorking || this.mayBeMore || this.claiming !== undefined || this.free <= 0) return undefined;
     if (this.handlers.get(kind)?.isBrief !== true) return undefined;
-    this.kept++;
+    this.reserved++;
     const leave = () => {
-      this.kept--;
+      this.reserved--;
       this.fill();
     };
     return {
       start: (row) => {
-        // Stopped meanwhile, it is another server's when the claim has ended.
+        // After a stop of this worker the row is another server's, once the claim has ended.
         if (this.isWorking) this.start(row);
         leave();
       },
@@ -104,14 +104,14 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private get isWorking(): boolean {
-    return !this.stopping && this.hold.because === undefined;
+    return !this.stopping && this.maintenance.because === undefined;
   }
 
   private get free(): number {
-    return AT_ONCE - this.running.size - this.kept;
+    return AT_ONCE - this.running.size - this.reserved;
   }
 
-  /** Claims as many as may run besides those that do: a slow one keeps a place, and does not keep the others waiting. */
+  /** Claims as many rows as there are free slots: a slow effect keeps its own slot and delays no other. */
   private fill(): void {
     if (!this.isWorking || this.claiming || !this.mayBeMore || this.free <= 0) return;
     this.mayBeMore = false;
@@ -121,11 +121,11 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
     });
   }
 
-  private async claim(places: number): Promise<void> {
+  private async claim(slots: number): Promise<void> {
     if (this.handlers.size === 0) return;
     try {
-      const claimed = await this.store.claim([...this.handlers.keys()], places);
-      if (claimed.length === places) this.mayBeMore = true;
+      const claimed = await this.store.claim([...this.handlers.keys()], slots);
+      if (claimed.length === slots) this.mayBeMore = true;
       for (const row of claimed) this.start(row);
     } catch (error) {
       this.logger.warn({ err: error }, 'the outbox could not be read; the next look tries again');
@@ -147,7 +147,7 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
     } catch (error) {
       if (error instanceof Parked) return this.park(row, error);
       const what = { err: error, kind: row.kind, id: row.id, attempts: row.attempts };
-      // It said itself that it cannot be done now.
+      // The handler itself says that it cannot work now.
       if (error instanceof Problem && error.code === 'UNAVAILABLE') this.logger.warn(what, 'an effect has to wait; it is tried again');
       else this.logger.error(what, 'an effect failed; it is tried again');
       await this.store.later(row).catch(() => undefined);
@@ -155,7 +155,7 @@ export class OutboxWorker implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   private async park(row: OutboxRow, { message: because }: Parked): Promise<void> {
-    this.logger.error({ because, kind: row.kind, id: row.id, attempts: row.attempts }, 'an effect is given up, and waits for somebody');
+    this.logger.error({ because, kind: row.kind, id: row.id, attempts: row.attempts }, 'an effect is given up, and waits for an operator');
     await this.store.park(row).catch(() => undefined);
   }
 }

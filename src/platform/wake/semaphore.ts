@@ -1,4 +1,4 @@
-/** Lets so many work at a time; the others wait here, in the order in which they came. */
+/** Runs at most `atOnce` tasks at a time; the others wait in the order in which they came. */
 export class Semaphore {
   private free: number;
   private readonly queue: (() => void)[] = [];

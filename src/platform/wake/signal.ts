@@ -1,38 +1,38 @@
 import type { EventEmitter } from 'node:events';
 
-/** One listener's ear on one topic. It remembers a ring until somebody waits for it. */
+/** A listener on one topic. A notification that arrives while nobody waits is kept for the next wait. */
 export class Signal {
-  private rung = false;
-  private waken: (() => void) | undefined;
+  private isNotified = false;
+  private wake: (() => void) | undefined;
 
   constructor(
-    private readonly bells: EventEmitter,
+    private readonly topics: EventEmitter,
     private readonly topic: string,
   ) {
-    bells.on(topic, this.notify);
+    topics.on(topic, this.notify);
   }
 
-  /** Resolves at the next ring, at once if there was one since the last, or when the time is over. */
+  /** Resolves at the next notification (at once if one arrived since the last wait), or when the time is over. */
   next(withinMs: number): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer);
-        this.waken = undefined;
-        this.rung = false;
+        this.wake = undefined;
+        this.isNotified = false;
         resolve();
       };
       const timer = setTimeout(done, withinMs);
-      this.waken = done;
-      if (this.rung) done();
+      this.wake = done;
+      if (this.isNotified) done();
     });
   }
 
   close(): void {
-    this.bells.off(this.topic, this.notify);
+    this.topics.off(this.topic, this.notify);
   }
 
   readonly notify = (): void => {
-    this.rung = true;
-    this.waken?.();
+    this.isNotified = true;
+    this.wake?.();
   };
 }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 
-/** How many calls of one principal a server holds at a time, held answers and event streams together. */
+/** How many delayed answers and event streams, together, one principal may have on a server at a time. */
 export const SLOTS_PER_PRINCIPAL = 64;
 
-/** Counts the calls that are held here, by principal. */
+/** Counts delayed answers and event streams by principal. */
 @Injectable()
 export class WaiterSlots {
   private readonly taken = new Map<string, number>();
@@ -13,11 +13,11 @@ export class WaiterSlots {
     return this.sum;
   }
 
-  /** @returns how to give it back, once; undefined when the principal has all that it may have */
+  /** @returns a function that frees the slot, to be called once; undefined when the principal has no free slot */
   take(actorId: string): (() => void) | undefined {
-    const held = this.taken.get(actorId) ?? 0;
-    if (held >= SLOTS_PER_PRINCIPAL) return undefined;
-    this.taken.set(actorId, held + 1);
+    const taken = this.taken.get(actorId) ?? 0;
+    if (taken >= SLOTS_PER_PRINCIPAL) return undefined;
+    this.taken.set(actorId, taken + 1);
     this.sum++;
     return () => this.giveBack(actorId);
   }

@@ -8,72 +8,72 @@ import { WaiterSlots } from './waiter-slots.js';
 import { Semaphore } from './semaphore.js';
 import { WakeChannel } from './wake-channel.js';
 
-/** While news of other replicas come in, looking is only for what they might have missed. */
+/** While other replicas' notifications arrive, a waiter reads only in case one was missed. */
 const LOOK_EVERY_MS = 10_000;
 const LOOKS_PER_SECOND = 100;
-/** While they do not, everybody's looks together shall not be more often than this. */
+/** While none arrive, all waiters together read at most LOOKS_PER_SECOND_ALONE times a second. */
 const LOOK_ALONE_EVERY_MS = 500;
 const LOOKS_PER_SECOND_ALONE = 500;
 
-/** What comes first in a wait. */
+/** What a wait begins with: a read, or the first notification. */
 export type FirstOf = 'a look' | 'news';
 
 /**
- * Holds answers until the thing that is asked about is final. A waiter holds no database connection: it looks when it is
- * woken by a commit, of this process or (LISTEN/NOTIFY) of another replica. While news are away it looks every half second,
- * and less often where thousands wait. All that are woken at once look by turns, so that they leave connections to other calls.
+ * Delays answers until the awaited resource is final. A waiter keeps no database connection: it reads when a commit wakes it, of this
+ * process or (LISTEN/NOTIFY) of another replica. While the notification channel is closed it reads every half second, and less often
+ * where thousands wait. A semaphore bounds how many read at once, so that waiters leave connections to other calls.
  */
 @Injectable()
 export class Waiters {
-  private readonly bells = new EventEmitter().setMaxListeners(0);
+  private readonly topics = new EventEmitter().setMaxListeners(0);
   private readonly looks: Semaphore;
   private closing = false;
   private readonly onRelease: (() => void)[] = [];
 
   constructor(
     private readonly callers: WaitingCallers,
-    private readonly places: WaiterSlots,
+    private readonly slots: WaiterSlots,
     private readonly channel: WakeChannel,
     @Inject(CONFIG) { databasePoolSize }: CompleteConfig,
   ) {
     this.looks = new Semaphore(Math.max(1, databasePoolSize >> 1));
     channel.listen(
-      (topic) => this.ring(topic),
+      (topic) => this.emit(topic),
       () => this.lookSoon(),
     );
   }
 
-  /** Something was committed here: whoever waits for it looks, on every replica. */
+  /** Wakes the waiters of a topic on every replica, after a commit of this process. */
   wake(topic: string): void {
-    this.ring(topic);
+    this.emit(topic);
     this.channel.send(topic);
   }
 
-  /** Rings at every commit that is news of the topic; of a kind of ids (`hitl`) at those of each such id too. */
-  bell(topic: string): Signal {
-    return new Signal(this.bells, topic);
+  /** A signal of the topic's commits. A topic that is a prefix of ids (`hitl`) also gets the commits of each such id. */
+  signal(topic: string): Signal {
+    return new Signal(this.topics, topic);
   }
 
-  /** Whether other replicas' news come in at this moment. */
+  /** Whether other replicas' notifications arrive at this moment. */
   get hearsOthers(): boolean {
     return this.channel.isOpen;
   }
 
-  /** Whether the server is about to end, and holds nobody any more. */
+  /** Whether the server is about to end: then no answer is delayed. */
   get isClosing(): boolean {
     return this.closing;
   }
 
-  /** @param listener called when all that are held are to be let go */
+  /** @param listener called when the server is about to end and all waiters are released */
   atRelease(listener: () => void): void {
     this.onRelease.push(listener);
   }
 
   /**
-   * Reads again and again until what is read is final or the time is over, and returns what was read last.
+   * Reads until the result is final or the time is over, and returns the last result.
    *
-   * @param seconds how long the answer may be held; 0 asks once. Over 64 waits of one principal are answered at once.
-   * @param first where this process itself has just begun what is waited for, a look before the first news would be for nothing
+   * @param seconds how long the answer may be delayed; 0 reads once. A principal's 65th wait at a time is answered at once.
+   * @param first 'news' skips the read before the first notification: this process has just begun the awaited work itself
    */
   async until<Seen>(
     topic: string,
@@ -84,55 +84,55 @@ export class Waiters {
     first: FirstOf = 'a look',
   ): Promise<Seen> {
     const deadline = Date.now() + seconds * 1000;
-    const giveBack = seconds === 0 ? undefined : this.places.take(caller.actorId);
+    const giveBack = seconds === 0 ? undefined : this.slots.take(caller.actorId);
     if (!giveBack) return read();
-    // Before the first look: what is committed between it and the wait rings, and is not missed.
-    const bell = this.bell(topic);
-    const held = this.callers.hold(caller, bell.notify);
+    // Made before the first read, so that a commit between the read and the wait is not missed.
+    const signal = this.signal(topic);
+    const waiting = this.callers.register(caller, signal.notify);
     try {
       let seen = first === 'news' ? undefined : await read();
       if (seen !== undefined && isFinal(seen)) return seen;
       while (seen === undefined || !isFinal(seen)) {
         const left = deadline - Date.now();
         if (left <= 0) break;
-        await bell.next(Math.min(left, this.pause()));
+        await signal.next(Math.min(left, this.pause()));
         if (this.closing) return seen ?? (await read());
-        if (held.lost) throw held.lost;
+        if (waiting.lost) throw waiting.lost;
         seen = await this.looks.run(read);
       }
-      // Whoever lost their credential while they waited is told that, and not the news.
-      await held.assertHolds();
+      // A caller whose credential ended during the wait gets a refusal, not the result.
+      await waiting.assertHolds();
       return seen ?? (await read());
     } finally {
-      bell.close();
-      held.release();
+      signal.close();
+      waiting.release();
       giveBack();
     }
   }
 
-  /** Answers all that are held, with what is known, and holds nobody any more: the server is about to end. */
+  /** Answers all waiters with their last result; from then on no answer is delayed. Called when the server is about to end. */
   release(): void {
     this.closing = true;
     for (const listener of this.onRelease) listener();
-    for (const topic of this.bells.eventNames()) this.bells.emit(topic);
+    for (const topic of this.topics.eventNames()) this.topics.emit(topic);
   }
 
-  private ring(topic: string): void {
-    this.bells.emit(topic);
+  private emit(topic: string): void {
+    this.topics.emit(topic);
     const end = topic.indexOf('_');
-    if (end > 0) this.bells.emit(topic.slice(0, end));
+    if (end > 0) this.topics.emit(topic.slice(0, end));
   }
 
-  /** News may have been missed: everybody looks, but not all at once. */
+  /** Wakes all waiters, spread over time: notifications may have been missed. */
   private lookSoon(): void {
-    const within = (this.places.all / LOOKS_PER_SECOND_ALONE) * 1_000;
-    for (const topic of this.bells.eventNames()) setTimeout(() => this.bells.emit(topic), Math.random() * within);
+    const within = (this.slots.all / LOOKS_PER_SECOND_ALONE) * 1_000;
+    for (const topic of this.topics.eventNames()) setTimeout(() => this.topics.emit(topic), Math.random() * within);
   }
 
-  /** Not the same for everybody, so that those who came together do not look together. */
+  /** Milliseconds until a waiter's next read; random, so that waiters that came together do not read together. */
   private pause(): number {
     const often = this.channel.isOpen ? LOOK_EVERY_MS : LOOK_ALONE_EVERY_MS;
-    const together = (this.places.all / (this.channel.isOpen ? LOOKS_PER_SECOND : LOOKS_PER_SECOND_ALONE)) * 1_000;
+    const together = (this.slots.all / (this.channel.isOpen ? LOOKS_PER_SECOND : LOOKS_PER_SECOND_ALONE)) * 1_000;
     return Math.max(often, together) * (0.75 + Math.random() / 2);
   }
 }

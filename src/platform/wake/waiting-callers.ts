@@ -5,15 +5,15 @@ import type { Caller } from '../auth/access/principal.js';
 import { Problem } from '../http/reply/problem.js';
 import { Semaphore } from './semaphore.js';
 
-/** How often a held caller's credential is asked for again. */
+/** How often the credential of a waiting caller is checked again. */
 const CHECK_EVERY_MS = 15_000;
 const CHECKS_AT_ONCE = 4;
 
-/** A caller who waits, or reads a stream. */
+/** A caller whose answer is delayed, or who reads a stream. */
 export interface WaitingCaller {
-  /** Why the credential does not hold any more, once that has been found out. */
+  /** The refusal of the credential, once a check has found that it ended. */
   readonly lost: Problem | undefined;
-  /** Asks now. @throws Problem UNAUTHENTICATED, AGENT_INACTIVE */
+  /** Checks the credential now. @throws Problem UNAUTHENTICATED, AGENT_INACTIVE */
   assertHolds(): Promise<void>;
   release(): void;
 }
@@ -24,27 +24,27 @@ interface Member {
 }
 
 /**
- * Asks again and again whether those who are held may still be told anything: once for all that came with the same credential,
- * so that thousands who wait do not ask thousands of times.
+ * Checks periodically whether waiting callers may still be answered. Callers with the same credential share one check, so that
+ * thousands of waiters do not make thousands of queries.
  */
 @Injectable()
 export class WaitingCallers {
   private readonly groups = new Map<string, Group>();
-  private readonly turns = new Semaphore(CHECKS_AT_ONCE);
+  private readonly checks = new Semaphore(CHECKS_AT_ONCE);
   private ticking: NodeJS.Timeout | undefined;
 
   constructor(private readonly callers: CallerCheck) {}
 
   /**
-   * @param onLost told when the credential turns out not to hold any more
-   * @param shown for who stays longer than a held answer: the credential is shown anew, so that what it reaches is compared too
+   * @param onLost called when a check finds that the credential ended
+   * @param shown for event streams: the presented credential is authenticated anew, so that its scope is compared too
    */
-  hold(caller: Caller, onLost: () => void, shown?: PresentedCredentials): WaitingCaller {
+  register(caller: Caller, onLost: () => void, shown?: PresentedCredentials): WaitingCaller {
     const key = JSON.stringify([shown !== undefined, caller.principal, caller.scope]);
     let group = this.groups.get(key);
     if (!group) {
       const ask = () => (shown ? this.callers.assertReaches(caller, shown) : this.callers.assertHolds(caller));
-      group = new Group(() => this.turns.run(ask));
+      group = new Group(() => this.checks.run(ask));
       this.groups.set(key, group);
     }
     const { members } = group;
@@ -74,7 +74,7 @@ export class WaitingCallers {
     try {
       await group.check();
     } catch (error) {
-      // A database that is away says nothing about anybody, and there is no news while it is.
+      // An unreachable database says nothing about the credential, and there is no news to deliver meanwhile.
       if (!(error instanceof Problem) || error.status >= 500) return;
       for (const member of group.members) {
         member.lost = error;
@@ -84,7 +84,7 @@ export class WaitingCallers {
   }
 }
 
-/** Those who came with one credential. */
+/** The waiting callers of one credential. */
 class Group {
   readonly members = new Set<Member>();
   private running: Promise<void> | undefined;
@@ -92,7 +92,7 @@ class Group {
 
   constructor(private readonly ask: () => Promise<void>) {}
 
-  /** Joins a check that has not begun yet, and never one that has: it may have looked before the credential was taken away. */
+  /** Joins a check that has not begun yet, never a running one: it may have read before the credential was revoked. */
   check(): Promise<void> {
     if (!this.running) return this.begin();
     this.following ??= this.running

@@ -72,7 +72,8 @@ export class ExportsService {
     }
     const { cut, giveBack } = await this.take(caller);
     if (response.closed) return giveBack();
-    const held = this.callers.hold(caller, () => cut.abort(new Error('the credential does not hold any more')), presentedCredentials(request));
+    const onLost = () => cut.abort(new Error('the credential does not hold any more'));
+    const held = this.callers.register(caller, onLost, presentedCredentials(request));
     let snapshot: LogSnapshot | undefined;
     try {
       snapshot = await openSnapshot(this.config.databaseUrl, 'countersign export');

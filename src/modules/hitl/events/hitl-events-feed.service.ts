@@ -65,7 +65,7 @@ export class HitlEventsFeed {
   }
 
   private begin(): Reading {
-    const reading: Reading = { begun: this.events.now(), bell: this.waiters.bell(HITL_NEWS), over: false };
+    const reading: Reading = { begun: this.events.now(), bell: this.waiters.signal(HITL_NEWS), over: false };
     reading.begun.then(
       (place) => {
         reading.place = place;

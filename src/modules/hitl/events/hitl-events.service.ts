@@ -51,7 +51,7 @@ export class HitlEventsService {
       throw new Problem('RATE_LIMITED', 'This principal holds as many calls here as it may.', { headers: { 'Retry-After': '15' } });
     }
     const stream = new HitlEventsStream(response, (event) => covers(scope, event));
-    const held = this.callers.hold(caller, () => stream.end(), presentedCredentials(request));
+    const held = this.callers.register(caller, () => stream.end(), presentedCredentials(request));
     const beat = setInterval(() => stream.beat(this.feed.place), BEAT_EVERY_MS);
     const over = () => {
       if (!this.open.delete(stream)) return;

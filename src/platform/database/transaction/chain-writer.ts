@@ -41,5 +41,5 @@ export const APPEND_ENTRIES = `select append_entries_v1($1, $2, $3, $4, $5, $6, 
  * effects' rows, in their order.
  */
 export const FLUSH_STATEMENT = `
-  select effect_id as id, effect_created_at as "createdAt", effect_is_held as "isHeld"
+  select effect_id as id, effect_created_at as "createdAt", effect_is_held as "isClaimed"
   from write_out_v1(${Array.from({ length: 22 }, (_, i) => `$${i + 1}`).join(', ')})`;

@@ -31,7 +31,7 @@ function noting({ refuses, code, place }: Notes = {}) {
     if (isAborted) throw new Error(`aborted: ${said}`);
     if (isFirst) throw Object.assign(new Error(`refused: ${said}`), { code });
     told.push(`answered ${said.slice(0, 12)}`);
-    return said.includes('write_out_v1') ? [{ id: '7', createdAt: new Date(0), isHeld: place !== undefined }] : [];
+    return said.includes('write_out_v1') ? [{ id: '7', createdAt: new Date(0), isClaimed: place !== undefined }] : [];
   };
   const runner = {
     isTransactionActive: false,
@@ -50,7 +50,7 @@ function noting({ refuses, code, place }: Notes = {}) {
     release: () => Promise.resolve(void told.push('released')),
   };
   const bell = new OutboxSignal();
-  bell.listen({ ring: (kinds) => told.push(`rung for ${[...kinds].join()}`), keepPlace: () => place });
+  bell.listen({ notify: (kinds) => told.push(`rung for ${[...kinds].join()}`), reserveSlot: () => place });
   const dataSource = { createQueryRunner: () => runner as unknown as QueryRunner, query: () => Promise.resolve([]) };
   const work = new UnitOfWork(dataSource as unknown as DataSource, new CredentialSources(), {} as IdempotencyKeys, bell);
   /** What was said, without the answers. */

@@ -111,7 +111,7 @@ export class UnitOfWork {
       // Made before anything is sent: what cannot be said must not be followed by a commit. One behind a statement that fails is
       // none, PostgreSQL makes a rollback of it.
       handOver = DirectDispatch.of(tx.enqueued, this.bell);
-      const last = tx.lastStatement(handOver.held);
+      const last = tx.lastStatement(handOver.claimSeconds);
       const answer = last && tx.query<WrittenEffect & Record<string, unknown>>(last.sql, last.parameters);
       await pipelined([...tx.pending, answer, runner.commitTransaction()]);
       written = (await answer) ?? [];
