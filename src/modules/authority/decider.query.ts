@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Role } from '../../domain/access/access.js';
 import { lowerOf } from '../../domain/access/rank.js';
+import type { AccountHome } from '../../domain/audit/catalogue/basis.js';
+import { type ChainRef, organizationChain } from '../../domain/audit/entry/chain.js';
 import { foldPerson, type Membership, type Person } from '../../domain/hitl/duties.js';
 import type { UserPrincipal } from '../../platform/auth/access/principal.js';
 import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
@@ -29,10 +31,14 @@ export interface DeciderContext {
   isNamesake: boolean;
   /** Their teams here. */
   teamIds: readonly string[];
+  /** Up to where the account was read. */
+  home: AccountHome;
 }
 
 interface Row {
   id: string;
+  home: string;
+  home_position: string | null;
   email: string | null;
   role: Role;
   role_since: Date;
@@ -56,8 +62,10 @@ const HOUSE = `
 // an address since may have got the old one.
 const PERSON = `
   with ${HOUSE}
-  select u.id, u.email, may.role, may.role_since, u.created_at, u.email_since,
+  select u.id, u.organization_id as home, u.email, may.role, may.role_since, u.created_at, u.email_since,
     m.role as place, m.since as place_since, m.role_since as place_role_since,
+    (select h.seq from audit_heads h where h.organization_id = u.organization_id and h.chain = 'sys_' || u.organization_id)
+      as home_position,
     (select count(*)::integer from users c
      where (c.organization_id = $1 or (c.role = 'owner' and c.organization_id in (select id from house)))
        and (c.ended_at is null or c.ended_at > $3)) as company,
@@ -109,7 +117,8 @@ export class DeciderQuery {
   /** Of several users: those whose account is open and reaches here, with the rights of now; by their ids. */
   async readAll(tx: Tx, userIds: readonly string[], wanted: DeciderWanted): Promise<Map<string, DeciderContext>> {
     const rows = await tx.query<Row>(THOSE_WHO_STILL_DECIDE, [...this.parametersOf(wanted), userIds]);
-    return new Map(rows.map((row) => [row.id, standingOf(row)]));
+    const positions = await this.positionsBehindLocks(tx, rows.filter(({ home }) => home !== wanted.organizationId));
+    return new Map(rows.map((row) => [row.id, standingOf({ ...row, home_position: positions.get(row.home) ?? row.home_position })]));
   }
 
   /**
@@ -126,6 +135,21 @@ export class DeciderQuery {
     const folded = [...new Set(names.map(foldPerson))];
     const rows = await tx.query<{ name: string; ids: string[] }>(SELVES, [organizationId, folded, since, vouchers]);
     return new Map(rows.map(({ name, ids }) => [name, ids]));
+  }
+
+  /**
+   * Whoever waited for the lock of an account in another organization has it as it is behind that, while the position is of before: it is
+   * read once more.
+   */
+  private async positionsBehindLocks(tx: Tx, rows: readonly Row[]): Promise<Map<string, string>> {
+    if (rows.length === 0) return new Map();
+    const chains = rows.map(({ home }): ChainRef => organizationChain(home));
+    const heads = await tx.query<{ home: string; seq: string }>(
+      `select organization_id as home, seq from audit_heads
+       where (organization_id, chain) in (select * from unnest($1::text[], $2::text[]))`,
+      [chains.map(({ organizationId }) => organizationId), chains.map(({ chain }) => chain)],
+    );
+    return new Map(heads.map(({ home, seq }) => [home, seq]));
   }
 
   private parametersOf({ organizationId, teamId, since, initiators, teamsBefore }: DeciderWanted): unknown[] {
@@ -145,5 +169,6 @@ function standingOf(row: Row, keySince?: Date): DeciderContext {
     ...(row.email === null ? {} : { email: row.email }),
     ...(row.place === null ? {} : { membership: { role: row.place, since: row.place_since, roleSince: row.place_role_since } }),
   };
-  return { person, hasSingleUser: row.company <= 1, isNamesake: row.namesake, teamIds: row.teams };
+  const home = { organization: row.home, position: Number(row.home_position) };
+  return { person, hasSingleUser: row.company <= 1, isNamesake: row.namesake, teamIds: row.teams, home };
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { CapabilityFacts, GrantFacts } from '../../domain/gate/decide.js';
+import type { ReadPositions } from '../../domain/audit/catalogue/basis.js';
 import type { Condition } from '../../domain/gate/conditions.js';
 import { definitionDigest } from '../../domain/gate/definition-digest.js';
 import type { HttpConnector } from '../../domain/gate/connector.js';
@@ -30,6 +31,8 @@ export interface FactsWanted {
 export interface Facts {
   /** The database's clock when they were read. */
   readonly now: Date;
+  /** Up to where the chains that tell shared facts are among them: read in the same snapshot. */
+  readonly readUpTo: ReadPositions;
   /** Revision of the agent's chain head; undefined: there is no such agent here. */
   readonly revision?: number;
   readonly organizationRevision: number;
@@ -67,6 +70,8 @@ interface Row {
   revision: string | null;
   open_requests: number | null;
   organization_revision: string | null;
+  organization_position: string | null;
+  platform_position: string | null;
   root_key_hash: string;
   name: string | null;
   risk_level: RiskLevel;
@@ -100,9 +105,11 @@ interface Row {
 // Each lookup is lateral and limited, so that it stays one by key: joined freely, a plan that was made before the tables had
 // statistics reads all grants of everybody for each call.
 const READ: NamedStatement = {
-  name: 'gate-facts-4',
+  name: 'gate-facts-5',
   text: `
     select clock_timestamp() as now, h.revision, h.open_requests, o.revision as organization_revision,
+      c.seq as organization_position,
+      (select seq from audit_heads where organization_id = 'org_platform' and chain = 'sys_platform') as platform_position,
       (select root_key_hash from instance) as root_key_hash,
       o.separation_of_duties, o.tenant_id, s.ids as stops,
       a.name, a.risk_level, a.status, a.tags, a.epoch, a.owner_id, a.team_id, a.registered_by,
@@ -115,6 +122,8 @@ const READ: NamedStatement = {
     left join lateral (select * from organizations where id = i.organization_id limit 1) o on true
     left join lateral (select * from audit_heads
       where organization_id = i.organization_id and chain = i.agent_id and closed_at is null limit 1) h on true
+    left join lateral (select seq from audit_heads
+      where organization_id = i.organization_id and chain = 'sys_' || i.organization_id limit 1) c on true
     left join lateral (select * from agents where organization_id = i.organization_id and id = i.agent_id limit 1) a on true
     left join lateral (select array_agg(id order by id) as ids from stops
       where organization_id in (i.organization_id, 'org_platform') and lifted_at is null
@@ -200,6 +209,7 @@ function factsFrom(row: Row, { agentId, capability }: FactsWanted, isUnanchored:
   const exists = row.revision !== null && row.name !== null;
   return {
     now: row.now,
+    readUpTo: { organization: Number(row.organization_position), platform: Number(row.platform_position) },
     organizationRevision: Number(row.organization_revision),
     openRequests: row.open_requests ?? 0,
     rootKeyHash: row.root_key_hash,

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../json.js';
+import type { Basis, DeciderRecord, VoterRecord } from './basis.js';
 import { capabilityEvent, event, flag, members, optional, plain, value } from './event-definition.js';
 
 /** Why the gate decided as it did: the rule's code and a sentence for people. */
@@ -12,6 +13,12 @@ const context = members<JsonValue>({ subjectKeys: ['on_behalf_of', 'onBehalfOf']
 const input = members<JsonValue>();
 const reasons = value<readonly ReasonRecord[]>();
 const error = value<ErrorRecord>();
+
+/** What the decision rests on: see basis.ts. */
+const basis = optional(plain<Basis>());
+/** Of a person's decision: who decided, and of one of several whose votes counted beside. Roles, positions and ids of ours alone. */
+const decider = optional(plain<DeciderRecord>());
+const voters = optional(plain<readonly VoterRecord[]>());
 
 const inExecution = { executionId: plain<string>(), hitlId: optional(plain<string>()), flagged: flag() };
 
@@ -33,6 +40,7 @@ export const EXECUTION_EVENTS = {
       decisionId: optional(plain<string>()),
       taskId: optional(plain<string>()),
       runtime: optional(plain<string>()),
+      basis,
     },
     null,
   ),
@@ -46,6 +54,7 @@ export const EXECUTION_EVENTS = {
       /** Under which it begins this time. */
       grantId: optional(plain<string>()),
       grantVersion: optional(plain<number>()),
+      basis,
     },
     null,
   ),
@@ -79,6 +88,7 @@ export const EXECUTION_EVENTS = {
       context: optional(context),
       action: optional(value<string>()),
       flagged: flag(),
+      basis,
     },
     'blocked',
   ),
@@ -90,6 +100,7 @@ export const EXECUTION_EVENTS = {
       /** Plain: a code (stopped, approval_mismatch, agent_removed, erased …). */
       reason: plain<string>(),
       reasons: optional(reasons),
+      basis,
     },
   ),
   'execution.reported': capabilityEvent(
@@ -134,6 +145,7 @@ export const HITL_EVENTS = {
     context: optional(context),
     action: optional(value<string>()),
     reasons: optional(reasons),
+    basis,
   }),
   'hitl.approved': capabilityEvent('agent', 'The request was approved; the actor is who decided.', {
     ...inRequest,
@@ -141,11 +153,16 @@ export const HITL_EVENTS = {
     /** Digest of the approved version, over its nonce. */
     digest: optional(plain<string>()),
     breakGlass: flag(),
+    basis,
+    decider,
+    voters,
   }),
   'hitl.rejected': capabilityEvent('agent', 'The request was rejected; the actor is who decided.', {
     ...inRequest,
     comment,
     breakGlass: flag(),
+    basis,
+    decider,
   }),
   'hitl.escalated': capabilityEvent('agent', 'The request moved to a higher level.', {
     ...inRequest,
@@ -154,6 +171,8 @@ export const HITL_EVENTS = {
     level: plain<number>(),
     /** Of the window that begins anew. */
     expiresAt: optional(plain<string>()),
+    basis,
+    decider,
   }),
   'hitl.timed_out': capabilityEvent('agent', 'Nobody decided in time; the action that was applied.', {
     ...inRequest,
@@ -164,12 +183,16 @@ export const HITL_EVENTS = {
     /** Plain: a code (asked, agent_removed, agent_transferred, erased). */
     reason: plain<string>(),
     comment,
+    basis,
   }),
   'hitl.voted': capabilityEvent('agent', 'One approval of several that the grant asks for.', {
     ...inRequest,
     comment,
     approvals: plain<number>(),
     needed: plain<number>(),
+    basis,
+    decider,
+    voters,
   }),
   'hitl.edited': capabilityEvent('agent', 'The action was changed; a new version with a new digest stands for decision.', {
     ...inRequest,
@@ -177,6 +200,8 @@ export const HITL_EVENTS = {
     digest: plain<string>(),
     input,
     diff: value<JsonValue>(),
+    basis,
+    decider,
   }),
   'hitl.reminded': capabilityEvent('agent', 'People were reminded that the request is still open.', {
     ...inRequest,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { basisOf } from '../../../domain/audit/catalogue/basis.js';
 import type { AuditEvent } from '../../../domain/audit/catalogue/audit-events.js';
 import { agentChain } from '../../../domain/audit/entry/chain.js';
 import { type PreparedEntry, prepareEntry } from '../../../domain/audit/entry/prepare-entry.js';
@@ -13,6 +14,7 @@ import type { JsonObject } from '../../../domain/json.js';
 import { type Effect, notify } from '../../../platform/outbox/effects.js';
 import type { Facts } from '../../authority/facts.query.js';
 import type { ExecutionRuntime } from '../../executions/execution.entity.js';
+import { startedEvent } from '../../executions/started-event.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
 import { Deadline } from '../runtimes/deadline.js';
 
@@ -61,9 +63,9 @@ export function planAdmission(
       return answerOnly({ kind: 'refused', code, detail: 'The input does not fit the capability.', errors });
     }
     case 'refuse':
-      return refusal(item, decision);
+      return refusal(item, facts, decision);
     case 'block':
-      return item.admission === 'execute' ? blocked(item, facts, decision) : refusedRequest(item, decision);
+      return item.admission === 'execute' ? blocked(item, facts, decision) : refusedRequest(item, facts, decision);
     case 'ask':
       return ask(item, facts, decision, decision.mode, choice);
     case 'run':
@@ -88,14 +90,14 @@ function dryRun(decision: GateDecision): AdmissionAnswer {
 }
 
 /** The token lacks it: nothing is written at all. Otherwise one entry, with the code as its reason. */
-function refusal(item: AdmissionItem, decision: Of<'refuse'>): AdmissionPlan {
+function refusal(item: AdmissionItem, facts: Facts, decision: Of<'refuse'>): AdmissionPlan {
   const answer: AdmissionAnswer = { kind: 'refused', code: decision.code, detail: decision.detail };
   if (!decision.recorded) return answerOnly(answer);
-  return { answer, opens: 0, uses: [], effects: [], entries: [entry(item, newId('audit'), blockedEvent(item, decision.code, decision))] };
+  return { answer, opens: 0, uses: [], effects: [], entries: [entry(item, newId('audit'), blockedEvent(item, facts, decision.code, decision))] };
 }
 
-function refusedRequest(item: AdmissionItem, decision: Of<'block'>): AdmissionPlan {
-  const entries = [entry(item, newId('audit'), blockedEvent(item, 'CAPABILITY_BLOCKED', decision))];
+function refusedRequest(item: AdmissionItem, facts: Facts, decision: Of<'block'>): AdmissionPlan {
+  const entries = [entry(item, newId('audit'), blockedEvent(item, facts, 'CAPABILITY_BLOCKED', decision))];
   return { answer: { kind: 'refused', code: 'CAPABILITY_BLOCKED', detail: decision.reason }, opens: 0, uses: [], effects: [], entries };
 }
 
@@ -111,7 +113,7 @@ function blocked(item: AdmissionItem, facts: Facts, decision: Of<'block'>): Admi
     opens: 0,
     uses: [],
     effects: [],
-    entries: [entry(item, auditId, blockedEvent(item, decision.reason, decision, executionId))],
+    entries: [entry(item, auditId, blockedEvent(item, facts, decision.reason, decision, executionId))],
   };
 }
 
@@ -200,6 +202,7 @@ function ask(
     metadata: {
       hitlId: hitlRequestId, capability, input, hitlMode: mode, expiresAt: expiresAt.toISOString(), digest, executionId, level,
       grantId: grant.id, grantVersion: grant.version, definition, reasons: decision.reasons, ...asked(item), ...flag(decision),
+      basis: basisOf(facts),
     },
   };
   return {
@@ -246,24 +249,20 @@ function startedEntry(
   executionId: string,
   runtime: ExecutionRuntime,
 ): PreparedEntry {
-  const grant = facts.grant!;
-  return entry(item, newId('audit'), {
-    type: 'execution.started',
-    capability: item.capability,
-    metadata: {
-      executionId, grantId: grant.id, grantVersion: grant.version, definition: facts.definition!.digest, input: item.input,
-      reasons: decision.reasons, runtime, ...asked(item), ...flag(decision),
-    },
-  });
+  const { capability, input } = item;
+  return entry(item, newId('audit'), startedEvent({
+    executionId, capability, input, reasons: decision.reasons, runtime, flagged: decision.flagged, ...asked(item),
+    grant: facts.grant!, definition: facts.definition!.digest, basis: basisOf(facts),
+  }));
 }
 
-function blockedEvent(item: AdmissionItem, reason: string, decision: GateDecision, executionId?: string): AuditEvent {
+function blockedEvent(item: AdmissionItem, facts: Facts, reason: string, decision: GateDecision, executionId?: string): AuditEvent {
   return {
     type: 'execution.blocked',
     capability: item.capability,
     metadata: {
       reason, reasons: decision.reasons, input: item.input, ...(executionId === undefined ? {} : { executionId }), ...asked(item),
-      ...flag(decision),
+      ...flag(decision), basis: basisOf(facts),
     },
   };
 }

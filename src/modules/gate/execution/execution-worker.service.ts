@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { agentChain } from '../../../domain/audit/entry/chain.js';
-import type { JsonObject } from '../../../domain/json.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import type { ApprovedAction } from '../../../platform/outbox/effects.js';
 import type { OutboxRow } from '../../../platform/outbox/outbox-row.js';
 import type { EffectHandler } from '../../../platform/outbox/outbox.worker.js';
-import { ReceiptExecutionService } from '../../hitl/requests/receipt-execution.service.js';
+import { startedEvent } from '../../executions/started-event.js';
+import { approvedBeginning, ReceiptExecutionService } from '../../hitl/requests/receipt-execution.service.js';
 import { planFor } from '../../hitl/requests/request-plan.js';
 import type { StartedExecution } from '../admission/admission-item.js';
 import { type Approved, BeginApprovedService } from './begin-approved.service.js';
@@ -49,19 +49,8 @@ export class ExecutionWorker implements EffectHandler {
 
   private async start(tx: Tx, approved: Approved): Promise<StartedExecution> {
     const { execution, request, facts } = approved;
-    const { organizationId, agentId, capability, action } = execution;
-    tx.record(agentChain(organizationId, agentId), {
-      type: 'execution.started',
-      capability,
-      metadata: {
-        executionId: execution.id, hitlId: request.id, decisionId: request.decisionEntryId!, definition: request.definition,
-        input: JSON.parse(request.input) as JsonObject, reasons: request.reasons, runtime: this.running.choose(facts.definition).runtime,
-        grantId: facts.grant!.id, grantVersion: facts.grant!.version,
-        ...(request.context === null ? {} : { context: JSON.parse(request.context) as JsonObject }),
-        ...(action === null ? {} : { action }),
-        ...(execution.flagged ? { flagged: true } : {}),
-      },
-    });
+    const { runtime } = this.running.choose(facts.definition);
+    tx.record(agentChain(execution.organizationId, execution.agentId), startedEvent(approvedBeginning(request, facts, runtime)));
     await this.licences.count(tx, request, facts);
     return this.beginning.begin(tx, approved);
   }

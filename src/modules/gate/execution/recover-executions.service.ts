@@ -1,6 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { Logger } from 'pino';
+import { basisOf } from '../../../domain/audit/catalogue/basis.js';
 import { agentChain } from '../../../domain/audit/entry/chain.js';
 import { asService } from '../../../platform/auth/access/call-context.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
@@ -116,7 +117,7 @@ export class RecoverExecutionsService implements OnApplicationBootstrap {
       capability,
       metadata: {
         executionId: execution.id, hitlId: request.id, attempt: begun.fence,
-        grantId: facts.grant!.id, grantVersion: facts.grant!.version, ...(execution.flagged ? { flagged: true } : {}),
+        grantId: facts.grant!.id, grantVersion: facts.grant!.version, basis: basisOf(facts), flagged: execution.flagged,
       },
     });
     return begun;

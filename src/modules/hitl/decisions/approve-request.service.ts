@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { basisOf } from '../../../domain/audit/catalogue/basis.js';
 import { HIGHEST_LEVEL, type HitlCommand } from '../../../domain/hitl/transition.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
@@ -42,16 +43,16 @@ export class ApproveRequestService {
 
   /** Where it decides nothing, whoever may decide at this level may edit, also who may not approve. */
   private async edit(tx: Tx, standing: DecisionContext, text: string, decision: Decision, caller: Caller): Promise<Approval> {
-    await this.judging.mayDecide(tx, standing, 'edit', decision, caller);
+    const { record } = await this.judging.mayDecide(tx, standing, 'edit', decision, caller);
     const wanted = this.edits.assess(standing, text);
     if ('obstacle' in wanted) return this.refuse(tx, standing, wanted.obstacle);
     if (!wanted.decides) {
-      await this.edits.edit(tx, standing, wanted, caller.actorId);
+      await this.edits.edit(tx, standing, wanted, caller.actorId, record);
       return 'waits';
     }
     // Judged by the version that was shown: whoever edits is behind the next one, and may approve it in this call only.
     const judged = await this.judging.mayDecide(tx, standing, 'approve', decision, caller);
-    const request = await this.edits.edit(tx, standing, wanted, caller.actorId);
+    const request = await this.edits.edit(tx, standing, wanted, caller.actorId, judged.record);
     return this.decide(tx, { ...judged, request }, decision, caller);
   }
 
@@ -62,17 +63,18 @@ export class ApproveRequestService {
     const obstacle = failedPrecondition(request, facts, level);
     if (obstacle !== undefined) return this.refuse(tx, judged, obstacle);
     const weighed = await this.counting.weigh(tx, judged, decision);
+    const by = { actorId: caller.actorId, record: { ...judged.record, ...(weighed.voters ? { voters: weighed.voters } : {}) } };
     const vote = { voter: caller.actorId, note: decision.note ?? null };
     if (!weighed.decides) {
       const { approvals, needed } = weighed.tally;
       const command: HitlCommand = { kind: 'vote', approvals, needed, ...noteOf(decision) };
-      const { entryId } = await this.moving.move(tx, { found: request, command, actorId: caller.actorId }, facts);
+      const { entryId } = await this.moving.move(tx, { found: request, command, ...by }, facts);
       await this.counting.keep(tx, request, { ...vote, entryId });
       return 'waits';
     }
     const { deciderLevel, breakGlass } = weighed;
     const command: HitlCommand = { kind: 'approve', deciderLevel, ...noteOf(decision), ...(breakGlass ? { breakGlass } : {}) };
-    const { request: approved, entryId } = await this.moving.move(tx, { found: request, command, actorId: caller.actorId }, facts);
+    const { request: approved, entryId } = await this.moving.move(tx, { found: request, command, ...by }, facts);
     if (weighed.vote) await this.counting.keep(tx, approved, { ...vote, entryId });
     return this.licences.carryOut(tx, approved, facts);
   }
@@ -83,7 +85,8 @@ export class ApproveRequestService {
     const command: HitlCommand = code === ESCALATION_NEEDED
       ? { kind: 'escalate', reason: detail, toLevel: HIGHEST_LEVEL, by: 'system' }
       : { kind: 'cancel', by: 'system' };
-    const moved = await this.moving.move(tx, { found: request, command, actorId: 'system', cause: code }, facts);
+    const record = { basis: basisOf(facts) };
+    const moved = await this.moving.move(tx, { found: request, command, actorId: 'system', cause: code, record }, facts);
     const { id, status, decidedBy, decidedAt } = moved.request;
     return { detail, request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } };
   }

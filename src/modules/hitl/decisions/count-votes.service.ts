@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { VoterRecord } from '../../../domain/audit/catalogue/basis.js';
 import { breakGlass } from '../../../domain/hitl/duties.js';
 import { isSamePerson, type Quorum, stricterQuorum, type Tally, tally } from '../../../domain/hitl/quorum.js';
 import type { EscalationLevel } from '../../../domain/hitl/transition.js';
@@ -9,10 +10,12 @@ import { commandOf, type Decision, type EligibleDecision, DecisionEligibilitySer
 import { levelNeeded } from './approval-precondition.js';
 import { type NewVote, VoteStore } from './vote.store.js';
 
-/** What an approval amounts to. `vote`: it is one of several, so it is kept with them. */
-export type Weighed =
+/**
+ * What an approval amounts to. `vote`: it is one of several, so it is kept with them; `voters`: whose earlier votes counted beside it.
+ */
+export type Weighed = { readonly voters?: readonly VoterRecord[] } & (
   | { readonly decides: true; readonly vote: boolean; readonly breakGlass: boolean; readonly deciderLevel: EscalationLevel }
-  | { readonly decides: false; readonly tally: Tally };
+  | { readonly decides: false; readonly tally: Tally });
 
 /** What holds for a request now: nobody loosens what it was asked under. */
 export function quorumOf({ request, facts }: DecisionContext): Quorum | null {
@@ -44,16 +47,18 @@ export class CountVotesService {
     const all = [...new Set([...before, voter])];
     const { approvers, selves } = await this.judging.stillEligible(tx, judged, all, levelNeeded(request, facts));
     const counted = tally(quorum, approvers, selves);
+    const earlier = approvers.flatMap(({ id, record }) => (id === voter ? [] : [record]));
+    const voters = earlier.length === 0 ? {} : { voters: earlier };
     if (counted.met) {
       // What several people answer for satisfies no more than what each of them could decide.
       const lowest = Math.min(...approvers.map(({ highestLevel }) => highestLevel)) as EscalationLevel;
-      return { decides: true, vote: true, breakGlass: false, deciderLevel: lowest };
+      return { decides: true, vote: true, breakGlass: false, deciderLevel: lowest, ...voters };
     }
     const broken = breakGlass(decider, commandOf('approve', decision), may.highestLevel);
     if (broken?.kind === 'may_not') throw new Problem(broken.code, broken.detail);
     if (broken) return { decides: true, vote: false, breakGlass: true, deciderLevel: broken.highestLevel };
     assertFirst(voter, before, approvers.map(({ id }) => id), selves);
-    return { decides: false, tally: counted };
+    return { decides: false, tally: counted, ...voters };
   }
 
   async keep(tx: Tx, request: HitlRequestEntity, vote: NewVote): Promise<void> {

@@ -44,8 +44,9 @@ export class DecideRequestService {
   async reject(id: string, decision: Decision, caller: Caller): Promise<void> {
     const place = await this.requests.place(caller.scope, id);
     await this.within(place, async (tx, standing) => {
-      const { request, facts } = await this.judging.judge(tx, standing, 'reject', decision, caller);
-      await this.moving.move(tx, { found: request, command: { kind: 'reject', ...noteOf(decision) }, actorId: caller.actorId }, facts);
+      const { request, facts, record } = await this.judging.judge(tx, standing, 'reject', decision, caller);
+      const command = { kind: 'reject', ...noteOf(decision) } as const;
+      await this.moving.move(tx, { found: request, command, actorId: caller.actorId, record }, facts);
     });
     this.wake(place);
   }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { type AccountHome, basisOf, type DecisionRecord, type VoterRecord } from '../../../domain/audit/catalogue/basis.js';
 import { sameDigest } from '../../../domain/hitl/digest.js';
 import {
   barredFrom, type Decider, type DutyCommand, type DutyQuestion, type DutyResult, judgeDecider, type Person, type RequestTies, stricterOf,
@@ -37,15 +38,17 @@ export interface DecisionContext {
 export interface EligibleDecision extends DecisionContext {
   decider: Decider;
   may: Extract<DutyResult, { kind: 'may' }>;
+  /** For its entry: what was read, and of whom. */
+  record: DecisionRecord;
 }
 
 /** Of those who voted: who could approve it now, and who stands behind whom. */
 export interface StillEligible {
-  approvers: readonly (Approver & { readonly highestLevel: EscalationLevel })[];
+  approvers: readonly (Approver & { readonly highestLevel: EscalationLevel; readonly record: VoterRecord })[];
   selves: ReadonlyMap<string, readonly string[]>;
 }
 
-type Who = Pick<DutyQuestion, 'decider' | 'organization' | 'request'>;
+type Who = Pick<DutyQuestion, 'decider' | 'organization' | 'request'> & { readonly home?: AccountHome };
 
 /**
  * The questions before a decision, always in one order: does a stop hold it, is it still open, is it the action that was shown,
@@ -75,10 +78,13 @@ export class DecisionEligibilityService {
   /** @throws Problem NOT_ELIGIBLE, SELF_APPROVAL, REASON_REQUIRED */
   async mayDecide(tx: Tx, standing: DecisionContext, kind: DutyCommand['kind'], decision: Decision, caller: Caller): Promise<EligibleDecision> {
     const { request, facts } = standing;
-    const who = await this.who(tx, request.organizationId, tiesOf(request), facts, caller);
+    const { home, ...who } = await this.who(tx, request.organizationId, tiesOf(request), facts, caller);
     const verdict = judgeDecider({ ...who, agent: facts.agent ?? {}, command: commandOf(kind, decision) });
     if (verdict.kind === 'may_not') throw new Problem(verdict.code, verdict.detail);
-    return { ...standing, decider: who.decider, may: verdict };
+    const { decider } = who;
+    const rights = { role: decider.kind === 'root' ? ROOT : decider.role, level: verdict.highestLevel } as const;
+    const record = { basis: basisOf(facts), decider: { ...rights, ...(home ? { home } : {}) } };
+    return { ...standing, decider, may: verdict, record };
   }
 
   /**
@@ -103,14 +109,14 @@ export class DecisionEligibilityService {
     const asked = { ...aboutPeople(organizationId, ties, facts), ...(strict ? { teamsBefore: ties.createdAt } : {}) };
     const people = await this.deciders.readAll(tx, voters, asked);
     const approvers = voters.flatMap((id): StillEligible['approvers'] => {
-      if (id === ROOT) return [{ id, role: 'root', teamIds: [], highestLevel: HIGHEST_LEVEL }];
+      if (id === ROOT) return [approverOf(id, ROOT, HIGHEST_LEVEL)];
       const standing = people.get(id);
       if (!standing) return [];
-      const { person, hasSingleUser, teamIds } = standing;
+      const { person, hasSingleUser, teamIds, home } = standing;
       const organization = { separationOfDuties: facts.separationOfDuties, hasSingleUser, selves: strict ? selves : new Map() };
       const then = tiesWith(ties, standing);
       const verdict = judgeDecider({ decider: person, request: then, agent, organization, command: { kind: 'approve' } });
-      return verdict.kind === 'may' ? [{ id, role: person.role, teamIds, highestLevel: verdict.highestLevel }] : [];
+      return verdict.kind === 'may' ? [approverOf(id, person.role, verdict.highestLevel, teamIds, home)] : [];
     });
     return { approvers, selves };
   }
@@ -121,14 +127,14 @@ export class DecisionEligibilityService {
     if (principal.kind === 'root') return { decider: { kind: 'root' }, organization: nobody, request: ties };
     if (principal.kind !== 'user') throw new Problem('FORBIDDEN', 'People decide.');
     const standing = await this.deciders.read(tx, principal, aboutPeople(organizationId, ties, facts));
-    const { person, hasSingleUser } = standing;
+    const { person, hasSingleUser, home } = standing;
     const request = tiesWith(ties, standing);
     const organization = { ...nobody, hasSingleUser };
     const separation = stricterOf(ties.separationOfDuties, separationOfDuties);
-    if (separation === 'standard') return { decider: person, organization, request };
+    if (separation === 'standard') return { decider: person, organization, request, home };
     const names = [person.userId, ...barredFrom(ties, facts.agent ?? {}, separation).map(({ name }) => name)];
     const selves = await this.deciders.selves(tx, organizationId, names, ties.createdAt);
-    return { decider: person, organization: { ...organization, selves }, request };
+    return { decider: person, organization: { ...organization, selves }, request, home };
   }
 }
 
@@ -149,6 +155,12 @@ export function assertDecidable({ request, facts }: DecisionContext, kind: DutyC
 }
 
 export const ROOT = 'root';
+
+function approverOf(
+  id: string, role: Approver['role'], highestLevel: EscalationLevel, teamIds: readonly string[] = [], home?: AccountHome,
+): StillEligible['approvers'][number] {
+  return { id, role, teamIds, highestLevel, record: { userId: id, role, level: highestLevel, ...(home ? { home } : {}) } };
+}
 
 export function commandOf(kind: DutyCommand['kind'], { breakGlass, note }: Decision): DutyCommand {
   return { kind, ...(breakGlass === undefined ? {} : { breakGlass }), ...(note === undefined ? {} : { reason: note }) };

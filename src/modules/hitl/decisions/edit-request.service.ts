@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
+import type { DecisionRecord } from '../../../domain/audit/catalogue/basis.js';
 import { jcs } from '../../../domain/audit/entry/jcs.js';
 import type { GateDecision } from '../../../domain/gate/decide.js';
 import { stricterOf } from '../../../domain/hitl/duties.js';
@@ -76,7 +77,9 @@ export class EditRequestService {
    * Writes the new version into request and execution, and moves the share that it has of its grant's limits. Where the gate says
    * `escalate` of it, the request goes to admins.
    */
-  async edit(tx: Tx, { request, facts }: DecisionContext, { text, decision }: WantedEdit, editor: string): Promise<HitlRequestEntity> {
+  async edit(
+    tx: Tx, { request, facts }: DecisionContext, { text, decision }: WantedEdit, editor: string, record: DecisionRecord,
+  ): Promise<HitlRequestEntity> {
     const edited = versionOf(request, { text, decision, editor, editedAt: facts.now });
     await this.requests.rewrite(tx, request, edited);
     const { organizationId, executionId, editedBy: by, editedAt, editDiff: diff } = edited;
@@ -86,10 +89,11 @@ export class EditRequestService {
     if (facts.usage) await this.usage.askAnew(tx, organizationId, facts.grant!.id, executionId, decision.uses);
     const { version, digest } = edited;
     const command: HitlCommand = { kind: 'edit', version, digest, input: JSON.parse(text) as JsonObject, diff: diff! };
-    const { request: moved } = await this.moving.move(tx, { found: edited, command, actorId: editor }, facts);
+    const { request: moved } = await this.moving.move(tx, { found: edited, command, actorId: editor, record }, facts);
     if (request.hitlMode === edited.hitlMode) return moved;
     const escalate: HitlCommand = { kind: 'escalate', reason: ESCALATES, toLevel: HIGHEST_LEVEL, by: 'system', anew: true };
-    return (await this.moving.move(tx, { found: moved, command: escalate, actorId: 'system' }, facts)).request;
+    const byGate = { actorId: 'system', record: { basis: record.basis } };
+    return (await this.moving.move(tx, { found: moved, command: escalate, ...byGate }, facts)).request;
   }
 }
 

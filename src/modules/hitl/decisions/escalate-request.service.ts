@@ -35,7 +35,7 @@ export class EscalateRequestService {
     await this.work.runOn(planFor(place), (tx) => this.judging.read(tx, place), async (tx, standing) => {
       tx.reply(200, { hitlRequestId: place.id });
       const shown = expectedDigest === undefined ? {} : { expectedDigest };
-      const { request, facts } = await this.judging.judge(tx, standing, 'escalate', shown, caller);
+      const { request, facts, record } = await this.judging.judge(tx, standing, 'escalate', shown, caller);
       const level = levelAbove(request.escalationLevel);
       if (escalateTo !== undefined && !(await this.eligible.mayApproveAt(tx, { ...place, level }, escalateTo))) {
         throw new Problem('TARGET_NOT_ELIGIBLE', `Name somebody of the organization who may approve this request at level ${level}.`, {
@@ -43,7 +43,8 @@ export class EscalateRequestService {
         });
       }
       const to = escalateTo === undefined ? {} : { to: escalateTo };
-      await this.moving.move(tx, { found: request, command: { kind: 'escalate', reason, ...to }, actorId: caller.actorId }, facts);
+      const command = { kind: 'escalate', reason, ...to } as const;
+      await this.moving.move(tx, { found: request, command, actorId: caller.actorId, record }, facts);
     });
     this.waiters.wake(place.id);
   }

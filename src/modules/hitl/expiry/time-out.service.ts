@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { appliedAction, type HitlCommand, isOpen } from '../../../domain/hitl/transition.js';
+import { basisOf } from '../../../domain/audit/catalogue/basis.js';
+import { appliedAction, isOpen } from '../../../domain/hitl/transition.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { type Facts, FactsQuery, isLimited } from '../../authority/facts.query.js';
 import { GrantUsageStore } from '../../capabilities/grant-usage.store.js';
@@ -93,13 +94,16 @@ export class TimeOutService {
 /** Facts are there where time would approve: then what stands against it, or whom it needs by now, decides. */
 function commandFor(
   request: HitlRequestEntity, facts: Facts | undefined, trigger: 'window' | 'manual',
-): { command: HitlCommand; cause?: string } {
+): Pick<RequestedTransition, 'command' | 'cause' | 'record'> {
   const obstacle = facts && failedPrecondition(request, facts, null);
-  if (obstacle?.code === ESCALATION_NEEDED) return { command: { kind: 'timeout', trigger, approvalNeeds: 'admin' } };
-  if (obstacle && obstacle.code !== QUORUM_NEEDED) return { command: { kind: 'cancel', by: 'system' }, cause: obstacle.code };
+  const record = facts && { record: { basis: basisOf(facts) } };
+  if (obstacle?.code === ESCALATION_NEEDED) return { command: { kind: 'timeout', trigger, approvalNeeds: 'admin' }, ...record };
+  if (obstacle && obstacle.code !== QUORUM_NEEDED) {
+    return { command: { kind: 'cancel', by: 'system' }, cause: obstacle.code, ...record };
+  }
   // The stricter of then and now: what the grant no longer lets time approve, people have to.
   const needsPeople = facts !== undefined && (facts.grant?.quorum !== undefined || facts.grant?.timeoutAction !== 'approve');
-  return { command: { kind: 'timeout', trigger, ...(needsPeople ? { approvalNeeds: 'people' } : {}) } };
+  return { command: { kind: 'timeout', trigger, ...(needsPeople ? { approvalNeeds: 'people' } : {}) }, ...record };
 }
 
 const wantedOf = ({ organizationId, agentId, capability }: HitlRequestEntity) => ({ organizationId, agentId, capability });

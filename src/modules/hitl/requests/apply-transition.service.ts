@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { DecisionRecord } from '../../../domain/audit/catalogue/basis.js';
 import type { AuditEvent } from '../../../domain/audit/catalogue/audit-events.js';
 import { agentChain } from '../../../domain/audit/entry/chain.js';
 import { isHardcoded } from '../../../domain/gate/catalogue.js';
@@ -33,6 +34,8 @@ export interface RequestedTransition {
   actorId: string;
   /** Stands in the entry of a cancellation: a code. */
   cause?: string;
+  /** Stands in its entry, where facts were read for it. */
+  record?: DecisionRecord;
 }
 
 /** What the caller has seen under the same locks, so that it need not be asked again. */
@@ -44,7 +47,8 @@ export interface Seen {
 }
 
 /** A move that the table accepts, with the ids of its entries, one for each event. */
-interface Planned extends Required<RequestedTransition>, RequestUpdate {
+interface Planned extends RequestedTransition, RequestUpdate {
+  cause: string;
   accepted: Accepted;
   entryIds: readonly string[];
 }
@@ -146,7 +150,9 @@ export class ApplyTransitionService {
   }
 }
 
-function planned({ found, command, actorId, cause = 'asked' }: RequestedTransition, hold: ActiveStops | undefined, now: Date): Planned | Refused | StopRefusal {
+function planned(
+  { found, command, actorId, cause = 'asked', record }: RequestedTransition, hold: ActiveStops | undefined, now: Date,
+): Planned | Refused | StopRefusal {
   if (hold && command.kind !== 'cancel') return { kind: 'refused', code: 'STOPPED', stops: hold.stops };
   // Cancelling works while a stop holds, and the window stands still meanwhile.
   const from = hold ? { ...found, expiresAt: resumedEnd(found, hold, now) } : found;
@@ -155,7 +161,8 @@ function planned({ found, command, actorId, cause = 'asked' }: RequestedTransiti
   const entryIds = accepted.events.map(() => newId('audit'));
   const next = nextOf(from, command, accepted, { now, actorId, entryId: entryIds.at(-1)! });
   const bySystem = command.kind === 'timeout' || command.kind === 'remind' || ('by' in command && command.by === 'system');
-  return { found, from, next, command, actorId, cause, accepted, entryIds, withinWindow: !bySystem && !hold };
+  const recorded = record ? { record } : {};
+  return { found, from, next, command, actorId, cause, ...recorded, accepted, entryIds, withinWindow: !bySystem && !hold };
 }
 
 /** The window closed between reading the clock and writing. */
@@ -243,7 +250,7 @@ export function refusalOf(refused: Refused | StopRefusal, request: HitlRequestEn
   }
 }
 
-function entryOf({ type }: HitlEvent, { next, command, accepted, cause }: Planned): AuditEvent {
+function entryOf({ type }: HitlEvent, { next, command, accepted, cause, record }: Planned): AuditEvent {
   const { capability, digest } = next;
   const hitl = { hitlId: next.id, ...(next.flagged ? { flagged: true } : {}) };
   const comment = 'note' in command && command.note !== undefined ? { comment: command.note } : {};
@@ -251,26 +258,28 @@ function entryOf({ type }: HitlEvent, { next, command, accepted, cause }: Planne
     ({ type: of, capability, metadata }) as AuditEvent;
   switch (command.kind) {
     case 'vote':
-      return entry('hitl.voted', { ...hitl, approvals: command.approvals, needed: command.needed, ...comment });
+      return entry('hitl.voted', { ...hitl, approvals: command.approvals, needed: command.needed, ...comment, ...record });
     case 'edit':
-      return entry('hitl.edited', { ...hitl, version: command.version, digest: command.digest, input: command.input, diff: command.diff });
+      return entry('hitl.edited', {
+        ...hitl, version: command.version, digest: command.digest, input: command.input, diff: command.diff, ...record,
+      });
     case 'remind':
       return entry('hitl.reminded', { ...hitl, secondsBefore: command.secondsBefore });
     default:
   }
   switch (type) {
     case 'hitl.approved':
-      return entry(type, { ...hitl, digest, ...comment, ...(isBreakGlass(command) ? { breakGlass: true } : {}) });
+      return entry(type, { ...hitl, digest, ...comment, ...(isBreakGlass(command) ? { breakGlass: true } : {}), ...record });
     case 'hitl.rejected':
-      return entry(type, { ...hitl, ...comment });
+      return entry(type, { ...hitl, ...comment, ...record });
     case 'hitl.cancelled':
-      return entry(type, { ...hitl, reason: cause, ...comment });
+      return entry(type, { ...hitl, reason: cause, ...comment, ...record });
     case 'hitl.timed_out':
       return entry(type, { ...hitl, action: accepted.action! });
     case 'hitl.escalated': {
       const { escalatedTo, escalationLevel: level, expiresAt } = next;
       const moved = { ...hitl, reason: whyEscalated(command), level, expiresAt: expiresAt.toISOString() };
-      return entry(type, { ...moved, ...(escalatedTo === null ? {} : { escalatedTo }) });
+      return entry(type, { ...moved, ...(escalatedTo === null ? {} : { escalatedTo }), ...record });
     }
     default:
       throw new Error(`${command.kind} records no ${type}`);

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { basisOf } from '../../../domain/audit/catalogue/basis.js';
 import { agentChain } from '../../../domain/audit/entry/chain.js';
 import { compareLimits } from '../../../domain/gate/limits.js';
 import type { JsonObject } from '../../../domain/json.js';
@@ -7,8 +8,9 @@ import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { type ApprovedAction, runExecution } from '../../../platform/outbox/effects.js';
 import type { Facts } from '../../authority/facts.query.js';
 import { GrantUsageStore } from '../../capabilities/grant-usage.store.js';
-import type { ExecutionEntity } from '../../executions/execution.entity.js';
+import type { ExecutionEntity, ExecutionRuntime } from '../../executions/execution.entity.js';
 import { ExecutionStore } from '../../executions/execution.store.js';
+import { type Beginning, startedEvent } from '../../executions/started-event.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 
 /**
@@ -84,31 +86,10 @@ export class ReceiptExecutionService {
     const execution = await this.executions.read(tx, { organizationId: request.organizationId, id: request.executionId });
     await this.count(tx, request, facts);
     const now = await tx.now();
-    const common = {
-      executionId: execution.id,
-      hitlId: request.id,
-      ...(request.flagged ? { flagged: true } : {}),
-    };
-    tx.record(chain, {
-      type: 'execution.started',
-      capability: request.capability,
-      metadata: {
-        ...common,
-        definition: request.definition,
-        input: JSON.parse(request.input) as JsonObject,
-        reasons: request.reasons,
-        decisionId: request.decisionEntryId!,
-        runtime: 'receipt',
-        ...(facts.grant ? { grantId: facts.grant.id, grantVersion: facts.grant.version } : {}),
-        ...(request.context === null ? {} : { context: JSON.parse(request.context) as JsonObject }),
-        ...(request.action === null ? {} : { action: request.action }),
-      },
-    }, actor);
-    const auditId = tx.record(
-      chain,
-      { type: 'execution.completed', capability: request.capability, metadata: { ...common, durationMs: 0 } },
-      { ...actor, closing: true },
-    );
+    tx.record(chain, startedEvent(approvedBeginning(request, facts, 'receipt')), actor);
+    const ended = { executionId: execution.id, hitlId: request.id, flagged: request.flagged, durationMs: 0 };
+    const completed = { type: 'execution.completed', capability: request.capability, metadata: ended } as const;
+    const auditId = tx.record(chain, completed, { ...actor, closing: true });
     await this.executions.move(tx, 'pending_hitl', {
       ...execution,
       status: 'executed',
@@ -121,6 +102,19 @@ export class ReceiptExecutionService {
       grantVersion: facts.grant?.version ?? execution.grantVersion,
     });
   }
+}
+
+/** What an approved action begins with: the request as it stands, and the grant of now. */
+export function approvedBeginning(request: HitlRequestEntity, facts: Facts, runtime: ExecutionRuntime): Beginning {
+  const { executionId, capability, action, input, context, reasons, definition, flagged } = request;
+  return {
+    executionId, capability, input: JSON.parse(input) as JsonObject, reasons, definition, runtime, flagged,
+    approval: { hitlId: request.id, decisionId: request.decisionEntryId! },
+    basis: basisOf(facts),
+    ...(facts.grant ? { grant: facts.grant } : {}),
+    ...(context === null ? {} : { context: JSON.parse(context) as JsonObject }),
+    ...(action === null ? {} : { action }),
+  };
 }
 
 function actionOf({ organizationId, agentId, executionId, id, capability }: HitlRequestEntity): ApprovedAction {

@@ -1,5 +1,6 @@
 import type { EntityManager, QueryRunner } from 'typeorm';
 import type { AuditEvent } from '../../../domain/audit/catalogue/audit-events.js';
+import { changesSharedFacts } from '../../../domain/audit/catalogue/shared-fact-events.js';
 import { type ChainRef, isAgentChain, organizationChain } from '../../../domain/audit/entry/chain.js';
 import { type PreparedEntry, prepareEntry } from '../../../domain/audit/entry/prepare-entry.js';
 import { newId } from '../../../domain/ids.js';
@@ -104,6 +105,7 @@ export class Tx {
 
   /** The same, for who signs what is recorded. */
   recordWhole(chain: ChainRef, event: AuditEvent, options: RecordOptions = {}): PreparedEntry {
+    if (changesSharedFacts(chain.chain, event.type)) this.assertChangesShared(chain, event.type);
     const id = options.id ?? newId('audit');
     const origin = options.closing ? undefined : currentOrigin();
     const entry = prepareEntry(
@@ -226,6 +228,14 @@ export class Tx {
       this.effects.map((effect) => JSON.stringify(effect.payload satisfies JsonObject)), held,
     ];
     return { sql: FLUSH_STATEMENT, parameters: [...collected, ...columns] };
+  }
+
+  /** @throws Error where decisions that rest on older facts could still be under way: a mistake in the plan */
+  private assertChangesShared({ organizationId, chain }: ChainRef, event: string): void {
+    const { changesShared = [], creates = [] } = this.plan;
+    if (changesShared === 'all' || changesShared.includes(organizationId)) return;
+    if (creates.some((one) => one.organizationId === organizationId && one.chain === chain)) return;
+    throw new Error(`${event} changes what agents of ${organizationId} share, and the plan does not say so`);
   }
 
   private heads(chains: readonly ChainRef[], locking: '' | 'for update skip locked'): Promise<ChainRef[]> {
