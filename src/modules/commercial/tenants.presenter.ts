@@ -10,7 +10,8 @@ export class TenantReply {
   @ApiProperty({ description: 'Whether the subscription is paid; if not, the limits of `personal` hold.' }) active!: boolean;
   @ApiProperty({ enum: ['active', 'deleted'] }) status!: 'active' | 'deleted';
   @ApiProperty({
-    type: String, nullable: true, example: 'org_…', description: 'Where people come in of whom the provider says no more than the tenant.',
+    type: String, nullable: true, example: 'org_…',
+    description: 'The organization of new people whose provider names the tenant alone.',
   })
   firstOrganizationId!: string | null;
   @ApiProperty({ format: 'date-time' }) createdAt!: string;

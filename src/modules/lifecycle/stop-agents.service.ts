@@ -50,7 +50,7 @@ export class StopAgentsService {
 
   /** @throws Problem FORBIDDEN for another's stop of no lower role, CONFLICT when it was lifted before */
   async lift(id: string, caller: Caller): Promise<Reply<undefined>> {
-    const place = await this.stops.place(caller.scope, id);
+    const place = await this.stops.findRef(caller.scope, id);
     // Before its plan, which would hold the platform's chain.
     if (place.scope === 'all') assertRoot(caller, 'Only root lets everything go on.');
     const { chain, ...plan } = planFor(place);

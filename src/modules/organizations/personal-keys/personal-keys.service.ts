@@ -35,20 +35,20 @@ export class PersonalKeysService {
   ) {}
 
   async make(userId: string, wanted: MakePersonalKeyDto, caller: Caller): Promise<Reply<NewPersonalKeyReply>> {
-    const place = await this.users.place(caller.scope, userId);
-    return this.work.run(sharedChange(place.organizationId), async (tx) => {
-      const user = await this.users.readActive(tx, place);
+    const ref = await this.users.findRef(caller.scope, userId);
+    return this.work.run(sharedChange(ref.organizationId), async (tx) => {
+      const user = await this.users.readActive(tx, ref);
       assertRank(refusalToMakeKey(actorOf(caller), user));
       assertFresh(caller);
       const now = await tx.now();
       const { name, expiresAt } = wanted;
       if (expiresAt !== undefined && expiresAt <= now) throw invalid([{ pointer: '/expiresAt', message: 'must lie ahead' }]);
-      if ((await this.keys.countLive(tx, place)) >= MAX_LIVE) {
+      if ((await this.keys.countLive(tx, ref)) >= MAX_LIVE) {
         throw new Problem('CONFLICT', `There are ${MAX_LIVE} live keys of this account: revoke one first.`);
       }
       const secret = makePersonalKey();
       const key: PersonalKeyEntity = {
-        organizationId: place.organizationId,
+        organizationId: ref.organizationId,
         id: newId('key'),
         userId,
         name,
@@ -60,7 +60,7 @@ export class PersonalKeysService {
         revokedBy: null,
       };
       await this.keys.insert(tx, key);
-      tx.record(organizationChain(place.organizationId), {
+      tx.record(organizationChain(ref.organizationId), {
         type: 'admin.user_key_created',
         metadata: { keyId: key.id, userId, name, ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }) },
       });
@@ -77,12 +77,12 @@ export class PersonalKeysService {
   }
 
   async revoke(userId: string, keyId: string, caller: Caller): Promise<Reply<undefined>> {
-    const place = await this.users.place(caller.scope, userId);
-    return this.work.run(sharedChange(place.organizationId), async (tx) => {
-      const user = await this.users.read(tx, place);
+    const ref = await this.users.findRef(caller.scope, userId);
+    return this.work.run(sharedChange(ref.organizationId), async (tx) => {
+      const user = await this.users.read(tx, ref);
       assertRank(refusalToManageKeys(actorOf(caller), user));
-      await this.keys.revoke(tx, place, keyId, caller.actorId);
-      tx.record(organizationChain(place.organizationId), { type: 'admin.user_key_revoked', metadata: { keyId, userId } });
+      await this.keys.revoke(tx, ref, keyId, caller.actorId);
+      tx.record(organizationChain(ref.organizationId), { type: 'admin.user_key_revoked', metadata: { keyId, userId } });
       return tx.reply(204, undefined);
     });
   }

@@ -36,7 +36,7 @@ export class StopStore {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   /** @throws Problem NOT_FOUND, also for a stop of another organization */
-  async place(scope: Scope, id: string): Promise<StopRef> {
+  async findRef(scope: Scope, id: string): Promise<StopRef> {
     const within = stopsWithin(scope, 2);
     const [row] = await this.dataSource.query<StopRef[]>(
       `select s.organization_id as "organizationId", s.id, s.scope, s.agent_id as "agentId" from stops s where s.id = $1 and ${within.sql}`,

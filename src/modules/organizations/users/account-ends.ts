@@ -25,9 +25,9 @@ export interface EndedWithAccount {
 /** What ends with an account, or with the loss of a role: in the same unit of work, under the organization's head. */
 export interface AccountEnd {
   /** Of an account that was erased before it is asked again, for what still follows. */
-  ended(tx: Tx, place: UserRef, ending: AccountEnding): Promise<Partial<EndedWithAccount>>;
+  ended(tx: Tx, ref: UserRef, ending: AccountEnding): Promise<Partial<EndedWithAccount>>;
   /** Whether what had to follow the commit elsewhere has happened. */
-  hasFollowed?(place: UserRef): Promise<boolean>;
+  hasFollowed?(ref: UserRef): Promise<boolean>;
 }
 
 const LOOK_EVERY_MS = 50;
@@ -41,20 +41,20 @@ export class AccountEnds {
     this.ends.push(end);
   }
 
-  async ended(tx: Tx, place: UserRef, ending: AccountEnding): Promise<EndedWithAccount> {
+  async ended(tx: Tx, ref: UserRef, ending: AccountEnding): Promise<EndedWithAccount> {
     let all: EndedWithAccount = { sessions: 0, elsewhere: 'none' };
     for (const end of this.ends) {
-      const { sessions = 0, elsewhere = 'none' } = await end.ended(tx, place, ending);
+      const { sessions = 0, elsewhere = 'none' } = await end.ended(tx, ref, ending);
       all = { sessions: all.sessions + sessions, elsewhere: elsewhere === 'none' ? all.elsewhere : elsewhere };
     }
     return all;
   }
 
   /** Waits for what follows elsewhere, for as long as a caller likes to. @returns whether all of it has happened */
-  async followed(place: UserRef, milliseconds: number): Promise<boolean> {
+  async followed(ref: UserRef, milliseconds: number): Promise<boolean> {
     const until = performance.now() + milliseconds;
     for (;;) {
-      const have = await Promise.all(this.ends.flatMap((end) => end.hasFollowed?.(place) ?? []));
+      const have = await Promise.all(this.ends.flatMap((end) => end.hasFollowed?.(ref) ?? []));
       if (have.every((one) => one)) return true;
       if (performance.now() + LOOK_EVERY_MS > until) return false;
       await pause(LOOK_EVERY_MS);

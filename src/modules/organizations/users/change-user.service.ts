@@ -43,9 +43,9 @@ export class ChangeUserService {
   }
 
   async update(userId: string, wanted: UpdateUserDto, caller: Caller): Promise<Reply<UserEnvelope>> {
-    const place = await this.users.place(caller.scope, userId);
-    return this.work.run(sharedChange(place.organizationId), async (tx) => {
-      const user = await this.users.readActive(tx, place);
+    const ref = await this.users.findRef(caller.scope, userId);
+    return this.work.run(sharedChange(ref.organizationId), async (tx) => {
+      const user = await this.users.readActive(tx, ref);
       assertRank(refusalToChange(actorOf(caller), user, wanted.role));
       if (wanted.role !== undefined) await this.assertOwnerStays(tx, user, wanted.role);
       const now = await tx.now();
@@ -62,21 +62,21 @@ export class ChangeUserService {
         updatedAt: now,
       };
       await this.users.update(tx, changed);
-      tx.record(organizationChain(place.organizationId), {
+      tx.record(organizationChain(ref.organizationId), {
         type: 'admin.user_updated',
         metadata: { userId, ...changesOf(wanted) },
       });
       if (changed.role !== user.role && lowerOf(changed.role, user.role) === changed.role) {
-        await this.ends.ended(tx, place, { reason: 'role_lost', by: caller.actorId });
+        await this.ends.ended(tx, ref, { reason: 'role_lost', by: caller.actorId });
       }
       return tx.reply(200, { user: presentUser(changed) });
     });
   }
 
   async close(userId: string, caller: Caller): Promise<Reply<undefined>> {
-    const place = await this.users.place(caller.scope, userId);
-    return this.work.run(sharedChange(place.organizationId), async (tx) => {
-      const user = await this.users.readActive(tx, place);
+    const ref = await this.users.findRef(caller.scope, userId);
+    return this.work.run(sharedChange(ref.organizationId), async (tx) => {
+      const user = await this.users.readActive(tx, ref);
       assertRank(refusalToClose(actorOf(caller), user));
       await this.assertOwnerStays(tx, user, 'closed');
       await this.closing.close(tx, user, caller.actorId);

@@ -27,8 +27,8 @@ export class EraseAccount {
   ) {}
 
   /** @throws Problem NOT_FOUND, also for somebody of another organization */
-  place(scope: Scope, userId: string): Promise<UserRef> {
-    return this.users.place(scope, userId);
+  findRef(scope: Scope, userId: string): Promise<UserRef> {
+    return this.users.findRef(scope, userId);
   }
 
   /**
@@ -36,11 +36,11 @@ export class EraseAccount {
    *
    * @throws Problem FORBIDDEN for an account of a role above the caller's, CONFLICT for the organization's last owner
    */
-  async erase(tx: Tx, place: UserRef, caller: Caller): Promise<ErasedAccount> {
-    const user = await this.users.read(tx, place);
+  async erase(tx: Tx, ref: UserRef, caller: Caller): Promise<ErasedAccount> {
+    const user = await this.users.read(tx, ref);
     assertRank(refusalToClose(actorOf(caller), user));
     const ending = { reason: 'erased', by: caller.actorId } as const;
-    if (user.status === 'erased') return { ...(await this.ends.ended(tx, place, ending)), erasedAt: user.updatedAt, keys: 0 };
+    if (user.status === 'erased') return { ...(await this.ends.ended(tx, ref, ending)), erasedAt: user.updatedAt, keys: 0 };
     const isActive = user.status === 'active';
     if (isActive && leavesNoOwner(user, 'closed', await this.users.otherOwners(tx, user))) {
       throw new Problem('CONFLICT', 'This is the last owner of the organization: make another one first.');
@@ -50,10 +50,10 @@ export class EraseAccount {
     await this.users.update(tx, {
       ...user, status: 'erased', email: null, emailFolded: null, name: null, avatarUrl: null, endedAt: user.endedAt ?? now, updatedAt: now,
     });
-    await this.keys.revokeAll(tx, place, caller.actorId);
-    const keys = await this.keys.forgetNames(tx, place);
+    await this.keys.revokeAll(tx, ref, caller.actorId);
+    const keys = await this.keys.forgetNames(tx, ref);
     return {
-      ...(await this.ends.ended(tx, place, ending)),
+      ...(await this.ends.ended(tx, ref, ending)),
       erasedAt: now, was: { isActive, texts: [email, emailFolded, name, avatarUrl] }, keys,
     };
   }

@@ -20,7 +20,7 @@ export class UserStore {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   /** @throws Problem NOT_FOUND, also for somebody of another organization */
-  async place(scope: Scope, id: string): Promise<UserRef> {
+  async findRef(scope: Scope, id: string): Promise<UserRef> {
     const within = scopeCondition(scope, { organization: 'u.organization_id' }, 2);
     const [row] = (await this.dataSource.query(
       `select u.organization_id as "organizationId", u.id from users u where u.id = $1 and ${within.sql}`,
@@ -38,8 +38,8 @@ export class UserStore {
   }
 
   /** The same, where only one that can still be changed will do. @throws Problem CONFLICT once it is closed */
-  async readActive(tx: Tx, place: UserRef): Promise<UserEntity> {
-    const user = await this.read(tx, place);
+  async readActive(tx: Tx, ref: UserRef): Promise<UserEntity> {
+    const user = await this.read(tx, ref);
     if (user.status !== 'active') throw new Problem('CONFLICT', 'The account is closed.');
     return user;
   }

@@ -33,7 +33,7 @@ export class EraseUserService {
   ) {}
 
   async erase(userId: string, caller: Caller): Promise<ErasedUserReply> {
-    const place = await this.accounts.place(caller.scope, userId);
+    const place = await this.accounts.findRef(caller.scope, userId);
     const first = await this.work.run(sharedChange(place.organizationId), async (tx) => {
       const account = await this.accounts.erase(tx, place, caller);
       const chain = organizationChain(place.organizationId);

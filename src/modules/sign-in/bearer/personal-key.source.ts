@@ -24,7 +24,8 @@ const FIND = `
 
 const COMPARE = `
   select may.role, u.status, k.revoked_at is not null or k.expires_at <= clock_timestamp() as dead, said.has_subscription
-  from users u join personal_keys k on k.organization_id = u.organization_id and k.id = $3 and k.user_id = u.id ${joinProviderClaims('u', '$4')}
+  from users u join personal_keys k on k.organization_id = u.organization_id and k.id = $3 and k.user_id = u.id
+    ${joinProviderClaims('u', '$4')}
   where u.organization_id = $1 and u.id = $2`;
 
 /** Personal keys: a person's rights of this moment, read at each call; no more than the provider says, as in its sessions. */

@@ -37,7 +37,7 @@ export class InvitationStore {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   /** @throws Problem NOT_FOUND, also for one of another organization */
-  async place(scope: Scope, id: string): Promise<InvitationRef> {
+  async findRef(scope: Scope, id: string): Promise<InvitationRef> {
     const within = scopeCondition(scope, { organization: 'i.organization_id' }, 2);
     const [row] = (await this.dataSource.query(
       `select i.organization_id as "organizationId", i.id from invitations i where i.id = $1 and ${within.sql}`, [id, ...within.parameters],

@@ -70,11 +70,11 @@ export class InvitePersonService {
 
   /** @throws Problem FORBIDDEN for one to a role above the caller's own; NOT_FOUND where it has ended already */
   async void(id: string, caller: Caller): Promise<Reply<undefined>> {
-    const place = await this.invitations.place(caller.scope, id);
-    return this.work.run(planFor(place.organizationId), async (tx) => {
-      const invitation = await this.invitations.read(tx, place);
+    const ref = await this.invitations.findRef(caller.scope, id);
+    return this.work.run(planFor(ref.organizationId), async (tx) => {
+      const invitation = await this.invitations.read(tx, ref);
       if (invitation) assertRank(refusalToMake(actorOf(caller), invitation.role));
-      const ended = await voidInvitations(tx, [place], caller.actorId);
+      const ended = await voidInvitations(tx, [ref], caller.actorId);
       if (ended === 0) throw new Problem('NOT_FOUND', 'The invitation has ended already.');
       return tx.reply(204, undefined);
     });

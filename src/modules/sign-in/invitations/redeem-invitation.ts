@@ -44,15 +44,15 @@ export class RedeemInvitation {
    * @returns the account, made or found; undefined where the invitation holds no more
    * @throws Problem TIER_REQUIRED; CONFLICT where the address has got an account meanwhile
    */
-  async redeem(tx: Tx, place: InvitationRef, { newId, provider }: Redeemer = {}): Promise<UserEntity | undefined> {
-    const { organizationId } = place;
-    const invitation = await this.invitations.read(tx, place);
+  async redeem(tx: Tx, ref: InvitationRef, { newId, provider }: Redeemer = {}): Promise<UserEntity | undefined> {
+    const { organizationId } = ref;
+    const invitation = await this.invitations.read(tx, ref);
     if (invitation?.status !== 'open') return undefined;
     const { email, emailFolded, name, userId, delivery, invitedBy } = invitation;
     const account = userId === null ? undefined : await this.invited.account(tx, organizationId, emailFolded, userId);
     const inviter = await this.invited.inviter(tx, organizationId, invitedBy);
     if ((userId !== null && !account) || invitationFlaw(invitation, inviter, account) !== undefined) {
-      await voidInvitations(tx, [place], 'system');
+      await voidInvitations(tx, [ref], 'system');
       return undefined;
     }
     const vouchedBy = delivery === 'hand' && inviter.kind === 'person' && !provider ? invitedBy : null;
@@ -62,16 +62,16 @@ export class RedeemInvitation {
       : await this.accounts.insert(tx, {
           organizationId, email, name: name ?? provider?.name ?? null, role, vouchedBy, occasion: 'invitation', id: newId,
         });
-    if (!(await this.invitations.accept(tx, place, user.id))) throw new Problem('NOT_FOUND', GONE);
+    if (!(await this.invitations.accept(tx, ref, user.id))) throw new Problem('NOT_FOUND', GONE);
     tx.record(organizationChain(organizationId), {
-      type: 'admin.invitation_ended', metadata: { invitationId: place.id, change: 'accepted' },
+      type: 'admin.invitation_ended', metadata: { invitationId: ref.id, change: 'accepted' },
     }, { actorId: user.id });
     return user;
   }
 
   /** Whoever hands a link to an account that nobody could use has had it in hand: they count as one person from now on. */
-  private async vouched(tx: Tx, place: { organizationId: string; id: string }, vouchedBy: string | null): Promise<UserEntity> {
-    const user = await this.users.read(tx, place);
+  private async vouched(tx: Tx, ref: { organizationId: string; id: string }, vouchedBy: string | null): Promise<UserEntity> {
+    const user = await this.users.read(tx, ref);
     if (vouchedBy === null || vouchedBy === user.id) return user;
     const changed = { ...user, vouchedBy, updatedAt: await tx.now() };
     await this.users.update(tx, changed);

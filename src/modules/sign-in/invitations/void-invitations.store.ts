@@ -9,12 +9,12 @@ import type { SessionRef } from '../ports/sessions.js';
  * @param by the actor: who asked, or `system`
  * @returns how many ended now
  */
-export async function voidInvitations(tx: Tx, places: readonly SessionRef[], by: string): Promise<number> {
+export async function voidInvitations(tx: Tx, refs: readonly SessionRef[], by: string): Promise<number> {
   const voided = await tx.query<SessionRef>(
     `update invitations set voided_at = clock_timestamp()
      where (organization_id, id) in (select * from unnest($1::text[], $2::text[])) and accepted_at is null and voided_at is null
      returning organization_id as "organizationId", id`,
-    [places.map(({ organizationId }) => organizationId), places.map(({ id }) => id)],
+    [refs.map(({ organizationId }) => organizationId), refs.map(({ id }) => id)],
   );
   for (const { organizationId, id: invitationId } of voided) {
     const metadata = { invitationId, change: 'voided' };

@@ -26,7 +26,7 @@ export class SignInPages {
     private readonly account: AccountPages,
     private readonly form: SignInForm,
     private readonly offers: SignInMethods,
-    private readonly arrivals: SessionIssuer,
+    private readonly sessionIssuer: SessionIssuer,
     private readonly passwords: SignInByPassword,
   ) {}
 
@@ -66,7 +66,7 @@ export class SignInPages {
       email: isAddress && isChoice ? email : 'nobody@invalid', password: password.slice(0, PASSWORD_MAX),
       organization: isChoice ? organization : undefined,
     };
-    return this.passwords.signIn(wanted, await this.arrivals.of(request));
+    return this.passwords.signIn(wanted, await this.sessionIssuer.of(request));
   }
 
   private page(

@@ -19,7 +19,7 @@ export class InvitedPasskeys {
   constructor(
     private readonly proofs: PasskeyProofs,
     private readonly invitations: AcceptInvitation,
-    private readonly arrivals: SessionIssuer,
+    private readonly sessionIssuer: SessionIssuer,
     private readonly keeping: KeepPasskey,
     private readonly users: UsersQuery,
   ) {}
@@ -41,7 +41,7 @@ export class InvitedPasskeys {
         if (user.id !== made.userId) throw noPasskey();
         await this.keeping.keep(tx, user, made, request.headers['user-agent']);
       },
-    }, await this.arrivals.of(request));
+    }, await this.sessionIssuer.of(request));
     response.append('Set-Cookie', session.cookie);
     const user = await this.users.find(scopeOfOrganization(organizationId), id);
     if (user === undefined) throw new Problem('NOT_FOUND', 'There is no such user.');

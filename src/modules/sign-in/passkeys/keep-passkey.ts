@@ -29,12 +29,12 @@ export class KeepPasskey {
    * @throws Problem VALIDATION_FAILED for an answer that came before; CONFLICT for one too many
    */
   async keep(tx: Tx, { organizationId, id }: UserRef, made: MadePasskey, agent: string | undefined, name?: string): Promise<NewPasskey> {
-    const place = { organizationId, id };
-    const there = await this.passkeys.credentialsOf(tx, place);
+    const ref = { organizationId, id };
+    const there = await this.passkeys.credentialsOf(tx, ref);
     if (!(await this.proofs.spend(tx, made)) || there.includes(made.key.credentialId)) throw noPasskey();
     if (there.length >= PASSKEYS_MAX) throw new Problem('CONFLICT', `An account has ${PASSKEYS_MAX} passkeys at most: remove one first.`);
     const passkey = { ...made.key, id: newId('pky'), name: name ?? deviceOf(agent), createdAt: await tx.now() };
-    await this.passkeys.insert(tx, place, passkey);
+    await this.passkeys.insert(tx, ref, passkey);
     tx.record(organizationChain(organizationId), {
       type: 'auth.credential_changed', metadata: { userId: id, method: 'passkey', change: 'added', credentialId: passkey.id },
     }, { actorId: id });

@@ -24,7 +24,8 @@ import { SignInByPasskey } from './sign-in-by-passkey.service.js';
   imports: [OrganizationsModule, SignInPortsModule, SessionsModule, PasswordsModule, InvitationsModule],
   controllers: [PasskeySignInController, OwnPasskeysController, InvitedPasskeysController],
   providers: [
-    RelyingParty, Challenges, PasskeysQuery, PasskeyStore, PasskeyProofs, SessionIssuer, KeepPasskey, SignInByPasskey, OwnPasskeys, AddPasskey,
+    RelyingParty, Challenges, PasskeysQuery, PasskeyStore, PasskeyProofs, SessionIssuer, KeepPasskey, SignInByPasskey, OwnPasskeys,
+    AddPasskey,
     InvitedPasskeys,
   ],
   exports: [RelyingParty, OwnPasskeys, PasskeysQuery, SessionIssuer],

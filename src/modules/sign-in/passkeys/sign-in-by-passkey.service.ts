@@ -20,7 +20,7 @@ export class SignInByPasskey {
     private readonly proofs: PasskeyProofs,
     private readonly passkeys: PasskeyStore,
     private readonly users: UserStore,
-    private readonly arrivals: SessionIssuer,
+    private readonly sessionIssuer: SessionIssuer,
     private readonly journal: AuthJournal,
   ) {}
 
@@ -33,14 +33,14 @@ export class SignInByPasskey {
   async comeIn(request: Request, response: Response, { response: answer, returnTo }: PasskeySignInDto): Promise<PasskeySignInReply> {
     const proven = await this.proofs.of(request, answer);
     if ('refused' in proven) return this.refuse(request, proven.refused);
-    const arrival = await this.arrivals.of(request);
-    const { place } = proven;
-    const arrived = await this.work.run(this.arrivals.plan(place.organizationId, arrival), async (tx) => {
-      const user = await this.users.read(tx, place);
+    const signInContext = await this.sessionIssuer.of(request);
+    const { ref } = proven;
+    const arrived = await this.work.run(this.sessionIssuer.plan(ref.organizationId, signInContext), async (tx) => {
+      const user = await this.users.read(tx, ref);
       if (user.status !== 'active') return { refused: 'passkey of a closed account' };
       const refused = await this.spend(tx, proven);
       if (refused !== undefined) return { refused };
-      return { user, session: await this.arrivals.letIn(tx, place, 'passkey', arrival) };
+      return { user, session: await this.sessionIssuer.letIn(tx, ref, 'passkey', signInContext) };
     });
     if (arrived.refused !== undefined) return this.refuse(request, arrived.refused);
     response.append('Set-Cookie', arrived.session.cookie);
@@ -49,8 +49,8 @@ export class SignInByPasskey {
 
   private async spend(tx: Parameters<PasskeyStore['use']>[0], proven: ProvenPasskey): Promise<string | undefined> {
     if (!(await this.proofs.spend(tx, proven))) return 'passkey answer used before';
-    const { place, credentialId, assertion } = proven;
-    return (await this.passkeys.use(tx, place, credentialId, assertion)) ? undefined : 'passkey counter';
+    const { ref, credentialId, assertion } = proven;
+    return (await this.passkeys.use(tx, ref, credentialId, assertion)) ? undefined : 'passkey counter';
   }
 
   private async refuse(request: Request, reason: string): Promise<never> {

@@ -28,23 +28,23 @@ export class ChangePasswordService {
   async change({ password, current }: ChangePasswordDto, caller: Caller): Promise<Reply<undefined>> {
     this.local.assertOffered();
     const principal = personOf(caller);
-    const place = { organizationId: principal.organizationId, id: principal.userId };
-    const proven = await this.prove(principal, place, current);
-    const { email, name } = await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.accounts.read(tx, place));
+    const ref = { organizationId: principal.organizationId, id: principal.userId };
+    const proven = await this.prove(principal, ref, current);
+    const { email, name } = await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.accounts.read(tx, ref));
     const hash = await this.keeping.accept(password, { email, name });
-    return this.work.run({ chains: [organizationChain(place.organizationId)], leavesFacts: true }, async (tx) => {
-      await this.accounts.readActive(tx, place);
+    return this.work.run({ chains: [organizationChain(ref.organizationId)], leavesFacts: true }, async (tx) => {
+      await this.accounts.readActive(tx, ref);
       // What was proven must still be so: somebody else may have set another one meanwhile.
-      if (proven !== undefined && (await this.passwords.read(tx, place)) !== proven) throw notRight();
+      if (proven !== undefined && (await this.passwords.read(tx, ref)) !== proven) throw notRight();
       const { credential } = principal;
-      await this.keeping.keep(tx, place, hash, credential.kind === 'session' ? credential.id : undefined);
+      await this.keeping.keep(tx, ref, hash, credential.kind === 'session' ? credential.id : undefined);
       return tx.reply(204, undefined);
     });
   }
 
   /** @returns the hash of the present password, where it was shown */
-  private async prove({ credential }: UserPrincipal, place: UserRef, current: string | undefined): Promise<string | undefined> {
-    if (current !== undefined) return this.own.prove(place, current);
+  private async prove({ credential }: UserPrincipal, ref: UserRef, current: string | undefined): Promise<string | undefined> {
+    if (current !== undefined) return this.own.prove(ref, current);
     if (isRecentSignIn(credential)) return undefined;
     throw new Problem('FORBIDDEN', 'Send the present password as `current`, or sign in again first.');
   }

@@ -27,11 +27,11 @@ export class KeepPassword {
    * @param session the one that stays, where its owner sets it within a session
    */
   async keep(tx: Tx, { organizationId, id }: UserRef, hash: string, session?: string): Promise<void> {
-    const place = { organizationId, id };
-    const wasThere = await this.passwords.put(tx, place, hash);
+    const ref = { organizationId, id };
+    const wasThere = await this.passwords.put(tx, ref, hash);
     tx.record(organizationChain(organizationId), {
       type: 'auth.credential_changed', metadata: { userId: id, method: 'password', change: wasThere ? 'replaced' : 'added' },
     }, { actorId: id });
-    await this.sessions.end(tx, await this.passwords.openSessions(tx, place, session), 'revoked', id);
+    await this.sessions.end(tx, await this.passwords.openSessions(tx, ref, session), 'revoked', id);
   }
 }

@@ -22,10 +22,10 @@ export class OwnPassword {
    * @returns the hash that it fits
    * @throws Problem FORBIDDEN for another one; RATE_LIMITED, UNAVAILABLE
    */
-  async prove(place: UserRef, current: string): Promise<string> {
+  async prove(ref: UserRef, current: string): Promise<string> {
     const { hash, attempt } = await this.work.run({ chains: [], leavesFacts: true }, async (tx) => {
-      const kept = await this.passwords.read(tx, place);
-      return { hash: kept ?? null, attempt: await this.slowdowns.takeOwn(tx, place.id) };
+      const kept = await this.passwords.read(tx, ref);
+      return { hash: kept ?? null, attempt: await this.slowdowns.takeOwn(tx, ref.id) };
     });
     const isRight = await this.dear.fits(current, hash, 'known');
     if (!isRight || hash === null) throw notRight();

@@ -22,19 +22,19 @@ const WORDS: Readonly<Record<PasswordRefusal, string>> = {
 /** Passwords are made dear on purpose, so all that is done with them goes through here. */
 @Injectable()
 export class PasswordHashing {
-  private readonly lane = new PrioritySemaphore(BOUNDS);
+  private readonly semaphore = new PrioritySemaphore(BOUNDS);
 
   /**
    * Before anything is written for somebody who could not be served anyway.
    * @throws Problem UNAVAILABLE
    */
-  assertRoom(standing: CallerPriority): void {
-    if (!this.lane.hasRoom(standing)) throw busy();
+  assertRoom(priority: CallerPriority): void {
+    if (!this.semaphore.hasRoom(priority)) throw busy();
   }
 
   /** @param hash null: the same work for nothing. @throws Problem UNAVAILABLE where too many wait */
-  fits(password: string, hash: string | null, standing: CallerPriority): Promise<boolean> {
-    return this.through(standing, () => fits(password, hash));
+  fits(password: string, hash: string | null, priority: CallerPriority): Promise<boolean> {
+    return this.through(priority, () => fits(password, hash));
   }
 
   /**
@@ -54,9 +54,9 @@ export class PasswordHashing {
     return this.through('known', () => hashOf(password));
   }
 
-  private async through<Result>(standing: CallerPriority, work: () => Promise<Result>): Promise<Result> {
+  private async through<Result>(priority: CallerPriority, work: () => Promise<Result>): Promise<Result> {
     try {
-      return await this.lane.run(standing, work);
+      return await this.semaphore.run(priority, work);
     } catch (error) {
       throw error instanceof SemaphoreFull ? busy() : error;
     }

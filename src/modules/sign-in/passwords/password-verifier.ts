@@ -105,12 +105,12 @@ export class PasswordVerifier {
   }
 
   private async fitting({ attempt: { open }, isKnown }: Counted, password: string): Promise<Candidate[]> {
-    const standing = isKnown ? 'known' : 'stranger';
+    const priority = isKnown ? 'known' : 'stranger';
     const fitting: Candidate[] = [];
     // An address that nobody has takes as long as one that somebody has.
-    if (open.length === 0) await this.dear.fits(password, null, standing);
+    if (open.length === 0) await this.dear.fits(password, null, priority);
     for (const candidate of open) {
-      if (await this.dear.fits(password, candidate.hash, standing)) fitting.push(candidate);
+      if (await this.dear.fits(password, candidate.hash, priority)) fitting.push(candidate);
     }
     return fitting;
   }

@@ -59,8 +59,8 @@ export class SessionStore {
   }
 
   /** Those that had not ended yet, and forgets what only they had use for. */
-  async end(tx: Tx, places: readonly SessionRef[], reason: SessionEndReason, by: string): Promise<EndedSession[]> {
-    if (places.length === 0) return [];
+  async end(tx: Tx, refs: readonly SessionRef[], reason: SessionEndReason, by: string): Promise<EndedSession[]> {
+    if (refs.length === 0) return [];
     return tx.query<EndedSession>(
       `with open as materialized (
          select organization_id, id from sessions where (organization_id, id) in (${PLACES}) and ended_at is null
@@ -69,7 +69,7 @@ export class SessionStore {
          renewing_until = null
        from open where s.organization_id = open.organization_id and s.id = open.id
        returning s.organization_id as "organizationId", s.id, s.user_id as "userId"`,
-      [places.map(({ organizationId }) => organizationId), places.map(({ id }) => id), reason, by],
+      [refs.map(({ organizationId }) => organizationId), refs.map(({ id }) => id), reason, by],
     );
   }
 
@@ -93,11 +93,11 @@ export class SessionStore {
   }
 
   /** Of these, those whose time is over and that nobody has ended, by what ended them. */
-  async over(tx: Tx, places: readonly SessionRef[]): Promise<{ readonly idle: SessionRef[]; readonly expired: SessionRef[] }> {
+  async over(tx: Tx, refs: readonly SessionRef[]): Promise<{ readonly idle: SessionRef[]; readonly expired: SessionRef[] }> {
     const rows = await tx.query<SessionRef & { isExpired: boolean }>(
       `select organization_id as "organizationId", id, expires_at <= clock_timestamp() as "isExpired" from sessions
        where (organization_id, id) in (${PLACES}) and ended_at is null and idle_until <= clock_timestamp()`,
-      [places.map(({ organizationId }) => organizationId), places.map(({ id }) => id)],
+      [refs.map(({ organizationId }) => organizationId), refs.map(({ id }) => id)],
     );
     return { idle: rows.filter((row) => !row.isExpired), expired: rows.filter((row) => row.isExpired) };
   }

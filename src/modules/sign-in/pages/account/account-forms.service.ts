@@ -36,7 +36,8 @@ export class AccountForms {
     this.fields(request, caller);
     const { body: { endSessionUrl }, headers } = await this.sessions.signOut(caller);
     if (endSessionUrl === null) return seeOther('/sign-in?done=signed-out', headers);
-    return pageReply(200, { title: 'Signed out', main: providerLogoutPage(endSessionUrl) }, { ...headers, Refresh: `0; url=${endSessionUrl}` });
+    const page = { title: 'Signed out', main: providerLogoutPage(endSessionUrl) };
+    return pageReply(200, page, { ...headers, Refresh: `0; url=${endSessionUrl}` });
   }
 
   async endSession(request: Request, id: string, caller: Caller): Promise<Reply<undefined>> {

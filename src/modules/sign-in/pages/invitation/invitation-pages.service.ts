@@ -22,7 +22,7 @@ export class InvitationPages {
     private readonly invitations: AcceptInvitation,
     private readonly form: SignInForm,
     private readonly offers: SignInMethods,
-    private readonly arrivals: SessionIssuer,
+    private readonly sessionIssuer: SessionIssuer,
   ) {}
 
   /** @throws Problem NOT_FOUND for a link that never was, or is good no more */
@@ -42,7 +42,7 @@ export class InvitationPages {
     let signedIn: SignedIn;
     try {
       const password = (fields['password'] ?? '').slice(0, PASSWORD_MAX);
-      signedIn = await this.invitations.byPassword(token, password, await this.arrivals.of(request));
+      signedIn = await this.invitations.byPassword(token, password, await this.sessionIssuer.of(request));
     } catch (error) {
       const refusal = refusalFrom(error);
       recordsNothing();

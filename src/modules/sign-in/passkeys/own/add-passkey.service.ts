@@ -32,22 +32,22 @@ export class AddPasskey {
   /** That it is really the owner is asked here: what comes back answers a challenge that nobody else was given. */
   async options(request: Request, response: Response, caller: Caller, { current }: PasskeyOptionsDto) {
     recordsNothing();
-    const place = userRefOf(caller);
+    const ref = userRefOf(caller);
     this.proofs.assertOffered();
     await this.prove(caller, current);
-    const user = await this.work.run({ chains: [organizationChain(place.organizationId)], leavesFacts: true }, async (tx) => ({
-      ...(await this.users.readActive(tx, place)), there: await this.passkeys.credentialsOf(tx, place),
+    const user = await this.work.run({ chains: [organizationChain(ref.organizationId)], leavesFacts: true }, async (tx) => ({
+      ...(await this.users.readActive(tx, ref)), there: await this.passkeys.credentialsOf(tx, ref),
     }));
     return this.proofs.askToMake(request, response, 'add', { userId: user.id, email: user.email, name: user.name }, user.there);
   }
 
   async add(request: Request, caller: Caller, { response, name }: AddPasskeyDto): Promise<Reply<PasskeyEnvelope>> {
-    const place = userRefOf(caller);
+    const ref = userRefOf(caller);
     const made = await this.proofs.made(request, 'add', response);
-    if (made === undefined || made.userId !== place.id) throw noPasskey();
-    return this.work.run({ chains: [organizationChain(place.organizationId)], leavesFacts: true }, async (tx) => {
-      await this.users.readActive(tx, place);
-      const passkey = await this.keeping.keep(tx, place, made, request.headers['user-agent'], name);
+    if (made === undefined || made.userId !== ref.id) throw noPasskey();
+    return this.work.run({ chains: [organizationChain(ref.organizationId)], leavesFacts: true }, async (tx) => {
+      await this.users.readActive(tx, ref);
+      const passkey = await this.keeping.keep(tx, ref, made, request.headers['user-agent'], name);
       return tx.reply(201, { passkey: presentPasskey({ ...passkey, lastUsedAt: null }) });
     });
   }

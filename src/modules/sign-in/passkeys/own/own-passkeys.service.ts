@@ -25,15 +25,15 @@ export class OwnPasskeys {
 
   /** Also from a session that is no longer fresh: it takes away, and a lost device should not have to wait. */
   async remove(passkeyId: string, caller: Caller): Promise<Reply<undefined>> {
-    const place = userRefOf(caller);
-    return this.work.run({ chains: [organizationChain(place.organizationId)], leavesFacts: true }, async (tx) => {
-      await this.passkeys.remove(tx, place, passkeyId);
-      if ((await this.passkeys.waysIn(tx, place)) === 0) {
+    const ref = userRefOf(caller);
+    return this.work.run({ chains: [organizationChain(ref.organizationId)], leavesFacts: true }, async (tx) => {
+      await this.passkeys.remove(tx, ref, passkeyId);
+      if ((await this.passkeys.waysIn(tx, ref)) === 0) {
         throw new Problem('CONFLICT', 'It is the last way to sign in to this account: add another first.');
       }
-      tx.record(organizationChain(place.organizationId), {
+      tx.record(organizationChain(ref.organizationId), {
         type: 'auth.credential_changed',
-        metadata: { userId: place.id, method: 'passkey', change: 'removed', credentialId: passkeyId },
+        metadata: { userId: ref.id, method: 'passkey', change: 'removed', credentialId: passkeyId },
       });
       return tx.reply(204, undefined);
     });

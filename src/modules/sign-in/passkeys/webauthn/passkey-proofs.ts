@@ -19,7 +19,7 @@ interface Answered {
 
 /** Whose passkey it is, and what its authenticator said. */
 export interface ProvenPasskey extends Answered {
-  readonly place: UserRef;
+  readonly ref: UserRef;
   readonly credentialId: string;
   readonly assertion: Assertion;
 }
@@ -68,12 +68,12 @@ export class PasskeyProofs {
     const shown = await this.query.shown(assertion.id, assertion.userId);
     if (shown === undefined) return { refused: 'unknown passkey' };
     const held = this.holder(request, 'sign-in');
-    const { publicKey, ...place } = shown;
+    const { publicKey, ...ref } = shown;
     const judged = await this.party.judgeAssertion(assertion, held.isOurs, { credentialId: assertion.id, publicKey });
     const answered = held.answered();
     if (answered === undefined) return { refused: 'passkey challenge not ours' };
     if (judged === undefined) return { refused: 'passkey answer does not hold' };
-    return { ...answered, place, credentialId: assertion.id, assertion: judged };
+    return { ...answered, ref, credentialId: assertion.id, assertion: judged };
   }
 
   /** @returns undefined for one that does not hold, or was made for something else */

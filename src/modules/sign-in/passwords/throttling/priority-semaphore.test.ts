@@ -4,10 +4,10 @@ import { PrioritySemaphore, SemaphoreFull } from './priority-semaphore.js';
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Work that runs until it is told to end, and notes when it began. */
-function jobs(lane: PrioritySemaphore) {
+function jobs(semaphore: PrioritySemaphore) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
-  const start = (name: string, standing: 'known' | 'stranger' = 'stranger') => lane.run(standing, () => {
+  const start = (name: string, priority: 'known' | 'stranger' = 'stranger') => semaphore.run(priority, () => {
     begun.push(name);
     return new Promise<string>((resolve) => ends.set(name, () => resolve(name)));
   });
@@ -31,15 +31,15 @@ describe('a lane', () => {
   });
 
   test('refuses at once where there is no place to wait, and takes again once there is', async () => {
-    const lane = new PrioritySemaphore({ atOnce: 1, waiting: 1 });
-    const { begun, start, end } = jobs(lane);
+    const semaphore = new PrioritySemaphore({ atOnce: 1, waiting: 1 });
+    const { begun, start, end } = jobs(semaphore);
     const first = [start('a'), start('b')];
-    expect(lane.hasRoom('stranger')).toBe(false);
+    expect(semaphore.hasRoom('stranger')).toBe(false);
     await expect(start('c')).rejects.toThrow(SemaphoreFull);
-    expect(lane.hasRoom('known')).toBe(true);
+    expect(semaphore.hasRoom('known')).toBe(true);
     end('a');
     await turn();
-    expect(lane.hasRoom('stranger')).toBe(true);
+    expect(semaphore.hasRoom('stranger')).toBe(true);
     end('b');
     await Promise.all(first);
     const last = start('d');
@@ -49,8 +49,8 @@ describe('a lane', () => {
   });
 
   test('gives its place back where the work fails', async () => {
-    const lane = new PrioritySemaphore({ atOnce: 1, waiting: 0 });
-    await expect(lane.run('stranger', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
-    expect(await lane.run('stranger', () => Promise.resolve('fine'))).toBe('fine');
+    const semaphore = new PrioritySemaphore({ atOnce: 1, waiting: 0 });
+    await expect(semaphore.run('stranger', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    expect(await semaphore.run('stranger', () => Promise.resolve('fine'))).toBe('fine');
   });
 });

@@ -22,16 +22,16 @@ export class PrioritySemaphore {
 
   constructor(private readonly bounds: SemaphoreBounds) {}
 
-  hasRoom(standing: CallerPriority): boolean {
-    return this.running < this.bounds.atOnce || this.queues[standing].length < this.bounds.waiting;
+  hasRoom(priority: CallerPriority): boolean {
+    return this.running < this.bounds.atOnce || this.queues[priority].length < this.bounds.waiting;
   }
 
   /** @throws LaneFull at once, instead of letting somebody wait for long */
-  async run<Result>(standing: CallerPriority, work: () => Promise<Result>): Promise<Result> {
-    if (!this.hasRoom(standing)) throw new SemaphoreFull();
+  async run<Result>(priority: CallerPriority, work: () => Promise<Result>): Promise<Result> {
+    if (!this.hasRoom(priority)) throw new SemaphoreFull();
     if (this.running < this.bounds.atOnce) this.running++;
     // Whoever ends hands on the place, so it is never free in between.
-    else await new Promise<void>((resolve) => this.queues[standing].push(resolve));
+    else await new Promise<void>((resolve) => this.queues[priority].push(resolve));
     try {
       return await work();
     } finally {

@@ -36,13 +36,13 @@ export class AccountDeletions {
     return bytes && (JSON.parse(bytes.toString('utf8')) as ProviderUser);
   }
 
-  isWaiting(place: UserRef): Promise<boolean> {
-    return this.waiting.isWaiting(effectsAbout(place));
+  isWaiting(ref: UserRef): Promise<boolean> {
+    return this.waiting.isWaiting(effectsAbout(ref));
   }
 
   /** @returns whether there is one that still waits */
-  tryAgain(tx: Tx, place: UserRef): Promise<boolean> {
-    return this.waiting.tryAgain(tx, effectsAbout(place));
+  tryAgain(tx: Tx, ref: UserRef): Promise<boolean> {
+    return this.waiting.tryAgain(tx, effectsAbout(ref));
   }
 }
 

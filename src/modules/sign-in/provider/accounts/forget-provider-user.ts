@@ -23,17 +23,17 @@ export class ForgetProviderUser implements AccountEnd {
     accounts.register(this);
   }
 
-  async ended(tx: Tx, place: UserRef, { reason }: AccountEnding): Promise<{ readonly elsewhere?: EndElsewhere }> {
+  async ended(tx: Tx, ref: UserRef, { reason }: AccountEnding): Promise<{ readonly elsewhere?: EndElsewhere }> {
     if (reason !== 'erased') return {};
-    const users = await this.identities.forget(tx, place);
+    const users = await this.identities.forget(tx, ref);
     const orders = this.administration.isAvailable ? users.filter(({ issuer }) => issuer === this.provider.issuer) : [];
-    for (const user of orders) this.deletions.order(tx, place, user);
+    for (const user of orders) this.deletions.order(tx, ref, user);
     if (users.length > orders.length) return { elsewhere: 'by_hand' };
-    if (users.length > 0 || (await this.deletions.tryAgain(tx, place))) return { elsewhere: 'follows' };
+    if (users.length > 0 || (await this.deletions.tryAgain(tx, ref))) return { elsewhere: 'follows' };
     return {};
   }
 
-  async hasFollowed(place: UserRef): Promise<boolean> {
-    return !(await this.deletions.isWaiting(place));
+  async hasFollowed(ref: UserRef): Promise<boolean> {
+    return !(await this.deletions.isWaiting(ref));
   }
 }

@@ -64,13 +64,13 @@ export class LinkedAccounts extends ProviderAccounts {
   private async follow(issuer: string, row: IdentityRow, claims: Claims, from: ClaimsFrom): Promise<boolean> {
     const known = { role: row.claimedRole, hasSubscription: row.hasSubscription, at: row.claimsAt };
     if (claimsAfter(known, claims, from) === undefined) return false;
-    const place = { organizationId: row.organizationId, id: row.userId };
+    const ref = { organizationId: row.organizationId, id: row.userId };
     const chain = organizationChain(row.organizationId);
     return asServiceOnArrival(() => this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
-      const before = await this.identities.lockClaims(tx, place, issuer);
+      const before = await this.identities.lockClaims(tx, ref, issuer);
       const after = before && claimsAfter(before, claims, from);
       if (before === undefined || after === undefined) return false;
-      await this.identities.keepClaims(tx, place, issuer, after);
+      await this.identities.keepClaims(tx, ref, issuer, after);
       const { role, hasSubscription } = after;
       if (role !== before.role || hasSubscription !== before.hasSubscription) {
         const said = { ...(role === null ? {} : { role }), ...(hasSubscription === null ? {} : { hasSubscription }) };

@@ -51,7 +51,7 @@ export class OpenidProviderClient extends ProviderClient {
         code_challenge: await calculatePKCECodeChallenge(verifier), code_challenge_method: 'S256',
       });
     } catch (error) {
-      throw this.told('authorization', error);
+      throw this.logFailure('authorization', error);
     }
   }
 
@@ -63,10 +63,10 @@ export class OpenidProviderClient extends ProviderClient {
       });
       const idToken = answer.id_token!;
       const payload = await this.verifiedIdToken(idToken);
-      const told = await this.withUserinfo(known, answer.access_token, payload);
-      return { ...grantOf(answer), idToken, claims: claimsIn(told), ...sidIn(payload) };
+      const userClaims = await this.withUserinfo(known, answer.access_token, payload);
+      return { ...grantOf(answer), idToken, claims: claimsIn(userClaims), ...sidIn(payload) };
     } catch (error) {
-      throw this.told('code', error);
+      throw this.logFailure('code', error);
     }
   }
 
@@ -80,15 +80,15 @@ export class OpenidProviderClient extends ProviderClient {
         return { kind: 'renewed', grant: { ...grantOf(answer), ...(claims === undefined ? {} : { claims }) } };
       }
       const payload = await this.verifiedIdToken(idToken);
-      const told = await this.withUserinfo(known, answer.access_token, payload).catch((error: unknown) => {
+      const userClaims = await this.withUserinfo(known, answer.access_token, payload).catch((error: unknown) => {
         // The tokens are renewed all the same.
-        this.told('user', error);
+        this.logFailure('user', error);
         return payload;
       });
-      return { kind: 'renewed', grant: { ...grantOf(answer), idToken, claims: claimsIn(told), ...sidIn(payload) } };
+      return { kind: 'renewed', grant: { ...grantOf(answer), idToken, claims: claimsIn(userClaims), ...sidIn(payload) } };
     } catch (error) {
       if (error instanceof ResponseBodyError && error.error === 'invalid_grant') return { kind: 'refused' };
-      throw this.told('renewal', error);
+      throw this.logFailure('renewal', error);
     }
   }
 
@@ -100,7 +100,7 @@ export class OpenidProviderClient extends ProviderClient {
       const back = `${this.config.appUrl}/sign-in`;
       return buildEndSessionUrl(configuration, { id_token_hint: idToken, post_logout_redirect_uri: back });
     } catch (error) {
-      this.told('end of session', error);
+      this.logFailure('end of session', error);
       return undefined;
     }
   }
@@ -110,7 +110,7 @@ export class OpenidProviderClient extends ProviderClient {
       const { configuration, metadata } = await this.provider.get();
       if (metadata.revocation_endpoint !== undefined) await tokenRevocation(configuration, token);
     } catch (error) {
-      this.told('revocation', error);
+      this.logFailure('revocation', error);
     }
   }
 
@@ -134,8 +134,8 @@ export class OpenidProviderClient extends ProviderClient {
   private async withUserinfo({ configuration, metadata }: KnownProvider, accessToken: string, payload: JsonObject): Promise<JsonObject> {
     if (payload['email'] !== undefined || metadata.userinfo_endpoint === undefined) return payload;
     const { email_verified: _ofNoAddress, ...named } = payload;
-    const told = (await fetchUserInfo(configuration, accessToken, payload['sub'] as string)) as unknown as JsonObject;
-    return { ...told, ...named };
+    const userClaims = (await fetchUserInfo(configuration, accessToken, payload['sub'] as string)) as unknown as JsonObject;
+    return { ...userClaims, ...named };
   }
 
   /** What the provider answers about the user. One that does not answer this has renewed the tokens all the same. */
@@ -146,12 +146,12 @@ export class OpenidProviderClient extends ProviderClient {
       const issuedAt = Math.floor(Date.now() / 1_000);
       return { ...claimsIn((await fetchUserInfo(configuration, accessToken, skipSubjectCheck)) as unknown as JsonObject), issuedAt };
     } catch (error) {
-      this.told('user', error);
+      this.logFailure('user', error);
       return undefined;
     }
   }
 
-  private told(what: string, error: unknown): Problem {
+  private logFailure(what: string, error: unknown): Problem {
     const problem = providerProblem(error);
     if (problem !== error && problem.status >= 500) this.logger.warn({ ...troubleOf(error), what }, 'the identity provider failed');
     return problem;

@@ -28,11 +28,11 @@ export class BackchannelService {
   async logout(request: Request, token: string | undefined): Promise<void> {
     const logout = token === undefined || token.length > TOKEN_MAX ? undefined : await this.tokens.verify(token);
     if (logout === undefined) return this.refuse(request, 'logout token refused');
-    const places = await this.rested.endedBy(logout);
-    const organizations = [...new Set(places.map(({ organizationId }) => organizationId))];
+    const refs = await this.rested.endedBy(logout);
+    const organizations = [...new Set(refs.map(({ organizationId }) => organizationId))];
     const ended = await this.work.run({ chains: organizations.map(organizationChain), leavesFacts: true }, async (tx) => {
       if (!(await this.spent.spend(tx, 'logout-token', logout.id, logout.until))) return undefined;
-      return this.sessions.end(tx, places, 'provider', 'system');
+      return this.sessions.end(tx, refs, 'provider', 'system');
     });
     if (ended === undefined) return this.refuse(request, 'logout token used before');
     if (ended === 0) recordsNothing();

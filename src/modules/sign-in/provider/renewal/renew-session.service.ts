@@ -30,8 +30,8 @@ export class RenewSessionService {
     private readonly work: UnitOfWork,
   ) {}
 
-  async renew(place: SessionRef): Promise<RenewalOutcome> {
-    const leased = await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.renewals.lease(tx, place));
+  async renew(ref: SessionRef): Promise<RenewalOutcome> {
+    const leased = await this.work.run({ chains: [], leavesFacts: true }, (tx) => this.renewals.lease(tx, ref));
     if (leased === undefined) return 'not_due';
     const kept = this.tokens.open(leased.id, leased.tokens);
     if (kept?.refreshToken === undefined) return this.never(leased);

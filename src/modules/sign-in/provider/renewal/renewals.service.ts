@@ -44,27 +44,27 @@ export class RenewalsService implements BeforeApplicationShutdown {
   }
 
   private fill(): void {
-    for (const [id, place] of this.waiting) {
+    for (const [id, ref] of this.waiting) {
       if (this.running.size >= AT_ONCE) return;
       if (!this.breaker.enter()) return this.waiting.clear();
       this.waiting.delete(id);
-      this.running.set(id, this.renew(place).finally(() => {
+      this.running.set(id, this.renew(ref).finally(() => {
         this.running.delete(id);
         this.fill();
       }));
     }
   }
 
-  private async renew(place: SessionRef): Promise<void> {
+  private async renew(ref: SessionRef): Promise<void> {
     try {
-      const outcome = await asService('worker', () => this.sessions.renew(place));
+      const outcome = await asService('worker', () => this.sessions.renew(ref));
       if (outcome === 'failed') this.breaker.failed();
       else if (outcome === 'answered') this.breaker.succeeded();
       else this.breaker.dropped();
     } catch (error) {
       this.breaker.dropped();
       if (isPassing(error)) return;
-      this.logger.error({ err: error, session: place.id }, 'a session could not be renewed; its next use tries again');
+      this.logger.error({ err: error, session: ref.id }, 'a session could not be renewed; its next use tries again');
     }
   }
 }

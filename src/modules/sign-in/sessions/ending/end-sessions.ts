@@ -10,8 +10,8 @@ export class EndSessions {
   constructor(private readonly sessions: SessionStore) {}
 
   /** @returns how many ended now: those that have ended already are left as they are */
-  async end(tx: Tx, places: readonly SessionRef[], reason: SessionEndReason, by: string): Promise<number> {
-    const ended = await this.sessions.end(tx, places, reason, by);
+  async end(tx: Tx, refs: readonly SessionRef[], reason: SessionEndReason, by: string): Promise<number> {
+    const ended = await this.sessions.end(tx, refs, reason, by);
     for (const { organizationId, id: sessionId, userId } of ended) {
       tx.record(organizationChain(organizationId), { type: 'auth.logout', metadata: { sessionId, userId, reason } }, { actorId: by });
     }

@@ -16,7 +16,7 @@ export class SessionsWithAccount implements AccountEnd {
     accounts.register(this);
   }
 
-  async ended(tx: Tx, place: UserRef, { reason, by }: AccountEnding): Promise<{ readonly sessions: number }> {
-    return { sessions: await this.ends.end(tx, await this.sessions.openOf(tx, place), reason, by) };
+  async ended(tx: Tx, ref: UserRef, { reason, by }: AccountEnding): Promise<{ readonly sessions: number }> {
+    return { sessions: await this.ends.end(tx, await this.sessions.openOf(tx, ref), reason, by) };
   }
 }
