@@ -50,6 +50,8 @@ export interface Options {
 type Lines = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
 export function verify(lines: Lines, options?: Options): Promise<Result>;
+/** The result for a person, in lines. */
+export function inWords(result: Result): string;
 export function linesOf(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array>;
 export function sha256(...parts: readonly Uint8Array[]): Uint8Array;
 export function sha512(bytes: Uint8Array): Uint8Array;

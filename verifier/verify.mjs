@@ -669,7 +669,7 @@ export async function verify(lines, { keys = [], remembered = [], onProgress } =
 }
 // --- 10. The command line ---------------------------------------------------------------------------------------------------------
 const SAID = { valid: 'VALID: unchanged; left out only by sweeps', valid_unanchored: 'VALID SO FAR: not all is under a checkpoint' };
-const inWords = ({ verdict, covers, breaks, counts, checkpoint, keys, remembered }) => [
+export const inWords = ({ verdict, covers, breaks, counts, checkpoint, keys, remembered }) => [
   `${SAID[verdict] ?? `TAMPERED: ${counts.breaks} breaks`}${covers === 'log' ? '.' : ` (${covers}: of the rest the file says nothing).`}`,
   ...breaks.map(({ kind, detail }) => `  ${kind}: ${detail}`),
   `${counts.entries} entries, ${counts.chains} chains, ${counts.unanchored} not under a checkpoint, ${counts.erased} values erased.`,

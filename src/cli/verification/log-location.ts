@@ -1,7 +1,13 @@
 import { databaseAddress, namedDatabase, runningDatabase, type DatabaseLocation } from '../database-address.js';
 
 /** Where a log is read from, and by which option or variable, or because it was found. */
-export type LogLocation = { readonly kind: 'file'; readonly file: string; readonly by: string } | ServerLocation | DatabaseLocation;
+export type LogLocation = FileLocation | ServerLocation | DatabaseLocation;
+
+export interface FileLocation {
+  readonly kind: 'file';
+  readonly file: string;
+  readonly by: string;
+}
 
 export interface ServerLocation {
   readonly kind: 'server';

@@ -1,45 +1,30 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { KEY_BYTES, MULTISET_WORDS } from '../../domain/audit/completeness/multiset-hash.js';
-import type { ReadUpTo } from '../../domain/audit/integrity/superseded/verify-parts.js';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../domain/json.js';
+import { isJsonObject, type JsonValue, parseJson } from '../../domain/json.js';
 
 /** Beside no server: whoever verifies keeps it. */
 export function defaultRemembered(): string {
   return join(homedir(), '.countersign', 'checkpoints.json');
 }
 
-/** What earlier verifications leave: checkpoints that were found good, and up to which of them all entries were read. */
-export interface Remembered {
-  readonly notes: readonly string[];
-  readonly readUpTo: readonly ReadUpTo[];
-}
-
-export const NOTHING_REMEMBERED: Remembered = { notes: [], readUpTo: [] };
-
 /**
- * What is remembered, of every installation.
+ * Notes of checkpoints from earlier verifications, of every installation.
  *
  * @throws Error when the file is there and cannot be read: to go on would forget what it was to be compared with
  */
-export function readRemembered(file: string): Remembered {
-  const kept = Object.values(rememberedIn(file));
-  const readUpTo = kept.filter((one) => typeof one !== 'string');
-  return { notes: kept.map((one) => (typeof one === 'string' ? one : one.note)), readUpTo };
+export function readRemembered(file: string): string[] {
+  return Object.values(rememberedIn(file));
 }
 
-/**
- * Keeps checkpoints by their origin, in place of older ones. Those of a verification that read not all stand beside the last up to which
- * all was read.
- */
-export function remember(file: string, { notes, readUpTo = [] }: Pick<Remembered, 'notes'> & Partial<Remembered>): void {
+/** Keeps checkpoints by their origin, in place of older ones. */
+export function remember(file: string, notes: readonly string[]): void {
   const known = rememberedIn(file);
   for (const note of notes) known[originIn(note)] = note;
-  for (const one of readUpTo) known[`${originIn(one.note)} read`] = one;
   orSay(file, 'cannot be written', () => {
     const written = partOf(file);
-    writeFileSync(written, `${JSON.stringify(known, null, 2)}\n`, { mode: 0o600 });
+    writeFileSync(written, `${JSON.stringify(known, null, 2)}
+`, { mode: 0o600 });
     renameSync(written, file);
   });
 }
@@ -86,31 +71,21 @@ function originIn(note: string): string {
   return note.slice(0, note.indexOf('\n'));
 }
 
-function rememberedIn(file: string): Record<string, string | ReadUpTo> {
+function rememberedIn(file: string): Record<string, string> {
   if (!existsSync(file)) return {};
   const text = orSay(file, 'cannot be read', () => readFileSync(file, 'utf8'));
   const kept = parsed(text);
-  if (!isJsonObject(kept) || !Object.values(kept).every((one) => typeof one === 'string' || isReadUpTo(one))) {
+  if (!isJsonObject(kept) || !Object.values(kept).every((one) => typeof one === 'string')) {
     throw new Error(`--remember ${file} holds no checkpoints that an earlier verification has kept: ${ANOTHER}`);
   }
-  return { ...kept } as Record<string, string | ReadUpTo>;
+  return { ...kept } as Record<string, string>;
 }
 
-/** What is none is nothing; the parser's own words would repeat a piece of it, and it holds keys. */
+/** Null for what is no JSON: the parser's own message would repeat a piece of a file that may be somebody's secret. */
 function parsed(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch {
     return null;
   }
-}
-
-function isReadUpTo(one: JsonValue): boolean {
-  if (!isJsonObject(one) || typeof one['note'] !== 'string' || typeof one['key'] !== 'string') return false;
-  const { stood } = one;
-  return Buffer.from(one['key'], 'base64').length === KEY_BYTES && isJsonObject(stood ?? null) && isSum(stood as JsonObject);
-}
-
-function isSum({ count, lanes }: JsonObject): boolean {
-  return typeof count === 'number' && Array.isArray(lanes) && lanes.length === MULTISET_WORDS && lanes.every((lane) => typeof lane === 'number');
 }

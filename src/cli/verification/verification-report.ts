@@ -1,7 +1,5 @@
 import type { AnchorNotCompared } from '../../modules/audit/anchors/ask-anchors.js';
-import type { NewerMember, Verification } from '../../modules/audit/verification/verification-result.js';
-import { coverageLines, soundHeadline } from './coverage.js';
-import { rememberedReport } from './remembered-report.js';
+import type { Verification } from '../../modules/audit/verification/verification-result.js';
 import type { ArchivesMember } from './with-archives.js';
 
 const SHOWN = 50;
@@ -15,10 +13,11 @@ export function verificationReport(outcome: Verification, colour: boolean, agent
   const style = (code: number) => (text: string) => (colour ? `\u001b[${code}m${text}\u001b[0m` : text);
   const [bold, dim, red, green] = [style(1), style(2), style(31), style(32)];
   const seconds = (outcome.durationMs / 1_000).toFixed(1);
-  const amount = [counted(outcome.entries, 'entry', 'entries'), counted(outcome.chains, 'chain', 'chains')] as const;
-  const read = readOf(outcome, amount, seconds).map((line) => `    ${dim(line)}`);
+  const amount = `${counted(outcome.entries, 'entry', 'entries')} in ${counted(outcome.chains, 'chain', 'chains')}, read in ${seconds} s`;
+  const read = [amount, ...judged(outcome)].map((line) => `    ${dim(line)}`);
   if (outcome.valid) {
-    const lines = ['', `  ${green('✔')} ${bold(green(soundHeadline(outcome, agentId)))}`, '', ...read];
+    const what = agentId === undefined ? 'The audit log' : `The chain of agent ${agentId}`;
+    const lines = ['', `  ${green('✔')} ${bold(green(`${what} is as it was written.`))}`, '', ...read];
     lines.push(...vouchedFor(outcome).map((line) => `    ${dim(line)}`));
     return `${lines.join('\n')}\n\n`;
   }
@@ -35,41 +34,11 @@ export function verificationReport(outcome: Verification, colour: boolean, agent
   return `${lines.join('\n')}\n\n`;
 }
 
-const LISTED = 10;
-
-/** How much was read, and of what nothing is said. */
-function readOf(outcome: Verification, [entries, chains]: readonly [string, string], seconds: string): string[] {
-  const newer = newerOf(outcome);
-  const all = [...coverageLines(outcome), ...rememberedReport(outcome), `${entries} in ${chains}, read in ${seconds} s`, ...judged(outcome)];
-  if (!newer) return all;
-  if (newer.everything) return [WHOLE_BECAUSE[newer.because ?? 'does_not_go_on'], ...all];
-  const from = newer.since.slice(0, LISTED)
-    .map(({ organizationId, size }) => `${organizationId} from its checkpoint ${size.toLocaleString('en')} on`);
-  const more = newer.since.length - from.length;
-  return [
-    `${entries} read, and where ${chains} ended, in ${seconds} s`,
-    ...from, ...(more > 0 ? [`and ${counted(more, 'other organization', 'other organizations')} likewise`] : []),
-    `not read again: ${counted(newer.older, 'older entry', 'older entries')}, as far as retention has left them;`,
-    '  whether these were changed since, a verification without --newer tells',
-    'integrity only: archives and rows are not compared, and nothing of the gate is decided anew, since that takes all entries',
-  ];
-}
-
-const WHOLE_BECAUSE = {
-  nothing_remembered: 'everything was read: nothing is remembered yet of this log from a time when all of it was',
-  does_not_go_on: 'everything was read: what is newer could not be judged by itself from what is remembered',
-};
-
-function newerOf({ members }: Verification): NewerMember['newer'] | undefined {
-  return (members as unknown as Partial<NewerMember>).newer;
-}
-
 const WHY_NOT: Record<AnchorNotCompared['because'], string> = {
   no_answer: 'it could not be asked',
   nothing_kept: 'it has nothing of this log',
   shown_nothing: 'it answers only to a checkpoint that it is shown, which servers do',
   other_history: 'it told a size that is none of this log',
-  export_read: 'no anchor is asked about an export; verify the database',
 };
 
 /** What the verdict rests on beside the log itself. */

@@ -80,28 +80,24 @@ describe('where a log is read from', () => {
 });
 
 describe('a file that is not of everything', () => {
-  const headline = async (query: string, to: string): Promise<string[]> => {
+  const headline = async (query: string, to: string): Promise<string> => {
     const answer = await fetch(`${server.url}/api/v1/${query}`, { headers: { authorization: `Bearer ${ROOT_KEY}` } });
     expect(answer.status).toBe(200);
     writeFileSync(join(folder, to), Buffer.from(await answer.arrayBuffer()));
     const { code, stdout } = await countersign(['audit', 'verify', '--no-remember', '--file', join(folder, to)], env());
     expect(code).toBe(0);
-    return stdout.split('\n').filter(Boolean).slice(0, 2).map((line) => line.trim());
+    return stdout.split('\n')[0]!;
   };
 
   test('is not called the log', async () => {
     const [agentId, userId] = [agent.id, person.id];
-    expect(await headline('audit/export', 'all.jsonl')).toEqual([
-      '✔ The audit log is as it was written.', 'the file covers everything: all organizations, each of them whole']);
-    expect(await headline(`audit/export?organization_id=${organizationId}`, 'one.jsonl')).toEqual([
-      `✔ The audit log of ${organizationId} is as it was written.`,
-      `the file covers ${organizationId}, whole; of other organizations it says nothing`]);
-    expect((await headline(`audit/export?organization_id=${organizationId}&agent_id=${agentId}`, 'agent.jsonl'))[0])
-      .toBe(`✔ The chain of agent ${agentId} of ${organizationId} is as it was written.`);
-    expect((await headline(`audit/export?organization_id=${organizationId}&to=2020-01-01`, 'empty.jsonl'))[0])
-      .toBe('✔ The file holds no entry; what it says of the log fits what was signed.');
-    expect((await headline(`audit/${userId}/export?format=jsonl`, 'person.jsonl'))[0])
-      .toBe(`✔ What is shown of ${userId} is as it was written.`);
+    const rest = 'of the rest the file says nothing';
+    expect(await headline('audit/export', 'all.jsonl')).toMatch(/^VALID[^(]+\.$/);
+    expect(await headline(`audit/export?organization_id=${organizationId}`, 'one.jsonl')).toContain(`(organizations: ${rest})`);
+    for (const limit of [`agent_id=${agentId}`, 'to=2020-01-01']) {
+      expect(await headline(`audit/export?organization_id=${organizationId}&${limit}`, 'part.jsonl')).toContain(`(part: ${rest})`);
+    }
+    expect(await headline(`audit/${userId}/export?format=jsonl`, 'person.jsonl')).toContain(`(person: ${rest})`);
   });
 
   test('is told by --json, too', async () => {

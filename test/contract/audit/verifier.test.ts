@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { createReadStream, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { verifyLines } from '../../../src/domain/audit/export/superseded/verify-lines.js';
+import { agentChain } from '../../../src/domain/audit/entry/chain.js';
 import { linesOf, verify } from '../../../verifier/verify.mjs';
 import { checkoutRoot } from '../../../src/platform/config/checkout-root.js';
 import {
@@ -145,6 +145,29 @@ describe('the committed vectors', () => {
   });
 });
 
+describe('bytes that are no UTF-8', () => {
+  const made = world();
+  const place = { chain: agentChain('org_a', 'agt_1'), agentId: 'agt_1' };
+  made.add({ ...place, type: 'hitl.rejected', capability: 'email.send', metadata: { hitlId: 'hitl_x', comment: 'caf\uFFFD' } });
+  const lines = exportOf(made.log).map((text) => Buffer.from(text));
+  // A lenient decoder reads both the same.
+  const changed = lines.map((bytes) => Buffer.from(bytes.toString('latin1').replace('\u00ef\u00bf\u00bd', '\u00ff'), 'latin1'));
+  const asJson = (all: readonly Buffer[]) => {
+    const separated = all.map((bytes, n) => (n < all.length - 1 ? Buffer.from([...bytes, 0x2c]) : bytes));
+    return [Buffer.from('{"lines":['), ...separated, Buffer.from(']}')];
+  };
+  const asLines = (all: readonly Buffer[]) => all;
+
+  it.each([['lines', asLines], ['their JSON form', asJson]])('are a change of the file: %s', async (_form, form) => {
+    expect(Buffer.concat(changed).toString('utf8')).toBe(Buffer.concat(lines).toString('utf8'));
+    expect((await verify(form(lines))).verdict).toBe('valid');
+    const found = await verify(form(changed));
+    for (const detail of [/cannot be read/, /another digest/]) {
+      expect(found.breaks).toContainEqual(expect.objectContaining({ kind: 'edited', detail: expect.stringMatching(detail) }));
+    }
+  });
+});
+
 describe('what is no export', () => {
   it.each([
     ['nothing', ''], ['a table', 'id,event\naudit_1,auth.login\n'], ['packed bytes', '\u001f\u008b\n\u0001'], ['other JSON', '{"a":1}\n'],
@@ -177,9 +200,6 @@ describe('keys and remembered checkpoints', () => {
     const kept = await verify(seal(archived), { remembered });
     expect([kept.verdict, ...new Set(kept.remembered.map(({ state }) => state))]).toEqual(['valid', 'continued', 'unproven']);
     expect(remembered).toEqual(expect.arrayContaining([...kept.notes]));
-    const lineTexts = async function* () { for (const one of seal(archived)) yield Buffer.from(one); };
-    const here = await verifyLines(lineTexts(), { remembered });
-    expect([here.breaks, here.members]).toMatchObject([[], { remembered: kept.remembered }]);
   });
 
   it('are proven by consistency where a part of the tree is hidden', async () => {

@@ -6,12 +6,11 @@ import type { ChainRef } from '../../../src/domain/audit/entry/chain.js';
 import type { EntryRange, LogSource, ShownKey, ShownMapNode, CutPointRow } from '../../../src/domain/audit/integrity/log-source.js';
 import { publicHalf, signNote, type SigningKey } from '../../../src/domain/audit/notes/note.js';
 import { authorizationText, statementIn } from '../../../src/domain/audit/notes/authorization-note.js';
-import { rangeOf } from '../../../src/domain/audit/tree/tree-proofs.js';
 import { verifyLog } from '../../../src/domain/audit/integrity/verify-log.js';
 import { byChain } from '../../../src/domain/audit/integrity/verify-entries.js';
 import type { Finding } from '../../../src/domain/audit/integrity/findings.js';
 import { mapKeyOf, type OrganizationHead } from '../../../src/domain/audit/tree/organization-map.js';
-import { leafHashes, readerAt, rootAt, type MemoryTrees } from './memory-trees.js';
+import { leafHashes, rootAt, type MemoryTrees } from './memory-trees.js';
 
 /** A log in memory, appended to as the database does it. */
 export interface MemoryLog {
@@ -100,28 +99,8 @@ export function sourceOf(log: MemoryLog, batch = 3): LogSource {
       };
     },
     read: (range) => ({ heads: inBatches(chosen(log.heads, range)), entries: inBatches(chosen(log.entries, range)) }),
-    newer: (id, size) => {
-      const whole = { organizations: [id] };
-      const queue = log.leaves.filter((one) => one.organizationId === id && !treeOf(id).some((known) => sameLeaf(known, one)));
-      const newer = [...treeOf(id).slice(size), ...queue];
-      const entries = chosen(log.entries, whole);
-      const known: ChainRef[] = [...entries, ...chosen(log.heads, whole), ...newer];
-      const stood = [...new Set(known.map(({ chain }) => chain))].sort().map((chain) => {
-        const since = newer.filter((one) => one.chain === chain).map(({ seq }) => seq);
-        const next = since.length > 0 ? Math.min(...since) : null;
-        const last = entries.filter((one) => one.chain === chain && one.seq < (next ?? Infinity)).at(-1);
-        return { organizationId: id, chain, seq: last?.seq ?? null, hash: last?.hash ?? null, next };
-      });
-      const from = new Map(stood.map(({ chain, seq, next }) => [chain, next === null ? Infinity : seq ?? next]));
-      return {
-        heads: inBatches(chosen(log.heads, whole)),
-        entries: inBatches(entries.filter(({ chain, seq }) => seq >= from.get(chain)!)),
-        stood: inBatches(stood),
-      };
-    },
-    start: (tree, size) => rangeOf(readerAt(log.trees!, tree, size), size),
-    leaves: async function* (id, first = 0) {
-      for (let from = first; from < treeOf(id).length; from += batch) yield { from, leaves: treeOf(id).slice(from, from + batch) };
+    leaves: async function* (id) {
+      for (let from = 0; from < treeOf(id).length; from += batch) yield { from, leaves: treeOf(id).slice(from, from + batch) };
     },
     queued: (organizations) => inBatches(log.leaves.filter((one) =>
       (!organizations || organizations.includes(one.organizationId)) && !treeOf(one.organizationId).some((known) => sameLeaf(known, one)))),
@@ -133,14 +112,12 @@ export function sourceOf(log: MemoryLog, batch = 3): LogSource {
     platformLeaves: async function* () {
       yield { from: 0, texts: (log.trees?.platform ?? []).map(({ data }) => data) };
     },
-    checkpoints: (tree, from = 0) =>
-      inBatches((log.trees?.checkpoints ?? []).filter((one) => one.organizationId === tree && one.size >= from)
+    checkpoints: (tree) =>
+      inBatches((log.trees?.checkpoints ?? []).filter((one) => one.organizationId === tree)
         .sort((a, b) => a.size - b.size)),
     checkpointTimes: () => inBatches((log.trees?.checkpoints ?? [])
       .map(({ organizationId: tree, platformSize, madeAt }) => ({ tree, platformSize, madeAt }))
       .sort((a, b) => a.platformSize - b.platformSize)),
-    sweeps: (id, ids) => Promise.resolve(new Map(log.entries
-      .filter((one) => one.organizationId === id && ids.includes(one.id)).map((one) => [one.id, one.payload]))),
     erasureNotes: (_, ids) => Promise.resolve(new Map([...(log.erasureNotes ?? [])].filter(([id]) => ids.includes(id)))),
     mapNodes: () => inBatches(mapNodesOf(log)),
     mapHead: (id) => Promise.resolve(newest && mapped(log).find(({ organization }) => organization === id)),

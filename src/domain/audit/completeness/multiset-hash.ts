@@ -3,8 +3,8 @@ import { entryLeaf } from '../tree/tree-leaf.js';
 import { digest } from '../tree/rfc6962.js';
 import type { StoredLeaf } from '../entry/stored-entry.js';
 
-export const KEY_BYTES = 32;
-export const MULTISET_WORDS = 8;
+const KEY_BYTES = 32;
+const MULTISET_WORDS = 8;
 const LANE = 2 ** 32;
 
 /** What a sum came to, in a form that crosses threads. */

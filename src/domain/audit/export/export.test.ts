@@ -9,8 +9,6 @@ import { readLine, type ExportLine, type LineOf } from './export-lines.js';
 import { signingKey } from '../notes/note.js';
 import { inclusionProof } from '../tree/tree-proofs.js';
 import { hashText, leafHash } from '../tree/rfc6962.js';
-import type { LogFound } from '../integrity/verify-log.js';
-import { verifyLines } from './superseded/verify-lines.js';
 import type { ExportSource } from './export-source.js';
 import { logLines, type ExportSelection } from './log-lines.js';
 import { personLines, type Tally } from './person-lines.js';
@@ -52,26 +50,14 @@ function sound(result: Result, verdict: Result['verdict'] = 'valid'): void {
   expect(result.verdict).toBe(verdict);
 }
 
-/** By the service's own reader. */
-function readHere(text: string, remembered: readonly string[]): Promise<LogFound> {
-  const lines = async function* () { for (const one of linesOf(text)) yield Buffer.from(one); };
-  return verifyLines(lines(), { pinned: [SIGNER.vkey], remembered });
-}
-
-/** What both readers say. */
+/** What is found in a file. */
 async function toldOf(text: string, remembered: readonly string[] = []): Promise<string[]> {
-  const [{ breaks }, found] = [await judged(text, remembered), await readHere(text, remembered)];
-  const kinds = (some: readonly { kind: string; chain: string }[]) => some.map(({ kind, chain }) => `${kind} ${chain}`).sort();
-  expect(kinds(found.breaks)).toEqual(kinds(breaks));
-  return kinds(breaks);
+  return (await judged(text, remembered)).breaks.map(({ kind, chain }) => `${kind} ${chain}`).sort();
 }
 
-/** What both readers say of what is remembered; what is to be remembered from now on is the same, too. */
-async function bothOf(text: string, remembered: readonly string[]): Promise<Result['remembered']> {
-  const [one, other] = [await judged(text, remembered), await readHere(text, remembered)];
-  expect(other.members).toMatchObject({ remembered: one.remembered });
-  expect(other.notes).toEqual(one.notes);
-  return one.remembered;
+/** What a file shows of remembered checkpoints. */
+async function recalledBy(text: string, remembered: readonly string[]): Promise<Result['remembered']> {
+  return (await judged(text, remembered)).remembered;
 }
 
 describe('an export of the log', () => {
@@ -184,10 +170,10 @@ describe('an export of the log', () => {
     const rewritten = (at: number) => noteOf(`${INSTANCE}/platform\n${at}\n${hashText(leafHash('another history'))}\n`, [SIGNER]);
     for (const selection of [ALL, { organizations: ['org_a'] }] as const) {
       const from = async (platformSince: number) => textOf(logLines(source, { ...selection, platformSince }, MADE_AT));
-      const told = (await bothOf(await from(1), older)).find(({ origin }) => origin === `${INSTANCE}/platform`);
+      const told = (await recalledBy(await from(1), older)).find(({ origin }) => origin === `${INSTANCE}/platform`);
       expect(told).toEqual({ origin: `${INSTANCE}/platform`, size: 1, state: 'continued' });
       for (const at of [1, size]) {
-        expect((await bothOf(await from(at), [rewritten(at)]))[0]).toMatchObject({ size: at, state: 'rewritten' });
+        expect((await recalledBy(await from(at), [rewritten(at)]))[0]).toMatchObject({ size: at, state: 'rewritten' });
         expect(await toldOf(await from(at), [rewritten(at)])).toEqual(['checkpoint_invalid platform']);
       }
     }
@@ -206,7 +192,7 @@ describe('what a file does not show of what is remembered', () => {
   it('is said, with what proves it, and stays remembered', async () => {
     const { older, source } = await grown();
     const whole = await textOf(logLines(source, ALL, MADE_AT));
-    const states = await bothOf(whole, older);
+    const states = await recalledBy(whole, older);
     expect(states.filter(({ state }) => state !== 'continued')).toMatchObject([ask('platform', 'platform_since=1')]);
     const result = await judged(whole, older);
     const kept = (tree: string, notes: readonly string[]) => notes.find((note) => note.startsWith(`${INSTANCE}/${tree}\n`));
@@ -214,14 +200,14 @@ describe('what a file does not show of what is remembered', () => {
     expect(kept('org_a', result.notes)).not.toBe(kept('org_a', older));
     const agent = await textOf(logLines(source, { organizations: ['org_a'], agentId: 'agt_2' }, MADE_AT));
     const size = kept('org_a', older)!.split('\n')[1];
-    expect(await bothOf(agent, older)).toMatchObject([
+    expect(await recalledBy(agent, older)).toMatchObject([
       ask('org_a', `organization_id=org_a&since=${size}`), ask('platform', 'platform_since=1')]);
   });
 
   it('no file of a person can show', async () => {
     const { older, source } = await grown();
     const person = { userId: 'usr_ada', organizations: ['org_a'], profile: {}, held: held() };
-    const found = await bothOf(await textOf(personLines(source, person, MADE_AT, { withheld: 0 })), older);
+    const found = await recalledBy(await textOf(personLines(source, person, MADE_AT, { withheld: 0 })), older);
     expect(found).toEqual([ask('org_a'), ask('platform')].map((one) => ({ ...one, size: expect.any(Number) })));
     expect(found.map((one) => 'ask' in one)).toEqual([false, false]);
   });
@@ -425,7 +411,7 @@ describe("a person's export", () => {
     sound(await judged(await textOf(personLines(await signed(made), nobody, MADE_AT, { withheld: 0 }))));
   });
 
-  it('holds what modules know of them in as many lines as it takes, and both readers want all of these', async () => {
+  it('holds what modules know of them in as many lines as it takes, and the verifier wants all of these', async () => {
     const parts = Array.from({ length: 12 }, (_, part) => ({
       holder: 'hitl', part: { decided: Array.from({ length: 100 }, (_one, n) => ({ id: `request ${part}.${n}` })) },
     }));
@@ -440,7 +426,6 @@ describe("a person's export", () => {
     const second = lines.findIndex((one) => one.includes('"request 5.0"'));
     const lacking = lines.filter((_, n) => n !== second).join('\n');
     expect((await judged(lacking)).breaks.map(({ kind }) => kind)).toEqual(['edited']);
-    expect((await readHere(lacking, [])).breaks.map(({ kind }) => kind)).toEqual(['edited']);
   });
 });
 

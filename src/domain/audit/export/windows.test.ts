@@ -6,7 +6,6 @@ import { INSTANCE, MADE_AT, nextKeyNote, noteOf, SIGNER, signerOf } from '../../
 import { ORGANIZATIONS, type VerifierWorld, world } from '../../../../test/support/verifier/verifier-world.js';
 import { organizationChain } from '../entry/chain.js';
 import { signingKey } from '../notes/note.js';
-import { verifyLines } from './superseded/verify-lines.js';
 import type { ExportSource } from './export-source.js';
 import { logLines, type ExportSelection } from './log-lines.js';
 import { sealed } from './sealed-export.js';
@@ -65,19 +64,12 @@ function erase(made: VerifierWorld, entry: Parameters<VerifierWorld['blank']>[0]
   expect(erasure.event).toBe('gdpr.erasure_executed');
 }
 
-/** What is said of a file here; the stand-alone verifier, whose own arithmetic is slower, is asked as well where it should be. */
-async function judged({ source }: Pick<Told, 'source'>, selection: ExportSelection, isTwice = true): Promise<readonly string[]> {
+async function judged({ source }: Pick<Told, 'source'>, selection: ExportSelection): Promise<readonly string[]> {
   const parts: string[] = [];
   for await (const part of sealed(logLines(source, selection, MADE_AT), NEWER_KEY)) parts.push(part);
   const lines = parts.join('').trimEnd().split('\n');
-  const bytes = async function* () { for (const one of lines) yield await Promise.resolve(Buffer.from(one)); };
-  const found = kindsOf((await verifyLines(bytes(), { pinned: PINNED })).breaks);
-  if (isTwice) expect(kindsOf((await verify(lines, { keys: PINNED })).breaks)).toEqual(found);
-  return found;
+  return (await verify(lines, { keys: PINNED })).breaks.map(({ kind, chain }) => `${kind} ${chain}`);
 }
-
-const kindsOf = (breaks: readonly { readonly kind: string; readonly chain: string }[]) =>
-  breaks.map(({ kind, chain }) => `${kind} ${chain}`);
 
 describe('a window of a log with a sweep, erasures and a rotation', () => {
   let told: Told;
@@ -96,9 +88,11 @@ describe('a window of a log with a sweep, erasures and a rotation', () => {
     const { times } = told;
     expect(await judged(told, part)).toEqual([]);
     for (const [n, time] of times.entries()) {
+      // Each third: the verifier's own arithmetic is slow.
+      if (n % 3 !== 0) continue;
       const others = [{ from: time }, { from: times[6]!, to: time }, { from: time, to: times.at(-9)! }];
-      for (const window of [{ to: time }, ...(n % 3 === 0 ? others : [])]) {
-        expect([window, await judged(told, { ...part, ...window }, n % 9 === 0)]).toEqual([window, []]);
+      for (const window of [{ to: time }, ...(n % 9 === 0 ? others : [])]) {
+        expect([window, await judged(told, { ...part, ...window })]).toEqual([window, []]);
       }
     }
   });

@@ -2,7 +2,6 @@ import type { ChainRef } from '../entry/chain.js';
 import type { StoredCheckpoint } from '../notes/checkpoint.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from '../entry/stored-entry.js';
 import type { MapContent, MapKey } from '../tree/stored-map-nodes.js';
-import type { CompactRange } from '../tree/compact-range.js';
 import type { OrganizationHead } from '../tree/organization-map.js';
 
 /** A node of the map as its row has it: at depth 256 a leaf, with its organization's head. */
@@ -114,20 +113,6 @@ export interface EntryStreams {
   readonly entries: AsyncIterable<readonly StoredEntry[]>;
 }
 
-/** Where a chain stood when its organization's tree had a certain size, as its rows tell. */
-export interface StoodChain extends ChainRef {
-  /** Its last entry that is not newer; null where none is there. */
-  readonly seq: number | null;
-  readonly hash: string | null;
-  /** The first position that the tree, or the queue before it, has behind that size; null where none came. */
-  readonly next: number | null;
-}
-
-/** What is newer than a size of the tree: of the chains that went on, entries from the last one before. */
-export interface NewerStreams extends EntryStreams {
-  readonly stood: AsyncIterable<readonly StoodChain[]>;
-}
-
 /** Leaves that stand side by side in a tree, from `from` on. */
 export interface LeafRun {
   readonly from: number;
@@ -144,28 +129,18 @@ export interface LogSource {
   /** With an agent: of the organizations alone in which something of its chain is. */
   header(agentId?: string): Promise<LogHeader>;
   read(range: EntryRange): EntryStreams;
-  /** All of an organization's heads, and where its chains stood when its tree had this size; but only entries that are newer. */
-  newer(organizationId: string, size: number): NewerStreams;
-  /** In the order of the tree; from this leaf on. */
-  leaves(organizationId: string, from?: number): AsyncIterable<LeafRun>;
-  /**
-   * A tree's first leaves by stored hashes: what it is worth shows when its root is compared.
-   *
-   * @throws where what is stored is not enough
-   */
-  start(tree: string, size: number): Promise<CompactRange>;
+  /** In the order of the tree. */
+  leaves(organizationId: string): AsyncIterable<LeafRun>;
   /** Leaves that no tree has taken yet; of these organizations, or of all that are shown. */
   queued(organizations?: readonly string[]): AsyncIterable<readonly StoredLeaf[]>;
   /** Of tree and queue together, by chain and position; of these chains alone where some are named. */
   sorted(organizationId: string, chains?: readonly string[]): AsyncIterable<readonly StoredLeaf[]>;
   /** Texts of the platform tree's leaves, in order. */
   platformLeaves(): AsyncIterable<{ readonly from: number; readonly texts: readonly string[] }>;
-  /** By size, rising; from this one on. */
-  checkpoints(tree: string, from?: number): AsyncIterable<readonly StoredCheckpoint[]>;
+  /** By size, rising. */
+  checkpoints(tree: string): AsyncIterable<readonly StoredCheckpoint[]>;
   /** Of all trees that are shown, by the size of the platform's tree, rising. */
   checkpointTimes(): AsyncIterable<readonly CheckpointTime[]>;
-  /** Payloads of these entries of sweeps, by their ids, as far as they are there. */
-  sweeps(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** By which whoever erased signed what these entries of erasures say, by the entries' ids, as far as they are there. */
   erasureNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Every node of the map before those below it and left before right; leaves by the place that their organization should have. */

@@ -9,18 +9,14 @@ import { hashText, EMPTY_ROOT } from '../tree/rfc6962.js';
 import { verifyEntries, type EntriesFound } from './verify-entries.js';
 import { announcedIn, againstOwnKey, againstSuccession } from '../notes/verify-key-succession.js';
 import { againstErasures } from './verify-erasures.js';
-import { statementIn, type SignedStatement } from '../notes/authorization-note.js';
 import type { MapFound } from '../tree/verify-map.js';
-import { isCutPointIn, metadataOf, toEnd, unmatched, wholeOf } from './verify-transfers.js';
-import {
-  againstStood, partsOf, rememberedBy, usedSince, type Parts, type ReadUpTo, type StoodFound,
-} from './superseded/verify-parts.js';
+import { isCutPointIn, metadataOf, toEnd, unmatched, usedAgain } from './verify-transfers.js';
 import {
   againstAnnouncedKey, againstKept, againstMapPath, againstSignature, againstWholeMap, checkpointVerifierOf, keptByAnchors, keptByCaller,
   signingNow, type KeptCheckpoint,
 } from '../tree/verify-platform.js';
 import { againstPinned } from '../notes/verify-pinned-keys.js';
-import { findUnrecordedCutPoints, findUnauthorizedCutPoints, type IsAuthorizedCut } from './verify-cut-points.js';
+import { findUnrecordedCutPoints, type IsAuthorizedCut } from './verify-cut-points.js';
 import { inTurn, joinEntries, type Task, type TaskFound, type TaskRunner } from './verification-tasks.js';
 import type { OrganizationTreeFound, OrganizationTreeOrder, PlatformFound, TreeOrder } from '../tree/verify-tree.js';
 
@@ -50,15 +46,12 @@ export interface LogReading {
   readonly platform: PlatformFound;
   /** Where every organization is shown, and was read. */
   readonly map?: MapFound;
-  /** Of the organizations of which only what is newer was read. */
-  readonly stood: readonly StoodFound[];
   /** The chains that were read, where not all were. */
   readonly chains?: readonly string[];
 }
 
 /** A log that is read once: which tasks it takes, and what their findings come to. */
 export class LogVerification {
-  readonly parts: Parts;
   private readonly sumKey = randomBytes(32);
   private readonly kept: readonly KeptCheckpoint[];
   private readonly seams = new Map<string, CutPointRow[]>();
@@ -66,16 +59,13 @@ export class LogVerification {
 
   private readonly runner: TaskRunner;
 
-  /** @param since organizations of which, as far as that can be judged, only what is newer is read */
   constructor(
     private readonly source: LogSource,
     readonly header: LogHeader,
     private readonly options: LogVerificationOptions,
-    since: readonly ReadUpTo[] = [],
   ) {
     this.runner = options.runner ?? inTurn(source);
     this.kept = [...keptByAnchors(options.anchors ?? []), ...keptByCaller(options.remembered ?? [], header.instance)];
-    this.parts = partsOf(since, header, this.kept);
     for (const seam of header.seams) {
       const known = this.seams.get(seam.organizationId);
       if (known) known.push(seam);
@@ -84,21 +74,11 @@ export class LogVerification {
   }
 
   async readAll(): Promise<LogReading> {
-    const { sumKey, parts, header: { shared = [] } } = this;
+    const { sumKey, header: { ranges } } = this;
     return this.run([
       ...this.mapTask(), ...this.treeTasks(), { kind: 'platform', order: this.platformOrder() }, { kind: 'queue', sumKey },
-      ...[...parts.values()].map((part): Task => {
-        const asked = shared.filter(({ organizations }) => organizations.includes(part.organizationId)).map(({ chain }) => chain);
-        return { kind: 'newer', part, order: { sumKey, seams: this.seamsOf(part.organizationId) }, asked };
-      }),
-      ...this.wholeRanges().map((range) => this.entriesTask(range)),
+      ...ranges.map((range) => this.entriesTask(range)),
     ]);
-  }
-
-  private wholeRanges(): readonly EntryRange[] {
-    const { parts, header: { ranges, organizations } } = this;
-    if (parts.size === 0) return ranges;
-    return organizations.filter((id) => !parts.has(id)).map(wholeOf);
   }
 
   /** The agent's chain; its organizations' own, too, where a value was erased or the chain cut: these entries must be sound ones. */
@@ -121,8 +101,7 @@ export class LogVerification {
   async settle(read: LogReading, breaks: Findings): Promise<{ uncovered: number; platform: PlatformFound; notes: string[] }> {
     const { source, header } = this;
     const { trees, queue, platform } = read;
-    const entries = await this.againstTrees(read, breaks);
-    breaks.add(againstStood(this.parts, read.stood));
+    const entries = await this.againstTrees(read);
     const named = (event: string) => entries.notable.filter((one) => one.event === event);
     const judge = checkpointVerifierOf(header);
     const { counted: rotations, breaks: unvouched } = announcedIn(named('admin.signing_key_rotated'), header.instance);
@@ -143,9 +122,7 @@ export class LogVerification {
     breaks.add((header.unreadable ?? []).map((id) => findingInTree(id, 0, 'deleted', 'has a sweep of which the row cannot be read')));
     for (const id of header.organizations) {
       const seams = this.seamsOf(id, read.chains);
-      // That entries went which are not newer is not looked at; only that somebody who has the key has ordered it.
-      if (this.parts.has(id)) breaks.add(findUnauthorizedCutPoints(seams, await this.saidOf(id, seams), isOrdered));
-      else breaks.add(findUnrecordedCutPoints(seams, trees.get(id), named('admin.audit_retention_sweep'), platform, isOrdered));
+      breaks.add(findUnrecordedCutPoints(seams, trees.get(id), named('admin.audit_retention_sweep'), platform, isOrdered));
     }
     const recoveries = await this.recoveries(entries);
     breaks.add(againstSignature(platform));
@@ -156,7 +133,7 @@ export class LogVerification {
       breaks.add(againstWholeMap(read.map, platform, trees));
     } else for (const id of header.organizations) breaks.add(await againstMapPath(source, platform, id, trees.get(id)));
     if (source.whole) breaks.add(unmatched(entries.transfers, header.seams));
-    breaks.add(usedSince(header.shared ?? [], entries.transfers, header.seams, read.stood));
+    breaks.add(usedAgain(header.shared ?? [], entries.transfers, header.seams));
     let uncovered = 0;
     for (const { uncovered: young } of trees.values()) uncovered += young;
     for (const { count } of queue.values()) uncovered += count;
@@ -168,11 +145,6 @@ export class LogVerification {
     const { header: { instance, keys, keptKeys = keys }, options: { ownKey } } = this;
     breaks.add(againstSuccession(keptKeys, instance));
     if (ownKey !== undefined) breaks.add(againstOwnKey(keptKeys, ownKey, instance));
-  }
-
-  private async saidOf(id: string, seams: readonly CutPointRow[]): Promise<Map<string, SignedStatement>> {
-    const payloads = await this.source.sweeps(id, [...new Set(seams.map(({ sweepEntryId }) => sweepEntryId))]);
-    return new Map([...payloads].map(([entry, payload]) => [entry, statementIn({ payload })]));
   }
 
   /** Of a part the installation's own chain is not read; what it says of recoveries is then believed as it stands. */
@@ -187,22 +159,17 @@ export class LogVerification {
 
   /**
    * Reads those organizations again, sorted, of which chains and tree do not hold the same, and those in which something is left below
-   * a cut, which no sum holds; of parts it only says that they are not the same.
+   * a cut, which no sum holds.
    */
-  private async againstTrees({ entries, trees, queue, chains }: LogReading, breaks: Findings): Promise<EntriesFound> {
-    const { source, sumKey, parts } = this;
+  private async againstTrees({ entries, trees, queue, chains }: LogReading): Promise<EntriesFound> {
+    const { source, sumKey } = this;
     const ids = new Set([...entries.organizations.keys(), ...trees.keys(), ...queue.keys()]);
     const again: EntriesFound[] = [];
     for (const id of [...ids].sort()) {
       const { sum: written = EMPTY_MULTISET, leftovers = 0 } = entries.organizations.get(id) ?? {};
       const known = addMultisets(trees.get(id)?.sum ?? EMPTY_MULTISET, queue.get(id) ?? EMPTY_MULTISET);
       const isSame = isSameMultiset(written, known);
-      const part = parts.get(id);
-      if (isSame && (part || leftovers === 0)) continue;
-      if (part) {
-        breaks.add([findingInTree(id, part.size, 'tree_mismatch', 'and the newer entries of its chains are not the same')]);
-        continue;
-      }
+      if (isSame && leftovers === 0) continue;
       const range = { organizations: [id], ...(chains ? { chains } : {}) };
       const order = { sumKey, seams: this.seamsOf(id, chains) };
       const found = await toEnd(verifyEntries(source.read(range), order, source.sorted(id, chains)));
@@ -228,15 +195,14 @@ export class LogVerification {
   private async run(tasks: readonly Task[]): Promise<LogReading> {
     const onEntries = (entries: number) => {
       this.done += entries;
-      this.options.onProgress?.(this.done, this.parts.size > 0 ? 0 : this.header.total);
+      this.options.onProgress?.(this.done, this.header.total);
     };
     const found = await this.runner.run(tasks, onEntries);
     const of = <K extends TaskFound['kind']>(kind: K) =>
       found.filter((one): one is Extract<TaskFound, { kind: K }> => one.kind === kind);
     const [map] = of('map');
     return {
-      entries: joinEntries([...of('entries'), ...of('newer')].map((one) => one.found)),
-      stood: of('newer').map(({ stood }) => stood),
+      entries: joinEntries(of('entries').map((one) => one.found)),
       trees: new Map(of('trees').flatMap((one) => one.found).map((one) => [one.tree, one])),
       queue: of('queue')[0]?.found ?? new Map<string, MultisetDigest>(),
       platform: of('platform')[0]?.found ?? NO_PLATFORM,
@@ -260,11 +226,9 @@ export class LogVerification {
     const remembered = source.whole && !chains ? kept.map(({ tree }) => tree).filter((tree) => tree !== PLATFORM_TREE) : [];
     const orders = [...new Set([...organizations, ...remembered])]
       .map((id): OrganizationTreeOrder =>
-        this.parts.has(id)
-          ? { ...this.treeOrder(id), sumKey, seams: [], from: this.parts.get(id)!.size }
-          : { ...this.treeOrder(id), sumKey, seams: this.seamsOf(id, chains), ...(chains ? { chains } : {}) })
+        ({ ...this.treeOrder(id), sumKey, seams: this.seamsOf(id, chains), ...(chains ? { chains } : {}) }))
       .filter(({ shown, wanted }) => shown.size > 0 || wanted.length > 0)
-      .sort((a, b) => leavesOf(b) - leavesOf(a));
+      .sort((a, b) => b.shown.size - a.shown.size);
     const tasks: OrganizationTreeOrder[][] = [];
     let room = 0;
     for (const order of orders) {
@@ -274,25 +238,15 @@ export class LogVerification {
       }
       tasks.at(-1)!.push(order);
       // A tree without a leaf takes some statements, too.
-      room -= leavesOf(order) + 100;
+      room -= order.shown.size + 100;
     }
     return tasks.map((some) => ({ kind: 'trees', orders: some }));
-  }
-
-  /** What to remember of organizations that were found as written, and of which every entry was read now or before. */
-  async readUpTo(read: LogReading): Promise<ReadUpTo[]> {
-    const orders = rememberedBy([...read.trees.values()], (id) => this.seamsOf(id));
-    const tasks = orders.map((order): Task => ({ kind: 'stood', orders: [order] }));
-    const found = await this.runner.run(tasks, () => undefined);
-    const stood = new Map(found.flatMap((one) => (one.kind === 'stood' ? one.found : [])).map((one) => [one.organizationId, one.stood]));
-    return orders.map(({ organizationId, key, note }) =>
-      ({ note, key: Buffer.from(key).toString('base64'), stood: stood.get(organizationId)! }));
   }
 
   private treeOrder(tree: string): TreeOrder {
     const { instance, keys, trees } = this.header;
     const shown = trees.find((one) => one.tree === tree) ?? { tree, size: 0, root: hashText(EMPTY_ROOT) };
-    const seams = this.parts.has(tree) ? [] : this.seamsOf(tree).map(({ checkpoint }) => checkpoint.size);
+    const seams = this.seamsOf(tree).map(({ checkpoint }) => checkpoint.size);
     const kept = this.kept.filter((one) => one.tree === tree).map(({ size }) => size);
     return { shown, trust: { instance, keys }, wanted: [...new Set([...seams, ...kept])] };
   }
@@ -316,10 +270,6 @@ function onceEach(isOrdered: IsAuthorizedCut): IsAuthorizedCut {
     known.set(key, said);
     return said;
   };
-}
-
-function leavesOf({ shown, from = 0 }: OrganizationTreeOrder): number {
-  return shown.size - from;
 }
 
 const NO_PLATFORM: PlatformFound = { tree: PLATFORM_TREE, size: 0, roots: new Map(), times: new Map(), breaks: [], breaksFound: 0 };

@@ -1,9 +1,7 @@
 import type { EntryRange, LogSource } from './log-source.js';
 import { addMultisets, MultisetHash, LeafHasher, EMPTY_MULTISET, type MultisetDigest } from '../completeness/multiset-hash.js';
-import { CompactRange } from '../tree/compact-range.js';
 import { verifyEntries, type EntriesFound, type EntriesOrder, type OrganizationFound } from './verify-entries.js';
 import { verifyMap, type MapFound } from '../tree/verify-map.js';
-import { Standing, type Part, type StoodFound, type StoodOrder } from './superseded/verify-parts.js';
 import {
   verifyPlatformTree, verifyTree,
   type OrganizationTreeFound, type OrganizationTreeOrder, type PlatformFound, type TreeOrder,
@@ -21,18 +19,10 @@ export type Task =
     }
   | {
       readonly kind: 'queue'; readonly sumKey: Uint8Array; readonly organizations?: readonly string[]; readonly chains?: readonly string[];
-    }
-  | {
-      readonly kind: 'newer'; readonly part: Part; readonly order: EntriesOrder;
-      /** Chains of which to tell whether they began since. */
-      readonly asked: readonly string[];
-    }
-  | { readonly kind: 'stood'; readonly orders: readonly StoodOrder[] };
+    };
 
 export type TaskFound =
   | { readonly kind: 'entries'; readonly found: EntriesFound }
-  | { readonly kind: 'newer'; readonly found: EntriesFound; readonly stood: StoodFound }
-  | { readonly kind: 'stood'; readonly found: readonly StoodFound[] }
   | { readonly kind: 'trees'; readonly found: readonly OrganizationTreeFound[] }
   | { readonly kind: 'platform'; readonly found: PlatformFound }
   | { readonly kind: 'map'; readonly found: MapFound }
@@ -48,21 +38,11 @@ export async function doTask(source: LogSource, task: Task, onEntries: (entries:
   switch (task.kind) {
     case 'entries':
       return { kind: 'entries', found: await toldOf(verifyEntries(source.read(task.range), task.order), onEntries) };
-    case 'newer': {
-      const { part: { organizationId, size, key }, order, asked } = task;
-      const standing = new Standing(key, order.seams, asked);
-      const streams = source.newer(organizationId, size);
-      const found = await toldOf(verifyEntries(streams, order, undefined, standing.follow(streams.stood)), onEntries);
-      return { kind: 'newer', found, stood: standing.found(organizationId) };
-    }
-    case 'stood':
-      return { kind: 'stood', found: await stoodOf(source, task.orders) };
     case 'trees': {
       const found: OrganizationTreeFound[] = [];
       for (const order of task.orders) {
-        const { shown: { tree }, from } = order;
-        const start = from === undefined ? undefined : await startOf(source, tree, from);
-        found.push(await verifyTree(source.leaves(tree, start?.size), source.checkpoints(tree, from), order, start));
+        const { shown: { tree } } = order;
+        found.push(await verifyTree(source.leaves(tree), source.checkpoints(tree), order));
       }
       return { kind: 'trees', found };
     }
@@ -97,21 +77,6 @@ async function toldOf(pass: AsyncGenerator<number, EntriesFound, void>, onEntrie
     if (step.done) return step.value;
     onEntries(step.value);
   }
-}
-
-/** Nothing where stored hashes are not what they should be: then more leaves count than newer entries are there. */
-function startOf(source: LogSource, tree: string, from: number): Promise<CompactRange> {
-  return source.start(tree, from).catch(() => new CompactRange());
-}
-
-async function stoodOf(source: LogSource, orders: readonly StoodOrder[]): Promise<StoodFound[]> {
-  const found: StoodFound[] = [];
-  for (const { organizationId, size, key, seams } of orders) {
-    const standing = new Standing(key, seams);
-    for await (const _cuts of standing.follow(source.newer(organizationId, size).stood));
-    found.push(standing.found(organizationId));
-  }
-  return found;
 }
 
 /** The sum of each organization's leaves that no tree has taken yet. */

@@ -9,8 +9,6 @@ export interface KnownCutPoint extends ChainRef {
   readonly hash: string;
   /** Whether nothing may stand there any more. */
   readonly isDone: boolean;
-  /** Whether the entry at the cut comes by once more, to go on from it. */
-  readonly isReadAgain?: boolean;
 }
 
 /**

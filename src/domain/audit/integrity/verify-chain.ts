@@ -96,13 +96,6 @@ export function nextPosition(
   return taken || state.lastBroken ? undefined : checked.payload;
 }
 
-/** Begins with an entry that was read before: what it is itself is judged again, what hangs on it was settled then. */
-export function takeUp(state: ChainState, entry: StoredEntry): void {
-  [state.seq, state.hash] = [entry.seq - 1, entry.prevHash];
-  nextPosition(state, entry, undefined);
-  for (const settled of [state.blanks, state.transfers]) settled.length = 0;
-}
-
 /** Compares the end of a chain with its head. */
 export function endChain(state: ChainState, head: StoredHead | undefined): void {
   const { ref: { chain }, last, breaks } = state;

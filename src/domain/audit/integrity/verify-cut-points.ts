@@ -33,18 +33,6 @@ export function* findUnrecordedCutPoints(
   }
 }
 
-/** Of seams whose entries were found sound before, or are newer: that they are listed, and signed. */
-export function* findUnauthorizedCutPoints(
-  seams: readonly CutPointRow[], said: ReadonlyMap<string, SignedStatement>, isOrdered: IsAuthorizedCut,
-): Generator<Finding> {
-  for (const seam of seams) {
-    const told = said.get(seam.sweepEntryId);
-    if (!told || !listsCutPoint(told.metadata, seam) || !isOrdered(seam, told)) {
-      yield missingEntries(seam.chain, 1, seam.seq, 'deleted', 'they were cut off, and no entry of a sweep that is signed accounts for it');
-    }
-  }
-}
-
 function wrongWith(
   seam: CutPointRow, tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound, isOrdered: IsAuthorizedCut,
 ): string | undefined {

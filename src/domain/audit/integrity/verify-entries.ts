@@ -5,7 +5,7 @@ import type { EntryStreams, CutPointRow } from './log-source.js';
 import { contentDigest } from '../entry/entry-hash.js';
 import { MultisetHash, LeafHasher, type MultisetDigest } from '../completeness/multiset-hash.js';
 import type { StoredEntry, StoredHead, StoredLeaf } from '../entry/stored-entry.js';
-import { endChain, nextPosition, startChain, takeUp, type Blank, type ChainState, type Transfer } from './verify-chain.js';
+import { endChain, nextPosition, startChain, type Blank, type ChainState, type Transfer } from './verify-chain.js';
 import { EntriesBelowCutPoint, type KnownCutPoint } from './verify-below-cut-points.js';
 
 /** How a range of the log is to be read. */
@@ -64,19 +64,17 @@ interface Pass {
 /**
  * Reads the chains of a range: each entry's hash, columns and disclosures, each chain's order, links and end. With `leaves` (in the
  * same order as the entries) each position is compared with the tree's, too; without, a sum tells whether all are the same. Chains go
- * on from `cuts`, by default from where sweeps have cut them. Memory
- * is bounded by what was erased, not by what was written. Yields how many entries were read since the last time.
+ * on from where sweeps have cut them. Memory is bounded by what was erased, not by what was written. Yields how many entries were read since the last time.
  */
 export async function* verifyEntries(
   streams: EntryStreams,
   { sumKey, seams }: EntriesOrder,
   leaves?: AsyncIterable<readonly StoredLeaf[]>,
-  cuts: AsyncIterable<readonly KnownCutPoint[]> = none<KnownCutPoint>([...seams].sort(byChain)),
 ): AsyncGenerator<number, EntriesFound, void> {
   const pass: Pass = { chains: 0, entries: 0, organizations: new Map(), transfers: [], notable: [] };
   const hasher = new LeafHasher(sumKey);
   const readers = [reader(streams.heads), reader(streams.entries), reader(leaves ?? none<StoredLeaf>())] as const;
-  const cut = reader(cuts);
+  const cut = reader(none<KnownCutPoint>([...seams].sort(byChain)));
   let reported = 0;
   for (;;) {
     const report = await nextChain(pass, readers, cut, leaves !== undefined, (entry) => {
@@ -122,8 +120,7 @@ async function nextChain(
       const seq = Math.min(here?.seq ?? Infinity, known?.seq ?? Infinity);
       const ours = here?.seq === seq ? (entries.take(), here) : undefined;
       const theirs = known?.seq === seq ? (leaves.take(), known) : undefined;
-      if (seam?.isReadAgain && ours?.seq === seam.seq) takeUp(state, ours);
-      else if (left && seq <= left.cut.seq) left.next(ours, theirs);
+      if (left && seq <= left.cut.seq) left.next(ours, theirs);
       else next(pass, state, ours, theirs, seen);
       if (++batch % ENTRIES_PER_REPORT > 0) continue;
       settled();

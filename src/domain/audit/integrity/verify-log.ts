@@ -4,7 +4,6 @@ import type { StoredCheckpoint } from '../notes/checkpoint.js';
 import type { LogHeader, LogSource } from './log-source.js';
 import type { LogCheckResult, LogCheck } from './log-check.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
-import { isOfThis, type Part, type ReadUpTo } from './superseded/verify-parts.js';
 import { pinnedAlone, pinnedHeader } from '../notes/verify-pinned-keys.js';
 import { LogVerification, type LogReading, type LogVerificationOptions } from './log-verification.js';
 
@@ -19,8 +18,6 @@ export interface VerifyOptions extends LogVerificationOptions {
   readonly verifierKeys?: readonly string[];
   /** They see every entry in a pass of their own, since chains may be read on other threads. */
   readonly judges?: readonly LogCheck[];
-  /** Whether to tell up to where everything was read, of a log that is as it was written. */
-  readonly remembers?: boolean;
 }
 
 /** What a verification has found. */
@@ -37,8 +34,6 @@ export interface LogFound {
   readonly checkpoint?: StoredCheckpoint;
   /** The newest of every tree that was read, for remembering. */
   readonly notes: readonly string[];
-  /** Up to where it was read, for going on from there; empty where nobody asked. */
-  readonly readUpTo?: readonly ReadUpTo[];
   readonly members: JsonObject;
 }
 
@@ -54,34 +49,7 @@ export async function verifyLog(source: LogSource, options: VerifyOptions = {}):
   const [read] = await Promise.all([
     agentId === undefined ? run.readAll() : run.readAgent([agentId]), judgeApart(source, run.header, options),
   ]);
-  return foundBy(run, read, options, judges);
-}
-
-/** Why all of a log has to be read: nothing of it is remembered, or what is newer does not go on from what is. */
-export type WhyWhole = 'nothing_remembered' | 'does_not_go_on';
-
-/** A log of which every newer entry was read, and found right. */
-export interface NewerFound extends LogFound {
-  /** The organizations of which no more was read. */
-  readonly parts: readonly Part[];
-}
-
-/**
- * Verifies what is newer than what somebody remembers to have had read. Of each organization that is remembered its tree must go on from
- * the remembered checkpoint, its chains from where they stood then; the entries behind are verified as ever, and are all that the tree,
- * or the queue, has behind. Everything else is read whole. Nothing is said of rows of older entries: that they are there, and
- * what is in them. Judges need older entries and are not asked. Where anything at all is not right, it says no more than that: to name
- * it, all has to be read.
- */
-export async function verifyNewer(
-  source: LogSource, since: readonly ReadUpTo[], options: Omit<VerifyOptions, 'judges' | 'agentId'>,
-): Promise<NewerFound | WhyWhole> {
-  const header = await headerOf(source, options, false);
-  if (!isOfThis(since, header.instance)) return 'nothing_remembered';
-  const run = new LogVerification(source, header, options, since);
-  if (run.parts.size === 0) return 'does_not_go_on';
-  const found = await foundBy(run, await run.readAll(), options, []);
-  return found.breaksFound > 0 ? 'does_not_go_on' : { ...found, parts: [...run.parts.values()] };
+  return foundBy(run, read, judges);
 }
 
 async function headerOf(source: LogSource, { agentId, verifierKeys }: VerifyOptions, isWhole: boolean): Promise<LogHeader> {
@@ -90,7 +58,7 @@ async function headerOf(source: LogSource, { agentId, verifierKeys }: VerifyOpti
   return isWhole ? pinnedHeader(header, verifierKeys) : pinnedAlone(header, verifierKeys, agentId);
 }
 
-async function foundBy(run: LogVerification, read: LogReading, { remembers, agentId }: VerifyOptions, judges: readonly LogCheck[]): Promise<LogFound> {
+async function foundBy(run: LogVerification, read: LogReading, judges: readonly LogCheck[]): Promise<LogFound> {
   const breaks = new Findings();
   const settled = await run.settle(read, breaks);
   const judged: LogCheckResult[] = await Promise.all(judges.map((judge) => judge.end()));
@@ -105,7 +73,6 @@ async function foundBy(run: LogVerification, read: LogReading, { remembers, agen
     instance: run.header.instance,
     ...(settled.platform.newest ? { checkpoint: settled.platform.newest } : {}),
     notes: settled.notes,
-    ...(remembers && agentId === undefined && breaks.found === 0 ? { readUpTo: await run.readUpTo(read) } : {}),
     members: Object.assign({}, ...judged.map(({ members }) => members)) as JsonObject,
   };
 }

@@ -13,11 +13,6 @@ export function isCutPointIn({ organizationId, chain }: CutPointRow, { from, to,
   return (!chains || chains.includes(chain)) && (!organizations || organizations.includes(organizationId));
 }
 
-/** All chains of an organization. No id has a character below the one that ends it here. */
-export function wholeOf(organizationId: string): EntryRange {
-  return { from: { organizationId, chain: '' }, to: { organizationId: `${organizationId}!`, chain: '' } };
-}
-
 /** Both halves of a transfer must be there, unless the chain was cut somewhere: a swept half is gone rightly. */
 export function* unmatched(transfers: readonly Transfer[], seams: readonly CutPointRow[]): Generator<Finding> {
   const cut = new Set(seams.map(({ chain }) => chain));

@@ -22,8 +22,6 @@ export interface OrganizationTreeOrder extends TreeOrder {
   readonly seams: readonly CutPointRow[];
   /** Only leaves of these chains are counted. */
   readonly chains?: readonly string[];
-  /** Only what stands behind this size is read; that the leaves before it are those remembered shows in the root wanted there. */
-  readonly from?: number;
 }
 
 /** What a tree turned out to be, in a form that crosses threads. */
@@ -57,6 +55,7 @@ class GrowingTree {
   readonly breaks: Finding[] = [];
   breaksFound = 0;
   newest: StoredCheckpoint | undefined;
+  readonly range = new CompactRange();
   private readonly roots = new Map<number, string>();
   private readonly judge: CheckpointVerifier;
   private readonly checkpoints: AsyncIterator<readonly StoredCheckpoint[]>;
@@ -64,11 +63,7 @@ class GrowingTree {
   private at = 0;
   private readonly wanted: number[];
 
-  constructor(
-    private readonly order: TreeOrder,
-    checkpoints: AsyncIterable<readonly StoredCheckpoint[]>,
-    readonly range = new CompactRange(),
-  ) {
+  constructor(private readonly order: TreeOrder, checkpoints: AsyncIterable<readonly StoredCheckpoint[]>) {
     this.judge = new CheckpointVerifier(order.trust);
     this.checkpoints = checkpoints[Symbol.asyncIterator]();
     this.wanted = [...new Set(order.wanted)].sort((a, b) => b - a);
@@ -143,16 +138,11 @@ class GrowingTree {
   }
 }
 
-/**
- * Recomputes an organization's tree from its leaves, in the order of the tree.
- *
- * @param start what of the tree stands before these leaves
- */
+/** Recomputes an organization's tree from its leaves, in the order of the tree. */
 export async function verifyTree(
   leaves: AsyncIterable<LeafRun>, checkpoints: AsyncIterable<readonly StoredCheckpoint[]>, order: OrganizationTreeOrder,
-  start?: CompactRange,
 ): Promise<OrganizationTreeFound> {
-  const tree = new GrowingTree(order, checkpoints, start);
+  const tree = new GrowingTree(order, checkpoints);
   const hasher = new LeafHasher(order.sumKey);
   const sum = new MultisetHash();
   const seams = new Map(order.seams.map((one) => [one.chain, one.seq]));

@@ -9,8 +9,7 @@ export const NOT_COMPARED = ['no_answer', 'nothing_kept', 'shown_nothing', 'othe
 
 export interface AnchorNotCompared {
   readonly name: string;
-  /** No anchor is asked about an export. */
-  readonly because: (typeof NOT_COMPARED)[number] | 'export_read';
+  readonly because: (typeof NOT_COMPARED)[number];
 }
 
 /** Every anchor that was to be asked stands in one of the two. */

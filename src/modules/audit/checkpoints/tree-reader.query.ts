@@ -94,14 +94,10 @@ export async function* leavesOf(
 /**
  * All leaves of an organization's tree as its tiles and its tail have them, in order: what is missing shows as a gap in `from`, and
  * ends nothing. For whoever believes nothing of it.
- *
- * @param first number of the first leaf wanted
  */
-export async function* leafRunsOf(run: ReadStatement, organizationId: string, first = 0): AsyncGenerator<LeafRun, void, void> {
+export async function* leafRunsOf(run: ReadStatement, organizationId: string): AsyncGenerator<LeafRun, void, void> {
   const row = await treeRow(run, organizationId);
-  const wanted = (from: number, leaves: LeafRun['leaves']): LeafRun =>
-    ({ from: Math.max(from, first), leaves: leaves.slice(Math.max(0, first - from)) });
-  for (let next = Math.floor(first / TILE_WIDTH); ; next += TILES_AT_ONCE) {
+  for (let next = 0; ; next += TILES_AT_ONCE) {
     const tiles = (await run(
       `select tile, ${TILE_ARRAYS}
        from audit_tree_leaves where organization_id = $1 and tile >= $2 and tile < $3 order by tile`,
@@ -109,13 +105,13 @@ export async function* leafRunsOf(run: ReadStatement, organizationId: string, fi
     )) as LeafTileRow[];
     for (const tile of tiles) {
       const from = Number(tile.tile) * TILE_WIDTH;
-      yield wanted(from, placed(arraysOf(tile), from));
+      yield { from, leaves: placed(arraysOf(tile), from) };
     }
     if (tiles.length < TILES_AT_ONCE) break;
   }
   if (row && row.seqs.length > 0) {
     const from = Number(row.size) - row.seqs.length;
-    if (from + row.seqs.length > first) yield wanted(from, placed(row, from));
+    yield { from, leaves: placed(row, from) };
   }
 }
 

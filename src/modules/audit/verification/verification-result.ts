@@ -1,7 +1,6 @@
 import type { Finding } from '../../../domain/audit/integrity/findings.js';
 import type { LogSource, ShownAnchor } from '../../../domain/audit/integrity/log-source.js';
-import { verifyLog, verifyNewer, type LogFound, type NewerFound, type VerifyOptions, type WhyWhole } from '../../../domain/audit/integrity/verify-log.js';
-import type { ReadUpTo } from '../../../domain/audit/integrity/superseded/verify-parts.js';
+import { verifyLog, type LogFound, type VerifyOptions } from '../../../domain/audit/integrity/verify-log.js';
 import type { JsonObject } from '../../../domain/json.js';
 import type { AnchorNotCompared } from '../anchors/ask-anchors.js';
 
@@ -36,45 +35,11 @@ export interface Verification {
   readonly members: JsonObject;
   /** Newest checkpoints of the trees that were read, for whoever remembers them. */
   readonly notes: readonly string[];
-  /** For whoever remembers it: up to where everything was read. Holds keys that the database's owner must not see. */
-  readonly readUpTo?: readonly ReadUpTo[];
-}
-
-/** What a verification that was to read only what is newer adds to its answer. */
-export interface NewerMember {
-  readonly newer: {
-    /** Whether all was read after all, and why; a verification is then as any other. */
-    readonly everything: boolean;
-    readonly because?: WhyWhole;
-    /** Of which organizations only entries were read that are newer than their trees' checkpoints of these sizes. */
-    readonly since: { organizationId: string; size: number }[];
-    /** Leaves of these trees up to there: their entries, as far as retention has left them, were not read again. */
-    readonly older: number;
-  };
 }
 
 /** What is compared with anchors, and which were not to be had. */
 export interface VerificationOptions extends VerifyOptions {
   readonly anchorsNotCompared?: readonly AnchorNotCompared[];
-}
-
-/** Verifies what is newer than what somebody remembers, or says why all has to be read. */
-export async function newerVerification(
-  source: LogSource, begun: number, since: readonly ReadUpTo[], options: VerificationOptions,
-): Promise<Verification | WhyWhole> {
-  const found = await verifyNewer(source, since, options);
-  if (typeof found === 'string') return found;
-  return { ...outcomeOf(found, options, begun), members: { ...toldOf(found) } };
-}
-
-function toldOf({ parts }: NewerFound): NewerMember {
-  const since = parts.map(({ organizationId, size }) => ({ organizationId, size }));
-  return { newer: { everything: false, since, older: since.reduce((sum, { size }) => sum + size, 0) } };
-}
-
-/** What a whole verification says to somebody who asked for less. */
-export function wholeInstead(because: WhyWhole): NewerMember {
-  return { newer: { everything: true, because, since: [], older: 0 } };
 }
 
 /** Runs a verification to its end. The server and the command line share it; they differ in where the rows come from. */
@@ -86,12 +51,11 @@ export async function verification(source: LogSource, begun: number, options: Ve
 export function outcomeOf(
   found: LogFound, { anchors = [], anchorsNotCompared = [] }: Pick<VerificationOptions, 'anchors' | 'anchorsNotCompared'>, begun: number,
 ): Verification {
-  const { chains, entries, uncovered, breaks, breaksFound, members, notes, readUpTo } = found;
+  const { chains, entries, uncovered, breaks, breaksFound, members, notes } = found;
   const durationMs = Math.round(performance.now() - begun);
   const checkpoint = checkpointOf(found, anchors);
   return {
     ...verdictOf(found), chains, entries, uncovered, checkpoint, anchorsNotCompared, breaks, breaksFound, durationMs, members, notes,
-    ...(readUpTo ? { readUpTo } : {}),
   };
 }
 

@@ -4,8 +4,7 @@ import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { LogSource } from '../../../domain/audit/integrity/log-source.js';
 import type { AskedAnchors } from '../anchors/ask-anchors.js';
 import { sqlLogSource } from './source/log-source.query.js';
-import type { ReadUpTo } from '../../../domain/audit/integrity/superseded/verify-parts.js';
-import { newerVerification, verification, wholeInstead, type Verification } from './verification-result.js';
+import { verification, type Verification } from './verification-result.js';
 import { instanceName } from '../checkpoints/checkpoint.query.js';
 import { snapshotConnection } from './source/snapshot-connection.js';
 import { startThreads } from './worker-threads.js';
@@ -16,10 +15,6 @@ export interface DatabaseToVerify {
   readonly agentId?: string;
   /** Notes of checkpoints from an earlier verification. */
   readonly remembered?: readonly string[];
-  /** Only what is newer is to be read, where that can be judged; all of it otherwise. Not of one agent. */
-  readonly since?: readonly ReadUpTo[];
-  /** Whether to tell up to where everything was read. */
-  readonly remembers?: boolean;
   /** Only these keys are believed, whatever the database says of others. */
   readonly verifierKeys?: readonly string[];
   /** Base64 of the Ed25519 seed of whoever verifies: what is kept as signing now must be its key, or lead back to it. */
@@ -37,7 +32,7 @@ export interface DatabaseToVerify {
 /** Verifies the log of a database as it stands at one moment, by connections of its own. Nothing is written. */
 export async function verifyDatabase(what: DatabaseToVerify): Promise<Verification> {
   const { databaseUrl, organizations, agentId, verifierKeys, threads, niceness = 0, onProgress } = what;
-  const { remembered, since, remembers = false, seed } = what;
+  const { remembered, seed } = what;
   const begun = performance.now();
   const asked = await what.anchors?.();
   const connection = await snapshotConnection(databaseUrl);
@@ -48,7 +43,6 @@ export async function verifyDatabase(what: DatabaseToVerify): Promise<Verificati
     try {
       const source = sqlLogSource(connection.run, organizations);
       const options = {
-        remembers,
         ...(asked ? { anchors: asked.shown, anchorsNotCompared: asked.notCompared } : {}),
         ...(remembered ? { remembered } : {}),
         ...(verifierKeys ? { verifierKeys } : {}),
@@ -56,13 +50,10 @@ export async function verifyDatabase(what: DatabaseToVerify): Promise<Verificati
         ...(runner ? { runner } : {}),
         ...(onProgress ? { onProgress } : {}),
       };
-      const newer = since && (await newerVerification(source, begun, since, options));
-      if (typeof newer === 'object') return newer;
       const judges = await what.judges?.(connection.run, source);
-      const whole = await verification(source, begun, {
+      return await verification(source, begun, {
         ...options, ...(agentId === undefined ? {} : { agentId }), ...(judges ? { judges } : {}),
       });
-      return newer === undefined ? whole : { ...whole, members: { ...whole.members, ...wholeInstead(newer) } };
     } finally {
       await runner?.end();
     }

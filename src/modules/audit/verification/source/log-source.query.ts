@@ -1,21 +1,17 @@
 import type { CheckpointTime, EntryRange, LogSource } from '../../../../domain/audit/integrity/log-source.js';
 import { decodeTime } from '../../../../domain/audit/integrity/row-decoding.js';
-import { wholeOf } from '../../../../domain/audit/integrity/verify-transfers.js';
 import { PLATFORM_TREE } from '../../../../domain/audit/notes/checkpoint.js';
 import type { StoredHead, StoredLeaf } from '../../../../domain/audit/entry/stored-entry.js';
 import { mapKeyOf } from '../../../../domain/audit/tree/organization-map.js';
-import { rangeOf } from '../../../../domain/audit/tree/tree-proofs.js';
 import { bounded, ENTRY } from '../../query/bounded-text.js';
 import { MEASURED_COLUMNS, numbered, type Row } from '../../query/entry-rows.js';
 import { erasureNotes } from '../../erasures/erasure-notes.query.js';
 import { headerOf } from './log-header.query.js';
-import { newerEntries, stoodChains } from '../superseded/newer-log.query.js';
 import { streamed, type RunsSql } from '../../query/row-stream.query.js';
 import { streamedEntries } from '../../query/streamed-entries.query.js';
 import { checkpointsOf } from '../../checkpoints/checkpoint.query.js';
 import { MAP_NODES, mapHeadAt, mapNode, mapSourceOf, type MapNodeRow } from '../../checkpoints/map.query.js';
-import { retentionRunPayloads } from './retention-run-entries.query.js';
-import { LEAF_ARRAYS, leafRunsOf, platformRunsOf, readerOf } from '../../checkpoints/tree-reader.query.js';
+import { LEAF_ARRAYS, leafRunsOf, platformRunsOf } from '../../checkpoints/tree-reader.query.js';
 
 /** Statements that open a reading of one moment; the limits of ordinary calls do not fit a long one. */
 export const SNAPSHOT = [
@@ -44,21 +40,15 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
     whole: organizations === 'all',
     header: (agentId) => headerOf(run, scope, agentId),
     read: (range) => ({ heads: heads(range), entries: streamedEntries(run, within(ENTRIES, range), bounds(range)) }),
-    newer: (organizationId, size) => ({
-      heads: heads(wholeOf(organizationId)),
-      entries: newerEntries(run, organizationId, size),
-      stood: stoodChains(run, organizationId, size),
-    }),
-    leaves: (organizationId, from) => leafRunsOf(run, organizationId, from),
-    start: (tree, size) => rangeOf(readerOf(run, tree, size), size),
+    leaves: (organizationId) => leafRunsOf(run, organizationId),
     queued: (some) => queued(run, inScope(some)),
     sorted: async function* (organizationId, chains) {
       const rows = streamed<Row<StoredLeaf>>(run, SORTED_LEAVES, [organizationId, chains ?? null]);
       for await (const some of rows) yield some.map(numbered);
     },
     platformLeaves: () => platformRunsOf(run),
-    checkpoints: async function* (tree, from = 0) {
-      for (let after = from - 1; ; ) {
+    checkpoints: async function* (tree) {
+      for (let after = -1; ; ) {
         const some = await checkpointsOf(run, tree, { after, limit: CHECKPOINTS_AT_ONCE });
         if (some.length > 0) yield some;
         if (some.length < CHECKPOINTS_AT_ONCE) return;
@@ -70,7 +60,6 @@ export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'a
         yield rows.map((row) => ({ ...row, platformSize: Number(row.platformSize), madeAt: decodeTime(row.madeAt) ?? 'no time' }));
       }
     },
-    sweeps: (organizationId, ids) => retentionRunPayloads(run, organizationId, ids),
     erasureNotes: (organizationId, ids) => erasureNotes(run, organizationId, ids),
     mapNodes: async function* () {
       for await (const rows of streamed<MapNodeRow>(run, MAP_NODES, [])) yield rows.map(mapNode);

@@ -1,0 +1,10 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { checkoutRoot } from '../../../platform/config/checkout-root.js';
+
+type FileVerifier = typeof import('../../../../verifier/verify.mjs');
+
+/** The stand-alone verifier of files, as it lies in the checkout: the very text that an auditor reads and runs. */
+export function fileVerifier(): Promise<FileVerifier> {
+  return import(pathToFileURL(join(checkoutRoot(), 'verifier', 'verify.mjs')).href) as Promise<FileVerifier>;
+}
