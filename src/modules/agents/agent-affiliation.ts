@@ -5,7 +5,7 @@ import type { Tx } from '../../platform/database/transaction/tx.js';
 import { ActiveUsersQuery } from '../organizations/users/active-users.query.js';
 import { TeamStore } from '../teams/team.store.js';
 
-/** Whom an agent is to belong to; null or left out: nobody new. */
+/** The owner and team that an agent is to have; null or left out: no new one. */
 export interface WantedAffiliation {
   ownerId?: string | null;
   teamId?: string | null;
@@ -21,11 +21,11 @@ export class AgentAffiliation {
   ) {}
 
   /**
-   * Holds the team until this work ends, so that it is not removed meanwhile. Whoever comes to a team comes to what it shares, so the
+   * Locks the team against its removal until this unit of work ends. An agent that joins a team gets the team's grants, so the
    * subscription has to include teams.
    *
-   * @param formerTeamId of an agent that is there already
-   * @throws Problem NOT_FOUND in the same words for what is not there and what is another organization's; TIER_REQUIRED
+   * @param formerTeamId the team of an agent that exists already
+   * @throws Problem NOT_FOUND, alike for what does not exist and what is another organization's; TIER_REQUIRED
    */
   async assertWithin(
     tx: Tx, organizationId: string, { ownerId, teamId }: WantedAffiliation, caller: Caller, formerTeamId: string | null = null,

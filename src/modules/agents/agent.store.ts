@@ -7,7 +7,7 @@ import type { Tx } from '../../platform/database/transaction/tx.js';
 import { Problem } from '../../platform/http/reply/problem.js';
 import { AgentEntity } from './agent.entity.js';
 
-/** Where an agent stands: enough to lock its chain before anything of it is read. */
+/** The key of an agent: enough to lock its chain before anything of it is read. */
 export interface AgentRef {
   organizationId: string;
   id: string;
@@ -23,7 +23,7 @@ export class AgentStore {
   }
 
   /** @throws Problem NOT_FOUND, also for an agent of another organization */
-  async place(scope: Scope, id: string): Promise<AgentRef> {
+  async findRef(scope: Scope, id: string): Promise<AgentRef> {
     const within = scopeCondition(scope, { organization: 'a.organization_id', agent: 'a.id' }, 2);
     const [row] = (await this.dataSource.query(
       `select a.organization_id as "organizationId", a.id from agents a where a.id = $1 and a.status <> 'removed' and ${within.sql}`,
@@ -33,14 +33,14 @@ export class AgentStore {
     return row;
   }
 
-  /** The agent as it stands under its head's lock. @throws Problem NOT_FOUND once it is removed */
+  /** Reads the agent under its head's lock. @throws Problem NOT_FOUND for one that is removed */
   async read(tx: Tx, { organizationId, id }: AgentRef): Promise<AgentEntity> {
     const agent = await tx.manager.getRepository(AgentEntity).findOneBy({ organizationId, id, status: Not('removed' as const) });
     if (!agent) throw new Problem('NOT_FOUND', 'There is no such agent.');
     return agent;
   }
 
-  /** Also one that is removed: its credentials learn that it is out of service. */
+  /** Reads also an agent that is removed: its credentials are answered that it is out of service. */
   async readAny(tx: Tx, { organizationId, id }: AgentRef): Promise<AgentEntity> {
     return tx.manager.getRepository(AgentEntity).findOneByOrFail({ organizationId, id });
   }
@@ -63,13 +63,13 @@ export class AgentStore {
     await tx.manager.getRepository<object>(AgentEntity).update({ organizationId, id }, rest);
   }
 
-  /** Writes the agent as it is in another organization; what it could show in the old one for itself stays behind with nothing. */
+  /** Writes the agent as it is in its new organization, and deletes the credentials that it had in the old one. */
   async move(tx: Tx, { organizationId, id }: AgentRef, moved: AgentEntity): Promise<void> {
     await tx.manager.getRepository<object>(AgentEntity).update({ organizationId, id }, moved);
     await this.forgetTokens(tx, { organizationId, id });
   }
 
-  /** Writes the agent as out of service for good, with nothing left that it could show for itself. */
+  /** Marks the agent as removed, for good, and deletes its credentials. */
   async remove(tx: Tx, agent: AgentEntity): Promise<void> {
     await this.update(tx, { ...agent, status: 'removed' });
     await this.forgetTokens(tx, agent);

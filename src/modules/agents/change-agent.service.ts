@@ -75,15 +75,15 @@ export class ChangeAgentService {
   }
 
   private async change(agentId: string, caller: Caller, decide: Decide): Promise<Reply<AgentEnvelope>> {
-    const place = await this.agents.place(caller.scope, agentId);
-    const chain = agentChain(place.organizationId, place.id);
+    const ref = await this.agents.findRef(caller.scope, agentId);
+    const chain = agentChain(ref.organizationId, ref.id);
     return this.work.run({ chains: [chain] }, async (tx) => {
-      const agent = await this.agents.read(tx, place);
+      const agent = await this.agents.read(tx, ref);
       const { next, event } = await decide(tx, agent);
       const changed = { ...agent, ...next, updatedAt: await tx.now() };
       await this.agents.update(tx, changed);
       tx.record(chain, event);
-      const capabilities = await this.grants.namesOf(tx, place.organizationId, place.id, changed.teamId);
+      const capabilities = await this.grants.namesOf(tx, ref.organizationId, ref.id, changed.teamId);
       return tx.reply(200, { agent: presentAgent({ ...changed, capabilities }) });
     });
   }

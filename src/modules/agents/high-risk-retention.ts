@@ -26,7 +26,7 @@ export class HighRiskRetention implements ReadinessFact, OnModuleInit, OnApplica
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    // Readiness tells it again, and tells then what keeps it from being asked.
+    // A failure is left to readiness, which asks again.
     const { highRiskRetentionWarning } = await this.look().catch(() => ({ highRiskRetentionWarning: undefined }));
     if (highRiskRetentionWarning !== undefined) this.logger.warn(highRiskRetentionWarning);
   }

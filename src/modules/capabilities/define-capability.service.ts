@@ -101,7 +101,7 @@ export class DefineCapabilityService {
     return this.work.run(sharedChange(organizationId), async (tx) => {
       if (isBuiltIn(name)) throw new Problem('CONFLICT', 'The catalogue\'s own capabilities stay.');
       if (!(await this.definitions.row(tx, organizationId, name))) throw new Problem('NOT_FOUND', `There is no capability "${name}".`);
-      // The row goes first: whoever grants it meanwhile waits for it, and then finds nothing to grant.
+      // The row is deleted first: a concurrent grant waits for its lock, and then finds no definition to grant.
       await this.definitions.remove(tx, organizationId, name);
       if (await this.grants.anyoneHolds(tx, organizationId, name)) throw new Problem('CONFLICT', 'Revoke its grants first.');
       const event: AuditEvent = { type: 'capability.definition_removed', capability: name, metadata: { capability: name } };
@@ -134,8 +134,8 @@ export class DefineCapabilityService {
   }
 
   private assertSafe(url: string): void {
-    const verdict = this.outbound.checkUrl(new URL(url).origin);
-    if (!verdict.ok) throw new Problem('UNSAFE_URL', verdict.reason, { errors: [{ pointer: '/connector/url', message: verdict.reason }] });
+    const checked = this.outbound.checkUrl(new URL(url).origin);
+    if (!checked.ok) throw new Problem('UNSAFE_URL', checked.reason, { errors: [{ pointer: '/connector/url', message: checked.reason }] });
   }
 }
 

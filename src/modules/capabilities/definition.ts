@@ -28,7 +28,7 @@ const builtIn = new Map<string, Definition>(
   ]),
 );
 
-/** The definition that holds, given the organization's row for the name, if there is one. */
+/** The effective definition: the organization's row for the name, if there is one, over the catalogue's. */
 export function definitionFrom(name: string, row: CapabilityDefinitionEntity | null | undefined): Definition | undefined {
   const base = builtIn.get(name);
   if (!row) return base;

@@ -30,7 +30,7 @@ const ROWS = `
     g.granted_by as "grantedBy"
   from capability_grants g ${pageOf('g')}`;
 
-/** Grants of agents and of teams as the log tells of them: all their terms. */
+/** Grants of agents and of teams, with all their terms, for comparison with the log. */
 export const grantRecords: RecordKeeper = {
   kind: 'grant',
   rows: (run, selection) =>

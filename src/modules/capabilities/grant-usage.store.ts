@@ -6,7 +6,7 @@ import { Statements } from '../../platform/database/statements/statements.js';
 import { textArray } from '../../platform/database/statements/text-array.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 
-/** Whose limits are compared. `without` leaves an execution's own share out: it is there already. */
+/** The grant whose limits are compared. `without` names an execution whose uses, already counted, are left out. */
 export interface UsageWanted {
   organizationId: string;
   grantId: string;
@@ -23,7 +23,7 @@ export interface Usage {
 
 const WINDOW_SECONDS: Readonly<Record<LimitPeriod, number | null>> = { minute: 60, hour: 3_600, day: 86_400, total: null };
 
-/** Longer than the longest window reaches back. What waits is kept as long as it does: it can still be given back, or begin. */
+/** Longer than the longest window. Uses of a waiting execution are kept while it waits: they may be given back, or begin to count. */
 const KEPT_DAYS = 120;
 
 // One statement, so one snapshot: the revision is that of the very uses that were added up. `statement_timestamp()`, since an
@@ -49,7 +49,7 @@ const READ: NamedStatement = {
     order by i.n`,
 };
 
-/** No row has it: a grant that somebody's hand in the database left without one commits nothing, and stops nobody else. */
+/** A revision that no row has: a grant whose usage row was deleted by hand commits nothing, and stops no other grant. */
 const NO_ROW = -1;
 
 interface Row {
@@ -77,29 +77,29 @@ export class GrantUsageStore {
 
   /**
    * Behind the lock of the usage row: two approvals at once, of two agents of a team, would otherwise each be compared with
-   * what was used before the other. The rows under which `without` has its share are locked along: should it begin or end in
-   * this work, none is left to lock out of order.
+   * what was used before the other. The rows of grants that count `without` are locked too: should it begin or end in this unit of
+   * work, no row is left to lock out of order.
    */
   async readWithin(tx: Tx, wanted: UsageWanted): Promise<Usage> {
-    const held = wanted.without === undefined ? [] : await this.heldBy(tx, wanted.organizationId, [wanted.without]);
-    await this.lock(tx, wanted.organizationId, [...held, wanted.grantId]);
+    const counting = wanted.without === undefined ? [] : await this.grantsCounting(tx, wanted.organizationId, [wanted.without]);
+    await this.lock(tx, wanted.organizationId, [...counting, wanted.grantId]);
     return usagesFrom([wanted], await tx.query<Row & Record<string, unknown>>(READ.text, parametersOf([wanted])))[0]!;
   }
 
-  /** Makes the row that everybody who counts on a grant takes their order from. Harmless to repeat. */
+  /** Makes the usage row, whose lock orders everything that counts on the grant. Harmless to repeat. */
   async open(tx: Tx, organizationId: string, grantId: string): Promise<void> {
     await tx.query('insert into grant_usage (organization_id, grant_id) values ($1, $2) on conflict do nothing', [organizationId, grantId]);
   }
 
   /**
-   * Counts an execution that begins after it waited: from this moment on, for its windows, and under the grant that lets it
-   * begin, wherever it had its share until now.
+   * Counts an execution that begins after it waited: in the windows of this moment, and under the grant that lets it begin, whichever
+   * grant counted it until now.
    */
   async begin(tx: Tx, organizationId: string, grantId: string, executionId: string, uses: readonly Use[]): Promise<void> {
     await this.count(tx, organizationId, grantId, executionId, uses, false);
   }
 
-  /** Counts what waits anew, from this moment on: it was edited, and its share is that of what would run now. */
+  /** Counts a waiting execution anew after an edit: its uses are those of the edited input, from this moment on. */
   async askAnew(tx: Tx, organizationId: string, grantId: string, executionId: string, uses: readonly Use[]): Promise<void> {
     await this.count(tx, organizationId, grantId, executionId, uses, true);
   }
@@ -112,9 +112,9 @@ export class GrantUsageStore {
     uses: readonly Use[],
     waiting: boolean,
   ): Promise<void> {
-    const held = await this.heldBy(tx, organizationId, [executionId]);
-    if (held.length === 0 && uses.length === 0) return;
-    await this.touch(tx, organizationId, uses.length === 0 ? held : [...held, grantId]);
+    const counting = await this.grantsCounting(tx, organizationId, [executionId]);
+    if (counting.length === 0 && uses.length === 0) return;
+    await this.touch(tx, organizationId, uses.length === 0 ? counting : [...counting, grantId]);
     await this.remove(tx, organizationId, [executionId]);
     if (uses.length === 0) return;
     const amounts = [uses.map((use) => use.measure), uses.map((use) => use.amount)];
@@ -131,32 +131,32 @@ export class GrantUsageStore {
     );
   }
 
-  /** What was rejected, timed out or cancelled gives its share back. */
+  /** Removes the uses of executions whose requests were rejected, timed out or cancelled. */
   async giveBack(tx: Tx, organizationId: string, executionIds: readonly string[]): Promise<void> {
-    const held = await this.heldBy(tx, organizationId, executionIds);
-    if (held.length === 0) return;
-    await this.touch(tx, organizationId, held);
+    const counting = await this.grantsCounting(tx, organizationId, executionIds);
+    if (counting.length === 0) return;
+    await this.touch(tx, organizationId, counting);
     await this.remove(tx, organizationId, executionIds);
   }
 
-  /** Begins with the share that it has: its grant counts nothing any more, so there is nothing to count it anew by. */
+  /** Keeps the uses that an execution has when it begins: its grant has no limits any more to count it by. */
   keep(tx: Tx, organizationId: string, executionId: string): void {
     tx.queue('update grant_uses set waiting = false where organization_id = $1 and execution_id = $2', [organizationId, executionId]);
   }
 
   /**
-   * Locks every usage row under which one of these executions has a share, before the first of them is given back: work on
-   * several executions that locked in their order would meet the like of it, over the same grants, from the other end.
+   * Locks the usage row of every grant that counts one of these executions, before the first use is given back. Two units of work that
+   * locked execution by execution, over the same grants in another order, would deadlock.
    *
-   * @param grantIds under which some of them may come to have one
+   * @param grantIds further grants that may come to count some of them
    */
   async hold(tx: Tx, organizationId: string, executionIds: readonly string[], grantIds: readonly string[] = []): Promise<void> {
-    const held = [...(await this.heldBy(tx, organizationId, executionIds)), ...grantIds];
-    if (held.length > 0) await this.lock(tx, organizationId, held);
+    const counting = [...(await this.grantsCounting(tx, organizationId, executionIds)), ...grantIds];
+    if (counting.length > 0) await this.lock(tx, organizationId, counting);
   }
 
-  /** Under which grants executions have a share. It stays as it is while the head of the executions' agent is held. */
-  private async heldBy(tx: Tx, organizationId: string, executionIds: readonly string[]): Promise<string[]> {
+  /** Grants whose limits count these executions. They do not change while the head of the executions' agent is locked. */
+  private async grantsCounting(tx: Tx, organizationId: string, executionIds: readonly string[]): Promise<string[]> {
     const rows = await tx.query<{ grant_id: string }>(
       'select distinct grant_id from grant_uses where organization_id = $1 and execution_id = any ($2)',
       [organizationId, executionIds],
@@ -175,19 +175,19 @@ export class GrantUsageStore {
     );
   }
 
-  /** Everybody who locks usage rows does it once, here or as here: by their ids. */
+  /** Locks usage rows in the order of their ids. All code that locks them does so, once in a unit of work. */
   private async lock(tx: Tx, organizationId: string, grantIds: readonly string[]): Promise<void> {
     await tx.query('select from grant_usage where organization_id = $1 and grant_id = any ($2) order by grant_id for update', [
       organizationId, grantIds,
     ]);
   }
 
-  /** Locks the usage rows, in their order, and raises their revision: decisions that rest on them are taken again. */
+  /** Locks the usage rows, in the order of their ids, and raises their revision: decisions that rest on them are taken again. */
   private async touch(tx: Tx, organizationId: string, grantIds: readonly string[]): Promise<void> {
     await tx.query(
       `update grant_usage u set revision = u.revision + 1
-       from (select grant_id from grant_usage where organization_id = $1 and grant_id = any ($2) order by grant_id for update) held
-       where u.organization_id = $1 and u.grant_id = held.grant_id`,
+       from (select grant_id from grant_usage where organization_id = $1 and grant_id = any ($2) order by grant_id for update) locked
+       where u.organization_id = $1 and u.grant_id = locked.grant_id`,
       [organizationId, grantIds],
     );
   }

@@ -10,9 +10,9 @@ import { classesOf, code, digest, free, id, policy } from '../../platform/audit/
 import type { Tx } from '../../platform/database/transaction/tx.js';
 
 /**
- * What a definition or a grant decides by is never rewritten by an erasure: a condition that forgot a name would let through what
- * it was to hold. A text in it is reported as left, until an administrator has changed it. A grant that was revoked decides
- * nothing, and nobody can change it any more: from that one it is erased.
+ * An erasure never rewrites what a definition or an active grant decides by: a condition without a name would let through what it
+ * was made to stop. A text found there is reported as left, until an administrator has changed it. A revoked grant decides nothing
+ * and cannot be changed any more, so its texts are erased.
  */
 const TABLES: readonly Erasable[] = [
   {

@@ -6,7 +6,7 @@ import type { ExecutionStore } from './execution.store.js';
 
 const CODE = 'INDETERMINATE';
 
-/** Ends a running execution of which nobody can tell whether the action was done: the log says so, and people are told. */
+/** Ends a running execution of which nobody knows whether the action was done: an entry is recorded and people are notified. */
 export async function closeIndeterminate(tx: Tx, executions: ExecutionStore, execution: ExecutionEntity, message: string): Promise<void> {
   const { organizationId, agentId, capability, hitlRequestId } = execution;
   const error = { code: CODE, message };

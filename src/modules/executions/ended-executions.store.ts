@@ -3,7 +3,7 @@ import { blankOldRows } from '../../platform/audit/blank-old-rows.js';
 import { EndedRecordKeepers, type EndedRecords, type RecordKey } from '../../platform/audit/ended-records.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 
-/** What executions were asked to do and what came of them, once they have ended and their time is over. */
+/** Inputs and results of executions, to be blanked once the executions have ended and their retention time is over. */
 @Injectable()
 export class EndedExecutionsStore implements EndedRecords, OnModuleInit {
   readonly name = 'executions';
@@ -14,7 +14,7 @@ export class EndedExecutionsStore implements EndedRecords, OnModuleInit {
     this.keepers.register(this);
   }
 
-  /** The code of an error stays, its message, which may quote a runtime, goes; so does whatever a report or a settlement said freely. */
+  /** Keeps the code of an error and blanks its message, which may quote a runtime, and all free text of reports and settlements. */
   blank(tx: Tx, before: Date, limit: number, after?: RecordKey): Promise<{ blanked: number; next?: RecordKey }> {
     return blankOldRows(tx, {
       table: 'executions',

@@ -83,7 +83,7 @@ const GAPS = `
 type GapRow = Pick<Row, 'organizationId' | 'id' | keyof typeof LONG>
   & Record<`is${'' | 'Report' | 'Settlement'}${'Blank' | 'Erased'}`, boolean>;
 
-/** Executions as the log tells of them. */
+/** Executions, for comparison with the log. */
 export const executionRecords: RecordKeeper = {
   kind: 'execution',
   rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf, LONG_OF),
@@ -139,7 +139,7 @@ function gapsOf({ organizationId, id, ...row }: GapRow): RecordGap[] {
   ];
 }
 
-/** What else stands there, as text: another than any entry has. */
+/** The reported duration; anything but a number as text, which no entry has. */
 function durationOf(report: JsonObject | undefined): string | number | null {
   const said = report?.['durationMs'];
   return said === undefined ? null : typeof said === 'number' ? said : canonical(said);

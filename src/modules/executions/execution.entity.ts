@@ -7,6 +7,13 @@ import type { JsonObject } from '../../domain/json.js';
 export const EXECUTION_STATUSES = ['pending_hitl', 'running', 'executed', 'failed', 'indeterminate', 'blocked', 'cancelled'] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
+const OPEN_STATUSES: readonly ExecutionStatus[] = ['pending_hitl', 'running'];
+
+/** Whether nothing more happens by itself: also of an execution that is not found. */
+export function isFinalExecution(execution: ExecutionEntity | undefined): boolean {
+  return !execution || !OPEN_STATUSES.includes(execution.status);
+}
+
 /** `receipt`: the governed agent does the work itself; the gate's answer is its licence. */
 export type ExecutionRuntime = 'receipt' | 'connector' | 'webhook' | 'node';
 
@@ -54,7 +61,7 @@ export class ExecutionEntity {
   @Column('json')
   reasons!: Reason[];
 
-  /** Digest of the capability's definition it was decided under. */
+  /** Digest of the capability's definition at the decision. */
   @Column('text')
   definition!: string;
 
@@ -101,7 +108,7 @@ export class ExecutionEntity {
   @Column('timestamptz', { name: 'lease_until', nullable: true })
   leaseUntil!: Date | null;
 
-  /** How often it has begun. Raised with each lease; what closes it names the beginning that it closes. */
+  /** The number of the newest start, raised with each lease; closing an execution compares the fence. */
   @Column('integer')
   fence!: number;
 

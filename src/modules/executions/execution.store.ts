@@ -14,7 +14,7 @@ export interface ExecutionRef {
   id: string;
 }
 
-/** What is known of an execution only when it begins. */
+/** Columns that are known only when the execution begins. */
 export type ExecutionStart = Pick<ExecutionEntity, 'runtime' | 'grantId' | 'grantVersion'>;
 
 /** An execution whose request ended without an approval: `auditId` is the entry that says so. */
@@ -33,7 +33,7 @@ export class ExecutionStore {
   ) {}
 
   /** @throws Problem NOT_FOUND */
-  async place(scope: Scope, id: string): Promise<ExecutionRef> {
+  async findRef(scope: Scope, id: string): Promise<ExecutionRef> {
     const within = scopeCondition(scope, { organization: 'e.organization_id', agent: 'e.agent_id' }, 2);
     const [row] = await this.statements.byKey<ExecutionRef>(
       `select e.organization_id as "organizationId", e.agent_id as "agentId", e.id from executions e
@@ -44,7 +44,7 @@ export class ExecutionStore {
     return row;
   }
 
-  /** The row, locked until this work ends. */
+  /** Reads the row and locks it until this unit of work ends. */
   async read(tx: Tx, { organizationId, id }: Pick<ExecutionRef, 'organizationId' | 'id'>): Promise<ExecutionEntity> {
     const [execution] = await tx.query<ExecutionEntity & Record<string, unknown>>(
       `select ${EXECUTION_COLUMNS} from executions e where e.organization_id = $1 and e.id = $2 for update of e`, [organizationId, id],
@@ -56,8 +56,8 @@ export class ExecutionStore {
   /**
    * Compare-and-set on the status and the fence that were read.
    *
-   * @throws Error when it was no longer the one that was read: the head's lock rules that out, and if it ever failed to, the
-   * whole unit of work must
+   * @throws Error when the row has changed since it was read. The head's lock rules that out; should it ever fail to, the unit of work
+   * is rolled back
    */
   async move(tx: Tx, from: ExecutionStatus, next: ExecutionEntity): Promise<void> {
     const { organizationId, id, ...rest } = next;
@@ -67,9 +67,9 @@ export class ExecutionStore {
   }
 
   /**
-   * What would run of an execution that waits for a decision, after somebody edited it.
+   * Replaces the input of an execution that waits for a decision, after an edit.
    *
-   * @throws Error when it no longer waited
+   * @throws Error when the execution no longer waited
    */
   async edit(
     tx: Tx,
@@ -83,10 +83,10 @@ export class ExecutionStore {
   }
 
   /**
-   * Lets it begin, for the first time or again: a compare-and-set like `move` that raises the fence and gives the lease.
+   * Starts an execution, for the first time or again: a compare-and-set like `move` that raises the fence and gives the lease.
    *
    * @param leaseSeconds from now, by the database's clock
-   * @returns the number of this beginning, which holds once the work is committed
+   * @returns the new fence, valid once the unit of work is committed
    */
   begin(tx: Tx, read: ExecutionEntity, next: ExecutionStart, leaseSeconds: number): number {
     const { organizationId, id, status, fence } = read;
@@ -101,7 +101,7 @@ export class ExecutionStore {
   }
 
   /**
-   * Ends executions that waited for a decision: compare-and-set like `move`, of as many as there are.
+   * Cancels executions that waited for a decision: a compare-and-set like `move`, of many rows at once.
    *
    * @throws Error when one of them no longer waited
    */
@@ -119,7 +119,7 @@ export class ExecutionStore {
     if (rows.length !== cancelled.length) throw new Error('an execution no longer waited for its decision');
   }
 
-  /** Of an agent: what waits for a person, or was approved and has not begun. */
+  /** Executions of an agent that wait for a person, or were approved and have not begun. */
   async waiting(tx: Tx, organizationId: string, agentId: string): Promise<string[]> {
     const rows = await tx.query<{ id: string }>(
       `select id from executions where organization_id = $1 and agent_id = $2 and status = 'pending_hitl' order by id`,
@@ -128,7 +128,7 @@ export class ExecutionStore {
     return rows.map((row) => row.id);
   }
 
-  /** Of an agent: what its runtime has. */
+  /** Executions of an agent that are running. */
   async running(tx: Tx, organizationId: string, agentId: string): Promise<string[]> {
     const rows = await tx.query<{ id: string }>(
       `select id from executions where organization_id = $1 and agent_id = $2 and status = 'running' order by id`,

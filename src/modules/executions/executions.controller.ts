@@ -10,18 +10,13 @@ import { Problem } from '../../platform/http/reply/problem.js';
 import { QueryParams } from '../../platform/http/request/query-params.js';
 import { Replies } from '../../platform/http/reply/replies.js';
 import { Waiters } from '../../platform/wake/waiters.js';
-import type { ExecutionEntity } from './execution.entity.js';
+import { isFinalExecution } from './execution.entity.js';
 import { ExecutionListQuery, ReportDto, SettleDto, WaitQuery } from './executions.dto.js';
 import { ExecutionEnvelope, ExecutionListReply, presentExecution } from './executions.presenter.js';
 import { ExecutionsQuery } from './executions.query.js';
 import { ReportExecutionService } from './report-execution.service.js';
 
 const DEFAULT_LIMIT = 500;
-const OPEN: ReadonlySet<string> = new Set(['pending_hitl', 'running']);
-
-export function isFinalExecution(execution: ExecutionEntity | undefined): boolean {
-  return !execution || !OPEN.has(execution.status);
-}
 
 @ApiTags('Execution')
 @Controller('api/v1/executions')

@@ -22,7 +22,7 @@ export class ExecutionsQuery {
 
   async find(scope: Scope, id: string): Promise<ExecutionEntity | undefined> {
     const within = scopeCondition(scope, { organization: 'e.organization_id', agent: 'e.agent_id' }, 2);
-    // Keys begin with the organization, so whoever sees all of them looks in each.
+    // The key begins with the organization, so all of them are searched for callers who see every organization.
     const [row] = await this.dataSource.query<ExecutionEntity[]>(
       `select ${EXECUTION_COLUMNS} from executions e
        where e.id = $1 and e.organization_id in (select id from organizations) and ${within.sql}`,

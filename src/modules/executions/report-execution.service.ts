@@ -12,7 +12,7 @@ import { type ExecutionEnvelope, presentExecution } from './executions.presenter
 
 const REPORT_WINDOW_MS = 24 * 3_600_000;
 
-/** What others say of an execution afterwards: told apart, always, from what the service saw itself. */
+/** Reports of agents and settlements of people about executions, always kept apart from what the service saw itself. */
 @Injectable()
 export class ReportExecutionService {
   constructor(
@@ -20,8 +20,8 @@ export class ReportExecutionService {
     private readonly executions: ExecutionStore,
   ) {}
 
-  /** What came of a receipt-only execution, told once by the agent that did it. */
-  report(id: string, told: ReportDto, caller: Caller): Promise<Reply<ExecutionEnvelope>> {
+  /** Takes the agent's report about a receipt-only execution, once. */
+  report(id: string, dto: ReportDto, caller: Caller): Promise<Reply<ExecutionEnvelope>> {
     return this.append(id, caller, (execution, now) => {
       if (execution.runtime !== 'receipt' || execution.status !== 'executed') {
         throw new Problem('CONFLICT', 'Only what the agent does itself, and was allowed to do, can be reported on.');
@@ -30,25 +30,25 @@ export class ReportExecutionService {
       if (now.getTime() - execution.closedAt!.getTime() > REPORT_WINDOW_MS) {
         throw new Problem('CONFLICT', 'A report is taken for 24 hours after the licence was given.');
       }
-      const said = {
-        outcome: told.outcome,
-        ...(told.output === undefined ? {} : { output: told.output }),
-        ...(told.error === undefined ? {} : { error: told.error }),
-        ...(told.durationMs === undefined ? {} : { durationMs: told.durationMs }),
+      const report = {
+        outcome: dto.outcome,
+        ...(dto.output === undefined ? {} : { output: dto.output }),
+        ...(dto.error === undefined ? {} : { error: dto.error }),
+        ...(dto.durationMs === undefined ? {} : { durationMs: dto.durationMs }),
       };
       return {
-        next: { report: { ...said, at: now.toISOString() } },
-        event: { type: 'execution.reported', capability: execution.capability, metadata: { executionId: id, ...flag(execution), ...said } },
+        next: { report: { ...report, at: now.toISOString() } },
+        event: { type: 'execution.reported', capability: execution.capability, metadata: { executionId: id, ...flag(execution), ...report } },
       };
     });
   }
 
-  /** What a person found out about an indeterminate execution. The closing entry stays as it is. */
-  settle(id: string, found: SettleDto, caller: Caller): Promise<Reply<ExecutionEnvelope>> {
+  /** Records what a person found out about an indeterminate execution. The closing entry stays as it is. */
+  settle(id: string, dto: SettleDto, caller: Caller): Promise<Reply<ExecutionEnvelope>> {
     return this.append(id, caller, (execution, now) => {
       if (execution.status !== 'indeterminate') throw new Problem('CONFLICT', 'Only an indeterminate execution can be settled.');
       if (execution.settlement) throw new Problem('CONFLICT', 'This execution has been settled.');
-      const { outcome, note } = found;
+      const { outcome, note } = dto;
       return {
         next: { settlement: { outcome, note, by: caller.actorId, at: now.toISOString() } },
         event: {
@@ -60,30 +60,31 @@ export class ReportExecutionService {
     });
   }
 
-  private async append(id: string, caller: Caller, tell: Tell): Promise<Reply<ExecutionEnvelope>> {
-    const place = await this.executions.place(caller.scope, id);
-    const chain = agentChain(place.organizationId, place.agentId);
+  private async append(id: string, caller: Caller, statementOn: StatementOn): Promise<Reply<ExecutionEnvelope>> {
+    const ref = await this.executions.findRef(caller.scope, id);
+    const chain = agentChain(ref.organizationId, ref.agentId);
     return this.work.run({ chains: [chain], leavesFacts: true, evenIfClosed: true }, async (tx) => {
-      const execution = await this.executions.read(tx, place);
-      const { next, event } = tell(execution, await tx.now());
-      const told = { ...execution, ...next };
-      await this.executions.move(tx, execution.status, told);
+      const execution = await this.executions.read(tx, ref);
+      const { next, event } = statementOn(execution, await tx.now());
+      const updated = { ...execution, ...next };
+      await this.executions.move(tx, execution.status, updated);
       tx.record(tx.chainNow(chain), event);
-      return tx.reply(200, { execution: presentExecution(told) });
+      return tx.reply(200, { execution: presentExecution(updated) });
     });
   }
 }
 
-type Tell = (execution: ExecutionEntity, now: Date) => Told;
+type StatementOn = (execution: ExecutionEntity, now: Date) => Statement;
 type Outcome = 'success' | 'failure';
-type Said = { outcome: Outcome; output?: JsonValue; error?: JsonValue; durationMs?: number };
-type Found = { executionId: string; outcome: Outcome; note: string; flagged?: boolean };
+type ReportMetadata = { outcome: Outcome; output?: JsonValue; error?: JsonValue; durationMs?: number };
+type SettlementMetadata = { executionId: string; outcome: Outcome; note: string; flagged?: boolean };
 
-interface Told {
+/** The columns to write, and the event to record. */
+interface Statement {
   next: { report?: JsonObject; settlement?: JsonObject };
   event:
-    | { type: 'execution.reported'; capability: string; metadata: Said & { executionId: string; flagged?: boolean } }
-    | { type: 'execution.settled'; capability: string; metadata: Found };
+    | { type: 'execution.reported'; capability: string; metadata: ReportMetadata & { executionId: string; flagged?: boolean } }
+    | { type: 'execution.settled'; capability: string; metadata: SettlementMetadata };
 }
 
 const flag = (execution: ExecutionEntity) => (execution.flagged ? { flagged: true } : {});

@@ -3,7 +3,7 @@ import type { AuditEventOf } from '../../domain/audit/catalogue/audit-events.js'
 import type { JsonObject } from '../../domain/json.js';
 import type { ExecutionRuntime } from './execution.entity.js';
 
-/** Everything that an execution's first entry tells. */
+/** Everything that the first entry of an execution records. */
 export interface Beginning {
   readonly executionId: string;
   readonly capability: string;
@@ -21,8 +21,8 @@ export interface Beginning {
   readonly approval?: { readonly hitlId: string; readonly decisionId: string };
 }
 
-/** `execution.started`, whoever lets the action begin: the gate at once, an approval, or the worker after it. */
-export function startedEvent({ capability, flagged, grant, approval, ...told }: Beginning): AuditEventOf<'execution.started'> {
+/** `execution.started`, the same for the gate, for an approval and for the worker that runs an approved action. */
+export function startedEvent({ capability, flagged, grant, approval, ...metadata }: Beginning): AuditEventOf<'execution.started'> {
   const under = grant ? { grantId: grant.id, grantVersion: grant.version } : {};
-  return { type: 'execution.started', capability, metadata: { ...told, ...under, ...approval, flagged } };
+  return { type: 'execution.started', capability, metadata: { ...metadata, ...under, ...approval, flagged } };
 }

@@ -6,7 +6,7 @@ import { Problem } from '../../platform/http/reply/problem.js';
 import { type Reply, reply } from '../../platform/http/reply/replies.js';
 import { Waiters } from '../../platform/wake/waiters.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
-import { isFinalExecution } from '../executions/executions.controller.js';
+import { isFinalExecution } from '../executions/execution.entity.js';
 import { type EditReply, outcomeOf } from '../executions/executions.presenter.js';
 import { ExecutionsQuery } from '../executions/executions.query.js';
 import { HITL_NEWS } from '../hitl/events/hitl-event.js';

@@ -17,7 +17,7 @@ import {
 
 const UNDER_WAY = 'This database is being recovered. Should that have been cut short, run `countersign recover --accept-loss` again: '
   + 'it goes on where it was.';
-/** A server looks every second whether it is held; what it had begun ends meanwhile. */
+/** Servers notice maintenance mode within a second; work that they had begun ends in this time. */
 const SERVERS_SEE_IT_MS = 3_000;
 const AGENTS_AT_ONCE = 100;
 const SIGN_INS_AT_ONCE = 100;
@@ -164,7 +164,7 @@ async function recordAll(
 }
 
 /**
- * The old root key dies with this commit: it may be one that was taken out of service. Nobody knows the one that takes its place, so that
+ * The old root key dies with this commit: it may be one that was taken out of service. Nobody knows its successor, so that
  * `key rotate` has to make another.
  */
 async function release({ work, rootKey }: RecoveryParts, { lost, rewritten, signed }: RecoveryOrder): Promise<Date> {

@@ -36,14 +36,14 @@ export async function openWork(run: RunStatement): Promise<OpenWork> {
   };
 }
 
-/** The next sessions that nobody has ended: whose they are may have changed since. */
+/** The next open sessions. The rights of their owners may have changed since. */
 export async function openSessions(run: RunStatement, limit: number): Promise<SessionRef[]> {
   return (await run(
     `select organization_id as "organizationId", id from sessions where ended_at is null order by organization_id, id limit $1`, [limit],
   )) as unknown as SessionRef[];
 }
 
-/** The next invitations by which somebody could come in: whoever invited may have lost the right to since. */
+/** The next open invitations. Their inviters may have lost the right to invite since. */
 export async function openInvitations(run: RunStatement, limit: number): Promise<SessionRef[]> {
   return (await run(
     `select organization_id as "organizationId", id from invitations where accepted_at is null and voided_at is null
@@ -89,7 +89,7 @@ export async function organizationsToRecord(run: RunStatement, since: Date): Pro
   return rows.map(({ id }) => String(id));
 }
 
-/** What was ended in an organization since a time: while it is held nobody else ends anything. */
+/** What was ended in an organization since a time: in maintenance mode nothing else ends anything. */
 export async function endedSince(
   run: RunStatement, organizationId: string, since: Date,
 ): Promise<{ executions: number; requests: number; agents: number }> {

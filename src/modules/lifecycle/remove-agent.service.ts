@@ -22,12 +22,12 @@ export class RemoveAgentService {
   ) {}
 
   async remove(agentId: string, caller: Caller): Promise<Reply<undefined>> {
-    const place = await this.agents.place(caller.scope, agentId);
-    const { organizationId, id } = place;
+    const ref = await this.agents.findRef(caller.scope, agentId);
+    const { organizationId, id } = ref;
     const ended: string[] = [];
     const reply = await this.work.run({ chains: [agentChain(organizationId, id)] }, async (tx) => {
       ended.length = 0;
-      const agent = await this.agents.read(tx, place);
+      const agent = await this.agents.read(tx, ref);
       await this.agents.remove(tx, { ...agent, epoch: await raisedEpoch(tx, agent.epoch), updatedAt: await tx.now() });
       await this.granting.revokeAllWithin(tx, organizationId, id, caller.actorId);
       ended.push(...(await this.cancelling.openRequests(tx, organizationId, id, 'agent_removed')));

@@ -20,12 +20,12 @@ export class RemoveTeamService {
   ) {}
 
   async remove(teamId: string, caller: Caller): Promise<Reply<undefined>> {
-    const place = await this.teams.place(caller.scope, teamId);
-    const { organizationId, id } = place;
+    const ref = await this.teams.findRef(caller.scope, teamId);
+    const { organizationId, id } = ref;
     const chain = organizationChain(organizationId);
     return this.work.run(sharedChange(organizationId), async (tx) => {
       // The row first: an agent that is joining holds it, and one that comes later finds it gone.
-      await this.teams.lockToRemove(tx, place);
+      await this.teams.lockToRemove(tx, ref);
       const agents = await this.agents.countOfTeam(tx, organizationId, id);
       if (agents > 0) throw new Problem('CONFLICT', `${belonging(agents)} to this team; move or remove them first.`);
       const revoked = await this.grants.revokeOfTeam(tx, organizationId, id, caller.actorId);
@@ -33,7 +33,7 @@ export class RemoveTeamService {
         const metadata = { grantId, version, teamId: id, capability, reason: 'team_deleted' };
         tx.record(chain, { type: 'capability.revoked', capability, metadata });
       }
-      await this.teams.remove(tx, place);
+      await this.teams.remove(tx, ref);
       tx.record(chain, { type: 'admin.team_changed', metadata: { teamId: id, change: 'deleted' } });
       return tx.reply(204, undefined);
     });

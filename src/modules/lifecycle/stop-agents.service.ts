@@ -19,8 +19,8 @@ import { presentStop, type StopEnvelope, targetOf } from './stops.presenter.js';
 type Target = Omit<StopRef, 'id'>;
 
 /**
- * Stops agents and lets them go on. A stop is a fact like a grant: it commits first, in the chain of what it holds, and is
- * answered once everything that was decided without it has ended; so it never waits to be seen, only to be able to promise.
+ * Stops agents and lifts stops. A stop is a fact like a grant: it is committed to the chain of what it stops, and is answered once
+ * everything that was decided without it has ended. So the stop takes effect at once; only its answer waits.
  */
 @Injectable()
 export class StopAgentsService {
@@ -29,7 +29,7 @@ export class StopAgentsService {
     private readonly stops: StopStore,
     private readonly agents: AgentStore,
     private readonly organizations: OrganizationsQuery,
-    private readonly clocks: PausedDeadlineStore,
+    private readonly deadlines: PausedDeadlineStore,
   ) {}
 
   /** @throws Problem FORBIDDEN (`all` is root's), NOT_FOUND for what the caller does not reach */
@@ -50,24 +50,24 @@ export class StopAgentsService {
 
   /** @throws Problem FORBIDDEN for another's stop of no lower role, CONFLICT when it was lifted before */
   async lift(id: string, caller: Caller): Promise<Reply<undefined>> {
-    const place = await this.stops.findRef(caller.scope, id);
-    // Before its plan, which would hold the platform's chain.
-    if (place.scope === 'all') assertRoot(caller, 'Only root lets everything go on.');
-    const { chain, ...plan } = planFor(place);
+    const ref = await this.stops.findRef(caller.scope, id);
+    // Checked before the plan locks the platform's chain.
+    if (ref.scope === 'all') assertRoot(caller, 'Only root lets everything go on.');
+    const { chain, ...plan } = planFor(ref);
     return this.work.run(plan, async (tx) => {
-      const stop = await this.stops.read(tx, place);
+      const stop = await this.stops.read(tx, ref);
       if (!mayLift(stop, { actorId: caller.actorId, role: roleOf(caller) })) {
         throw new Problem('FORBIDDEN', `A stop is lifted by whoever made it, or by a higher role than ${stop.madeByRole}.`);
       }
       if (stop.liftedAt !== null) throw new Problem('CONFLICT', 'The stop was lifted before.');
       // Taken before the waits for the requests and for what flushing locks: a stop of another scope, over the same agents, may be
-      // made or lifted meanwhile. So a request remembers up to when its clock was credited (frozen-clock.store.ts).
+      // made or lifted meanwhile. So a request remembers up to when its deadline was credited (paused-deadline.store.ts).
       const now = await tx.now();
       // A clock that was set back makes no interval that ends before it begins.
       const lifted = { ...stop, liftedBy: caller.actorId, liftedAt: now < stop.madeAt ? stop.madeAt : now };
       await this.stops.lift(tx, lifted);
-      const held = { organizationId: stop.scope === 'all' ? null : stop.organizationId, agentId: stop.agentId };
-      await this.clocks.resume(tx, held, lifted.liftedAt);
+      const stopped = { organizationId: stop.scope === 'all' ? null : stop.organizationId, agentId: stop.agentId };
+      await this.deadlines.resume(tx, stopped, lifted.liftedAt);
       tx.record(chain, { type: 'admin.stop_ended', metadata: named(stop) });
       return tx.reply(204, undefined);
     });
@@ -83,14 +83,14 @@ export class StopAgentsService {
         return { scope, organizationId: await this.organizations.choose(caller.scope, id), agentId: null };
       case 'agent': {
         if (id === undefined) throw invalid([{ pointer: '/id', message: 'is required: which agent' }]);
-        const agent = await this.agents.place(caller.scope, id);
+        const agent = await this.agents.findRef(caller.scope, id);
         return { scope, organizationId: agent.organizationId, agentId: agent.id };
       }
     }
   }
 }
 
-/** An agent's stop is ordered by its head; any other is a shared fact of each organization that it holds. */
+/** An agent's stop is ordered by its head; any other is a shared fact of each organization that it stops. */
 function planFor({ scope, organizationId, agentId }: Target): Plan & { chain: ChainRef } {
   const under = (chain: ChainRef) => ({ chain, chains: [chain], urgent: true }) as const;
   if (agentId !== null) return under(agentChain(organizationId, agentId));

@@ -24,7 +24,7 @@ export class StopListReply {
   @ApiProperty({ required: false, description: 'For `cursor`, when more follow.' }) nextCursor?: string;
 }
 
-/** What a stop holds, by id; everything has none. */
+/** The id of the agent or organization that is stopped; a stop of everything has none. */
 export function targetOf({ scope, organizationId, agentId }: Pick<Stop, 'scope' | 'organizationId' | 'agentId'>): string | undefined {
   return scope === 'all' ? undefined : (agentId ?? organizationId);
 }

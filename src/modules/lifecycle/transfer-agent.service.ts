@@ -15,8 +15,8 @@ import type { TransferDto } from './lifecycle.dto.js';
 import { TransferBlockersQuery } from './transfer-blockers.query.js';
 
 /**
- * Moves an agent to another organization. It takes along what it is and its chain, and leaves what it might do and what was
- * asked of people there: from the commit on it has no rights anywhere, until somebody of the new organization gives it some.
+ * Moves an agent to another organization. Its description and its chain move; its grants are revoked and its open requests cancelled.
+ * From the commit on the agent has no rights anywhere, until the new organization grants it some.
  */
 @Injectable()
 export class TransferAgentService {
@@ -24,22 +24,22 @@ export class TransferAgentService {
     private readonly work: UnitOfWork,
     private readonly organizations: OrganizationsQuery,
     private readonly agents: AgentStore,
-    private readonly obstacles: TransferBlockersQuery,
+    private readonly blockers: TransferBlockersQuery,
     private readonly granting: GrantCapabilityService,
     private readonly cancelling: CancelWorkService,
   ) {}
 
   async transfer(agentId: string, { organizationId: named, reason }: TransferDto, caller: Caller): Promise<Reply<AgentEnvelope>> {
-    const place = await this.agents.place(caller.scope, agentId);
+    const ref = await this.agents.findRef(caller.scope, agentId);
     const target = await this.organizations.choose(caller.scope, named);
-    const { organizationId, id } = place;
+    const { organizationId, id } = ref;
     const chain = agentChain(organizationId, id);
     const ended: string[] = [];
-    // Stops are shared facts of both, so whoever makes one waits for this, and this for whoever has made one.
+    // Stops are shared facts of both organizations, so a stop and this transfer wait for each other.
     const reply = await this.work.run({ chains: [chain], judges: [organizationId, target] }, async (tx) => {
       ended.length = 0;
-      const agent = await this.agents.read(tx, place);
-      await this.assertFree(tx, place, target);
+      const agent = await this.agents.read(tx, ref);
+      await this.assertFree(tx, ref, target);
       await this.granting.revokeAllWithin(tx, organizationId, id, caller.actorId, 'transferred');
       ended.push(...(await this.cancelling.openRequests(tx, organizationId, id, 'agent_transferred')));
       ended.push(...(await this.cancelling.approved(tx, organizationId, id, 'agent_transferred')));
@@ -48,12 +48,12 @@ export class TransferAgentService {
         organizationId: target,
         ownerId: null,
         teamId: null,
-        // Its node, too, has to be set up anew.
+        // The agent's node has to be set up anew.
         nodeLastSeen: null,
         epoch: await raisedEpoch(tx, agent.epoch),
         updatedAt: await tx.now(),
       };
-      await this.agents.move(tx, place, moved);
+      await this.agents.move(tx, ref, moved);
       await tx.moveChain(chain, agentChain(target, id), reason);
       return tx.reply(200, { agent: presentAgent({ ...moved, capabilities: [] }) });
     });
@@ -64,10 +64,10 @@ export class TransferAgentService {
   /** @throws Problem CONFLICT */
   private async assertFree(tx: Tx, { organizationId, id }: AgentRef, target: string): Promise<void> {
     if (organizationId === target) throw new Problem('CONFLICT', 'The agent belongs to this organization already.');
-    if (await this.obstacles.isStopped(tx, id, [organizationId, target])) {
+    if (await this.blockers.isStopped(tx, id, [organizationId, target])) {
       throw new Problem('CONFLICT', 'A stop is in force for the agent, here or there: it stays until that is lifted.');
     }
-    if (await this.obstacles.isRunning(tx, organizationId, id)) {
+    if (await this.blockers.isRunning(tx, organizationId, id)) {
       throw new Problem('CONFLICT', 'An action of the agent is running: transfer it when that has ended.');
     }
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 
-/** What keeps an agent where it is. */
+/** What keeps an agent from being transferred. */
 @Injectable()
 export class TransferBlockersQuery {
   async isRunning(tx: Tx, organizationId: string, agentId: string): Promise<boolean> {
@@ -12,7 +12,7 @@ export class TransferBlockersQuery {
     return rows.length > 0;
   }
 
-  /** Whether a stop in force holds the agent, or would hold it: its own, one of these organizations', or that of everything. */
+  /** Whether a stop in force concerns the agent, now or after the transfer: its own, one of these organizations', or that of everything. */
   async isStopped(tx: Tx, agentId: string, organizationIds: readonly string[]): Promise<boolean> {
     const rows = await tx.query(
       `select 1 from stops

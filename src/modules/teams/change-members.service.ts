@@ -27,27 +27,27 @@ export class ChangeMembersService {
   /** Adding somebody again says their role anew; since when they belong to the team stays. */
   async addMember(teamId: string, wanted: NewMemberDto, caller: Caller): Promise<Reply<MemberEnvelope>> {
     const { userId, role = 'member' } = wanted;
-    return this.change(teamId, caller, async (tx, place) => {
-      await this.stored.read(tx, place);
-      await this.users.assertActive(tx, place.organizationId, userId);
+    return this.change(teamId, caller, async (tx, ref) => {
+      await this.stored.read(tx, ref);
+      await this.users.assertActive(tx, ref.organizationId, userId);
       const now = await tx.now();
-      const former = await this.members.find(tx, place, userId);
-      if (!former) await this.assertTeams(tx, place, caller);
-      if (!former) await this.members.insert(tx, place, userId, { role, since: now });
-      else if (former.role !== role) await this.members.changeRole(tx, place, userId, role, now);
-      recordTeam(tx, place, { change: former ? 'member_updated' : 'member_added', userId, role });
+      const former = await this.members.find(tx, ref, userId);
+      if (!former) await this.assertTeams(tx, ref, caller);
+      if (!former) await this.members.insert(tx, ref, userId, { role, since: now });
+      else if (former.role !== role) await this.members.changeRole(tx, ref, userId, role, now);
+      recordTeam(tx, ref, { change: former ? 'member_updated' : 'member_added', userId, role });
       return tx.reply(former ? 200 : 201, memberOf(userId, role, former?.since ?? now));
     });
   }
 
   async removeMember(teamId: string, userId: string, caller: Caller): Promise<Reply<undefined>> {
-    return this.change(teamId, caller, async (tx, place) => {
-      await this.stored.read(tx, place);
-      const member = await this.members.find(tx, place, userId);
-      const counts = member !== undefined && (await this.users.isActive(tx, place.organizationId, userId));
+    return this.change(teamId, caller, async (tx, ref) => {
+      await this.stored.read(tx, ref);
+      const member = await this.members.find(tx, ref, userId);
+      const counts = member !== undefined && (await this.users.isActive(tx, ref.organizationId, userId));
       if (!counts) throw new Problem('NOT_FOUND', 'There is no such member.');
-      await this.members.remove(tx, place, userId);
-      recordTeam(tx, place, { change: 'member_removed', userId });
+      await this.members.remove(tx, ref, userId);
+      recordTeam(tx, ref, { change: 'member_removed', userId });
       return tx.reply(204, undefined);
     });
   }
@@ -57,9 +57,9 @@ export class ChangeMembersService {
     return this.entitlements.assert((sql, parameters) => tx.query(sql, parameters), organizationId, 'teams', caller);
   }
 
-  private async change<Body>(teamId: string, caller: Caller, story: (tx: Tx, place: TeamRef) => Promise<Body>): Promise<Body> {
-    const place = await this.stored.place(caller.scope, teamId);
-    return this.work.run(sharedChange(place.organizationId), (tx) => story(tx, place));
+  private async change<Body>(teamId: string, caller: Caller, work: (tx: Tx, ref: TeamRef) => Promise<Body>): Promise<Body> {
+    const ref = await this.stored.findRef(caller.scope, teamId);
+    return this.work.run(sharedChange(ref.organizationId), (tx) => work(tx, ref));
   }
 }
 

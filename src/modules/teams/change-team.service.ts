@@ -41,21 +41,21 @@ export class ChangeTeamService {
   }
 
   async update(teamId: string, { name, description }: UpdateTeamDto, caller: Caller): Promise<Reply<TeamEnvelope>> {
-    return this.change(teamId, caller, async (tx, place) => {
-      const former = await this.stored.read(tx, place);
+    return this.change(teamId, caller, async (tx, ref) => {
+      const former = await this.stored.read(tx, ref);
       const set = {
         ...(name === undefined ? {} : { name }),
         ...(description === undefined || description === null ? {} : { description }),
       };
       const cleared = description === null ? { description: null } : {};
       await this.stored.update(tx, { ...former, ...set, ...cleared, updatedAt: await tx.now() });
-      recordTeam(tx, place, { change: 'updated', ...set, ...(description === null ? { cleared: ['description'] } : {}) });
-      return tx.reply(200, { team: presentTeamWithMembers(await this.teams.readWithin(tx, place)) });
+      recordTeam(tx, ref, { change: 'updated', ...set, ...(description === null ? { cleared: ['description'] } : {}) });
+      return tx.reply(200, { team: presentTeamWithMembers(await this.teams.readWithin(tx, ref)) });
     });
   }
 
-  private async change<Body>(teamId: string, caller: Caller, story: (tx: Tx, place: TeamRef) => Promise<Body>): Promise<Body> {
-    const place = await this.stored.place(caller.scope, teamId);
-    return this.work.run(sharedChange(place.organizationId), (tx) => story(tx, place));
+  private async change<Body>(teamId: string, caller: Caller, work: (tx: Tx, ref: TeamRef) => Promise<Body>): Promise<Body> {
+    const ref = await this.stored.findRef(caller.scope, teamId);
+    return this.work.run(sharedChange(ref.organizationId), (tx) => work(tx, ref));
   }
 }

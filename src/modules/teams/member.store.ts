@@ -13,8 +13,7 @@ export interface Membership {
 }
 
 /**
- * Who belongs to a team. Rows of closed accounts may stay and count for nothing: whoever reads members joins the users that
- * are active.
+ * Members of teams. Rows of closed accounts may stay and count for nothing, so every query of members joins the active users.
  */
 @Injectable()
 export class MemberStore {
@@ -33,7 +32,7 @@ export class MemberStore {
     );
   }
 
-  /** @param since from when on the role is held */
+  /** @param since when the member got the role */
   async changeRole(tx: Tx, { organizationId, id }: TeamRef, userId: string, role: TeamRole, since: Date): Promise<void> {
     await tx.query(
       `update team_members set role = $4, role_since = $5 where organization_id = $1 and team_id = $2 and user_id = $3`,

@@ -11,7 +11,7 @@ import type { Tx } from '../../platform/database/transaction/tx.js';
 
 const TABLES: readonly Erasable[] = [
   {
-    // Whoever changes a team holds its organization's head.
+    // Every change of a team locks the head of its organization's chain.
     kind: 'teams', from: 'teams', key: { id: 'text' }, head: organizationChain,
     columns: { organization_id: id, id, name: free(), description: free() },
   },

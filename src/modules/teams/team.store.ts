@@ -5,7 +5,7 @@ import { type Scope, scopeCondition } from '../../platform/auth/access/scope.js'
 import type { Tx } from '../../platform/database/transaction/tx.js';
 import { Problem } from '../../platform/http/reply/problem.js';
 
-/** Where a team stands: enough to lock its organization's chain before anything of it is read. */
+/** The key of a team: enough to lock its organization's chain before anything of it is read. */
 export interface TeamRef {
   organizationId: string;
   id: string;
@@ -22,15 +22,15 @@ const COLUMNS = `organization_id as "organizationId", id, name, description,
   created_at as "createdAt", updated_at as "updatedAt"`;
 
 /**
- * Rows of teams. Whoever changes one holds the head of its organization's chain; an agent that joins holds the head of its own
- * chain only, so it and the team's removal meet at the team's row.
+ * Rows of teams. A change of a team locks the head of its organization's chain; an agent that joins locks the head of its own
+ * chain only, so joining and the team's removal are ordered by the lock of the team's row.
  */
 @Injectable()
 export class TeamStore {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   /** @throws Problem NOT_FOUND, also for a team of another organization */
-  async place(scope: Scope, id: string): Promise<TeamRef> {
+  async findRef(scope: Scope, id: string): Promise<TeamRef> {
     const within = scopeCondition(scope, { organization: 't.organization_id' }, 2);
     const [row] = (await this.dataSource.query(
       `select t.organization_id as "organizationId", t.id from teams t where t.id = $1 and ${within.sql}`,
@@ -40,7 +40,7 @@ export class TeamStore {
     return row;
   }
 
-  /** The team as it stands under its organization's head. @throws Problem NOT_FOUND once it is gone */
+  /** Reads the team under the lock of its organization's head. @throws Problem NOT_FOUND once it is removed */
   async read(tx: Tx, { organizationId, id }: TeamRef): Promise<Team> {
     const [team] = await tx.query<Team>(`select ${COLUMNS} from teams where organization_id = $1 and id = $2`, [
       organizationId, id,
@@ -49,7 +49,7 @@ export class TeamStore {
     return team;
   }
 
-  /** Keeps the team from being removed until this work ends; others may join it meanwhile. @throws Problem NOT_FOUND */
+  /** Keeps the team from being removed until this unit of work ends; agents may still join it. @throws Problem NOT_FOUND */
   async hold(tx: Tx, { organizationId, id }: TeamRef): Promise<void> {
     const rows = await tx.query('select id from teams where organization_id = $1 and id = $2 for key share', [
       organizationId, id,
@@ -65,7 +65,7 @@ export class TeamStore {
     return ids.filter((id) => !found.has(id));
   }
 
-  /** Waits for everyone who holds the team, and keeps others from it: whoever belongs to it now can be counted. */
+  /** Locks the team against agents that join, after those that are joining have committed: then its agents can be counted. */
   async lockToRemove(tx: Tx, { organizationId, id }: TeamRef): Promise<void> {
     const rows = await tx.query('select id from teams where organization_id = $1 and id = $2 for update', [organizationId, id]);
     if (rows.length === 0) throw absent();

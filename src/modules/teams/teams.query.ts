@@ -28,7 +28,7 @@ export interface TeamWithMembers extends Team {
 const TEAM = `t.organization_id as "organizationId", t.id, t.name, t.description,
   t.created_at as "createdAt", t.updated_at as "updatedAt"`;
 
-// A closed account belongs to nothing, though its row may still stand.
+// A closed account is no member of anything, though its row may still exist.
 const MEMBERS = `team_members m join users u on u.organization_id = m.organization_id and u.id = m.user_id and u.status = 'active'
   where m.organization_id = t.organization_id and m.team_id = t.id`;
 

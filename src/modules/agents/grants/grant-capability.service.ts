@@ -36,20 +36,20 @@ export class GrantCapabilityService {
   ) {}
 
   async grant(agentId: string, wanted: NewGrantDto, caller: Caller): Promise<Reply<{ grant: GrantReply }>> {
-    const place = await this.agents.place(caller.scope, agentId);
-    return this.work.run(planOf({ organizationId: place.organizationId, agentId: place.id }), async (tx) => {
-      const agent = await this.agents.read(tx, place);
+    const ref = await this.agents.findRef(caller.scope, agentId);
+    return this.work.run(planOf({ organizationId: ref.organizationId, agentId: ref.id }), async (tx) => {
+      const agent = await this.agents.read(tx, ref);
       const { grant, isNew, effectiveMode } = await this.grantWithin(tx, agent, wanted, caller.actorId);
       return tx.reply(isNew ? 201 : 200, { grant: presentGrant(grant, effectiveMode) });
     });
   }
 
-  /** To a team, whose row the work holds. */
+  /** Grants to a team whose row the unit of work has locked. */
   shareWithin(tx: Tx, { organizationId, id: teamId }: TeamRef, wanted: NewGrantDto, actorId: string) {
     return this.write(tx, { organizationId, teamId }, WITHOUT_AGENT, wanted, actorId, '');
   }
 
-  /** @param pointer where in the body the grant stands, for errors */
+  /** @param pointer JSON pointer of the grant in the body, for errors */
   grantWithin(tx: Tx, agent: AgentEntity, wanted: NewGrantDto, actorId: string, pointer = '') {
     return this.write(tx, { organizationId: agent.organizationId, agentId: agent.id }, agent, wanted, actorId, pointer);
   }
@@ -93,13 +93,13 @@ export class GrantCapabilityService {
 
   /** Of an agent's own grant; a team's is changed by granting it again, since it concerns others too. */
   async configure(agentId: string, capability: string, change: GrantSettingsDto, caller: Caller): Promise<Reply<{ grant: GrantReply }>> {
-    const place = await this.agents.place(caller.scope, agentId);
-    const holder = { organizationId: place.organizationId, agentId: place.id };
+    const ref = await this.agents.findRef(caller.scope, agentId);
+    const holder = { organizationId: ref.organizationId, agentId: ref.id };
     return this.work.run(planOf(holder), async (tx) => {
-      const agent = await this.agents.read(tx, place);
+      const agent = await this.agents.read(tx, ref);
       const former = await this.grants.unrevoked(tx, holder, capability);
       const now = await tx.now();
-      const definition = await this.definitions.findToGrant(tx, place.organizationId, capability);
+      const definition = await this.definitions.findToGrant(tx, ref.organizationId, capability);
       if (!former || !definition || !isAlive(former, now)) throw await this.nothingToChange(tx, agent, capability, now);
       const grant = { ...former, ...changed(change), version: former.version + 1 };
       const effectiveMode = grantEffectiveMode(grant, definition, agent);
@@ -139,7 +139,7 @@ export class GrantCapabilityService {
     });
   }
 
-  /** In the same work as the limits: from the moment they hold, whoever is counted finds the row that orders them. */
+  /** Opens the usage row in the transaction that sets the limits, so that every execution they count finds the row that orders them. */
   private async openUsage(tx: Tx, { organizationId, id, limits }: GrantEntity): Promise<void> {
     if (limits.length > 0) await this.usage.open(tx, organizationId, id);
   }

@@ -20,7 +20,7 @@ export function holderOf({ organizationId, id, agentId, teamId }: GrantEntity): 
   throw new Error(`grant ${id} is nobody's`);
 }
 
-/** A team's grant concerns agents that nobody names here: it stands in the organization's chain. */
+/** A team's grant concerns all agents of the team, so its entries are in the organization's chain. */
 export function chainOf(holder: Holder): ChainRef {
   return 'agentId' in holder ? agentChain(holder.organizationId, holder.agentId) : organizationChain(holder.organizationId);
 }
@@ -55,7 +55,7 @@ export function plainLimits(limits: readonly LimitDto[]): Limit[] {
 }
 
 /**
- * @param pointer where in the body the grant stands
+ * @param pointer JSON pointer of the grant in the body
  * @throws Problem VALIDATION_FAILED where a group names a team and a role, or neither
  */
 export function plainQuorum(quorum: QuorumDto | null, pointer = ''): Quorum | null {
@@ -74,7 +74,7 @@ export function plainReminders(reminders: readonly ReminderDto[]): Reminder[] {
 
 /**
  * @param effectiveMode what the grant means for its holder, conditions and limits aside
- * @param pointer where in the body the grant stands
+ * @param pointer JSON pointer of the grant in the body
  * @throws Problem INVALID_CONDITION with the position, VALIDATION_FAILED, TIMEOUT_ACTION_NOT_ALLOWED
  */
 export function assertUsable(grant: GrantEntity, effectiveMode: HitlMode, pointer: string): void {
@@ -86,9 +86,9 @@ export function assertUsable(grant: GrantEntity, effectiveMode: HitlMode, pointe
   grant.limits.forEach((limit, index) => {
     const check = checkLimit(limit);
     if (check.ok) return;
-    const place = `${pointer}/limits/${index}/${check.member}`;
-    if (!check.position) throw invalid([{ pointer: place, message: check.message }]);
-    throw invalidExpression('sum', place, check.message, check.position);
+    const at = `${pointer}/limits/${index}/${check.member}`;
+    if (!check.position) throw invalid([{ pointer: at, message: check.message }]);
+    throw invalidExpression('sum', at, check.message, check.position);
   });
 }
 

@@ -31,17 +31,17 @@ export class GrantToService {
 
   /** To a team: each agent of it holds the capability from the next call on, unless it has a grant of its own. */
   private async share(teamId: string, wanted: NewGrantDto, caller: Caller): Promise<Reply<{ grant: GrantReply }>> {
-    const place = await this.teams.place(caller.scope, teamId);
-    const { organizationId } = place;
+    const ref = await this.teams.findRef(caller.scope, teamId);
+    const { organizationId } = ref;
     const holder = { organizationId, teamId };
     return this.work.run(planOf(holder), async (tx) => {
-      await this.teams.hold(tx, place);
+      await this.teams.hold(tx, ref);
       const former = await this.stored.unrevoked(tx, holder, wanted.capability);
       // What is shared already may be changed under any subscription.
       if (!former || !isAlive(former, await tx.now())) {
         await this.entitlements.assert((sql, parameters) => tx.query(sql, parameters), organizationId, 'shared_grants', caller);
       }
-      const { grant, isNew, effectiveMode } = await this.grants.shareWithin(tx, place, wanted, caller.actorId);
+      const { grant, isNew, effectiveMode } = await this.grants.shareWithin(tx, ref, wanted, caller.actorId);
       return tx.reply(isNew ? 201 : 200, { grant: presentGrant(grant, effectiveMode) });
     });
   }

@@ -76,8 +76,8 @@ export class GrantsController {
   @Access('grants.read')
   @Replies(200, GrantListReply)
   async ofAgent(@PathParam('id', 'agt') id: string, @QueryParams(PageQuery) query: PageQuery, @Caller() caller: VerifiedCaller) {
-    const place = await this.agents.place(caller.scope, id);
-    return this.list({ agentId: place.id }, query, caller);
+    const ref = await this.agents.findRef(caller.scope, id);
+    return this.list({ agentId: ref.id }, query, caller);
   }
 
   @Get('capabilities/grants')

@@ -17,15 +17,15 @@ const COLUMNS = `g.organization_id as "organizationId", g.id, g.agent_id as "age
   g.revoked_by as "revokedBy", a.risk_level as "riskLevel"`;
 const ACTIVE = 'revoked_at is null and (expires_at is null or expires_at > clock_timestamp())';
 
-/** As they stand: each agent's own, and each team's once. */
+/** Grants as they were made: each agent's own, and each team's once. */
 const GRANTED = {
   from: `(select * from capability_grants where ${ACTIVE}) g
     left join agents a on a.organization_id = g.organization_id and a.id = g.agent_id`,
   where: `(g.team_id is not null or a.status <> 'removed')`,
 };
 
-/** What agents hold: their own, and those of their teams where they have none of their own. */
-const HELD = {
+/** Grants by which agents act: their own, and those of their teams where they have none of their own. */
+const EFFECTIVE = {
   from: `agents a join (select * from capability_grants where ${ACTIVE}) g
     on g.organization_id = a.organization_id and (g.agent_id = a.id or g.team_id = a.team_id)`,
   where: `a.status <> 'removed' and (g.agent_id is not null or not exists (
@@ -47,9 +47,9 @@ export class GrantsQuery {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
   async list(scope: Scope, filter: GrantFilter, page: PageRequest): Promise<Page<GrantReply>> {
-    // An agent that asks without saying of whom asks of itself.
+    // An agent that names no agent lists its own grants.
     const agentId = filter.agentId ?? scope.agentId;
-    const { from, where } = agentId === undefined ? GRANTED : HELD;
+    const { from, where } = agentId === undefined ? GRANTED : EFFECTIVE;
     const within = scopeCondition(scope, { organization: 'g.organization_id', agent: 'a.id' }, 4);
     const { rows, ...rest } = await pageOf<Row>(
       this.dataSource,

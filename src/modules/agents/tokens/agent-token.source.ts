@@ -33,9 +33,9 @@ export class AgentTokenSource implements CredentialSource {
   present({ bearer }: PresentedCredentials, { late = false }: PresentOptions = {}): Presented {
     if (bearer === undefined || bearer.startsWith('svc_')) return ABSENT;
     if (this.config.oidcIssuer !== undefined && isByPublicKey(bearer)) return ABSENT;
-    const verdict = this.tokens.verify(bearer, late ? this.config.agentRefreshWindow : 0);
-    if (!verdict.ok) return this.internal.is(bearer) ? ABSENT : { kind: 'invalid', reason: verdict.reason };
-    const { principal } = verdict;
+    const checked = this.tokens.verify(bearer, late ? this.config.agentRefreshWindow : 0);
+    if (!checked.ok) return this.internal.is(bearer) ? ABSENT : { kind: 'invalid', reason: checked.reason };
+    const { principal } = checked;
     const scope = scopeOfAgent(principal.organizationId, principal.agentId);
     return { kind: 'verified', caller: { principal, scope, actorId: principal.agentId } };
   }

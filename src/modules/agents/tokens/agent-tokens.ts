@@ -72,9 +72,9 @@ export class AgentTokens {
     const digest = hash('sha256', token, 'base64');
     let principal = this.verified.get(digest);
     if (!principal) {
-      const verdict = this.read(token);
-      if (!verdict.ok) return verdict;
-      principal = verdict.principal;
+      const checked = this.read(token);
+      if (!checked.ok) return checked;
+      principal = checked.principal;
       if (this.verified.size >= CACHE_SIZE) this.verified.delete(this.verified.keys().next().value!);
       this.verified.set(digest, principal);
     }

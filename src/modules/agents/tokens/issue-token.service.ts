@@ -31,9 +31,9 @@ export class IssueTokenService {
 
   /** A new token with the present grants, for which the caller vouches. */
   async issue(agentId: string, caller: Caller): Promise<Reply<TokenReplyBody>> {
-    const place = await this.agents.place(caller.scope, agentId);
-    return this.work.run({ chains: [agentChain(place.organizationId, place.id)], leavesFacts: true }, async (tx) => {
-      const agent = await this.agents.read(tx, place);
+    const ref = await this.agents.findRef(caller.scope, agentId);
+    return this.work.run({ chains: [agentChain(ref.organizationId, ref.id)], leavesFacts: true }, async (tx) => {
+      const agent = await this.agents.read(tx, ref);
       if (agent.status !== 'active') throw new Problem('AGENT_INACTIVE', `The agent is ${agent.status}.`);
       const { issued } = await this.issueWithin(tx, agent, 'issued', caller.actorId);
       const reply = { token: issued.token, expiresAt: issued.expiresAt.toISOString() };
@@ -41,7 +41,7 @@ export class IssueTokenService {
     });
   }
 
-  /** @param vouching who stands behind the token, and since when; the actor at this moment unless somebody did before */
+  /** @param vouching who vouches for the token, and since when: the actor, from this moment, unless somebody vouched before */
   async issueWithin(tx: Tx, agent: AgentEntity, occasion: Occasion, actorId: string, vouching: Vouching = vouchedNow(actorId)) {
     const capabilities = await this.grants.namesOf(tx, agent.organizationId, agent.id, agent.teamId);
     const issued = this.tokens.issue(agent, capabilities, vouching);
@@ -60,19 +60,19 @@ export class IssueTokenService {
    * Exchanges a token for a fresh one. Who vouched, and when, is carried on; a chain of refreshes that is older than
    * AGENT_SESSION_MAX ends.
    *
-   * @param acknowledged the capabilities that the agent has been told it now holds
+   * @param acknowledged the capabilities that the agent was answered it now has
    */
   async refresh(agentId: string, acknowledged: string[] | undefined, caller: Caller): Promise<Reply<TokenReplyBody>> {
     const principal = caller.principal as AgentPrincipal;
-    const place = await this.agents.place(caller.scope, agentId);
-    return this.work.run({ chains: [agentChain(place.organizationId, place.id)], leavesFacts: true }, async (tx) => {
-      const agent = await this.agents.read(tx, place);
+    const ref = await this.agents.findRef(caller.scope, agentId);
+    return this.work.run({ chains: [agentChain(ref.organizationId, ref.id)], leavesFacts: true }, async (tx) => {
+      const agent = await this.agents.read(tx, ref);
       const now = (await tx.now()).getTime() / 1000;
       if (now - principal.authTime > this.config.agentSessionMax) {
         throw new Problem('UNAUTHENTICATED', 'Nobody has vouched for this agent for too long. Ask an admin for a new token.');
       }
       if (now >= principal.expiresAt) await this.spendLate(tx, principal);
-      const current = await this.grants.namesOf(tx, place.organizationId, place.id, agent.teamId);
+      const current = await this.grants.namesOf(tx, ref.organizationId, ref.id, agent.teamId);
       const changed = !sameSet(current, principal.capabilities);
       if (changed && !sameSet(current, acknowledged ?? principal.capabilities)) {
         throw new Problem('CAPABILITIES_CHANGED', 'Repeat with {"capabilities": <currentCapabilities>} to get a token that holds them.', {
@@ -80,7 +80,7 @@ export class IssueTokenService {
         });
       }
       const issued = this.tokens.issue(agent, current, { at: principal.authTime, by: principal.vouchedBy ?? agent.registeredBy });
-      tx.record(agentChain(place.organizationId, place.id), {
+      tx.record(agentChain(ref.organizationId, ref.id), {
         type: 'agent.token_refreshed',
         metadata: {
           epoch: agent.epoch,
@@ -97,12 +97,12 @@ export class IssueTokenService {
 
   /** Raises the epoch: every token of the agent is dead at once, on every replica. */
   async revokeAll(agentId: string, caller: Caller): Promise<Reply<undefined>> {
-    const place = await this.agents.place(caller.scope, agentId);
-    return this.work.run({ chains: [agentChain(place.organizationId, place.id)] }, async (tx) => {
-      const agent = await this.agents.read(tx, place);
+    const ref = await this.agents.findRef(caller.scope, agentId);
+    return this.work.run({ chains: [agentChain(ref.organizationId, ref.id)] }, async (tx) => {
+      const agent = await this.agents.read(tx, ref);
       const epoch = await raisedEpoch(tx, agent.epoch);
       await this.agents.update(tx, { ...agent, epoch });
-      tx.record(agentChain(place.organizationId, place.id), { type: 'agent.tokens_revoked', metadata: { epoch } });
+      tx.record(agentChain(ref.organizationId, ref.id), { type: 'agent.tokens_revoked', metadata: { epoch } });
       return tx.reply(204, undefined);
     });
   }

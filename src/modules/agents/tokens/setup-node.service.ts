@@ -16,7 +16,7 @@ import { makeSetupToken, type SeenSetupToken, SetupTokenStore } from './setup-to
 const LIFETIME_MS = 24 * 3_600_000;
 
 /** Why a setup token is not taken. */
-type Obstacle = 'unknown setup token' | 'the setup token was used' | 'the setup token has expired' | 'the setup token was revoked';
+type SetupTokenRefusal = 'unknown setup token' | 'the setup token was used' | 'the setup token has expired' | 'the setup token was revoked';
 
 export interface SetupTokenBody {
   setupToken: string;
@@ -35,15 +35,15 @@ export class SetupNodeService {
   ) {}
 
   async issue(agentId: string, caller: Caller): Promise<Reply<SetupTokenBody>> {
-    const place = await this.agents.place(caller.scope, agentId);
-    const chain = agentChain(place.organizationId, place.id);
+    const ref = await this.agents.findRef(caller.scope, agentId);
+    const chain = agentChain(ref.organizationId, ref.id);
     return this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
-      const agent = await this.agents.read(tx, place);
+      const agent = await this.agents.read(tx, ref);
       if (agent.status !== 'active') throw inactive(agent);
       const text = makeSetupToken();
       const issuedAt = await tx.now();
       const token = {
-        organizationId: place.organizationId, id: newId('stk'), agentId: place.id, epoch: agent.epoch, issuedBy: caller.actorId, issuedAt,
+        organizationId: ref.organizationId, id: newId('stk'), agentId: ref.id, epoch: agent.epoch, issuedBy: caller.actorId, issuedAt,
         expiresAt: new Date(issuedAt.getTime() + LIFETIME_MS), usedAt: null,
       };
       await this.setupTokens.insert(tx, text, token);
@@ -54,27 +54,27 @@ export class SetupNodeService {
   }
 
   /**
-   * The setup token is the credential, so what does not hold is a failed authentication like one that the guard refuses.
+   * The setup token is the credential, so one that is refused counts as a failed authentication, like one that the guard refuses.
    *
    * @throws Problem UNAUTHENTICATED, or AGENT_INACTIVE for a good token of an agent that is out of service
    */
   async activate(text: string, nodeId: string): Promise<Reply<RegistrationReply>> {
     const found = await this.setupTokens.find(text);
-    const obstacle = obstacleIn(found);
-    // What was used or has ended stays so: those who come late wait for no lock.
-    const outcome = obstacle ?? (await this.redeem(found!, nodeId));
+    const refusal = refusalOf(found);
+    // A token that was used or has expired stays so, and is refused without waiting for a lock.
+    const outcome = refusal ?? (await this.redeem(found!, nodeId));
     if (typeof outcome !== 'string') return outcome;
     await this.journal.failedFrom(requestContext.getStore()?.address, outcome, 'POST');
     throw new Problem('UNAUTHENTICATED', `This credential does not hold: ${outcome}.`);
   }
 
-  private redeem(found: SeenSetupToken, nodeId: string): Promise<Reply<RegistrationReply> | Obstacle> {
+  private redeem(found: SeenSetupToken, nodeId: string): Promise<Reply<RegistrationReply> | SetupTokenRefusal> {
     const chain = agentChain(found.organizationId, found.agentId);
-    // A segment that is closed has no setup tokens any more.
+    // A closed segment has no setup tokens any more.
     return this.work.run({ chains: [chain], leavesFacts: true, evenIfClosed: true }, async (tx) => {
       const token = await this.setupTokens.read(tx, found);
-      const obstacle = obstacleIn(token);
-      if (token === undefined || obstacle !== undefined) return obstacle ?? 'unknown setup token';
+      const refusal = refusalOf(token);
+      if (token === undefined || refusal !== undefined) return refusal ?? 'unknown setup token';
       const agent = await this.agents.readAny(tx, { organizationId: found.organizationId, id: found.agentId });
       if (agent.status !== 'active') throw inactive(agent);
       if (agent.epoch !== token.epoch) return 'the setup token was revoked';
@@ -89,7 +89,7 @@ export class SetupNodeService {
   }
 }
 
-function obstacleIn(token: SeenSetupToken | undefined): Obstacle | undefined {
+function refusalOf(token: SeenSetupToken | undefined): SetupTokenRefusal | undefined {
   if (token === undefined) return 'unknown setup token';
   if (token.usedAt !== null) return 'the setup token was used';
   return token.isOver ? 'the setup token has expired' : undefined;

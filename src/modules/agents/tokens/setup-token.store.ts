@@ -20,13 +20,13 @@ export interface SetupToken {
 
 type Row = Omit<SetupToken, 'epoch'> & { epoch: string; isOver: boolean };
 
-/** With what the database's clock says of it at this moment. */
+/** A setup token, and whether it has expired by the database's clock. */
 export type SeenSetupToken = SetupToken & { isOver: boolean };
 
 /** `svc_setup_` and 64 hexadecimal digits: a form of its own, so that a leaked one is recognised for what it is. */
 const FORM = /^svc_setup_[0-9a-f]{64}$/;
 
-/** After its end a token stays this long, so that whoever tries a used one is told so. */
+/** How long an expired token's row is kept, so that a later attempt is answered with the reason. */
 const KEPT_DAYS = 7;
 
 const COLUMNS = `organization_id as "organizationId", id, agent_id as "agentId", epoch, issued_by as "issuedBy", issued_at as "issuedAt",

@@ -1,8 +1,8 @@
 import type { AgentPrincipal } from '../../../platform/auth/access/principal.js';
 
 /**
- * Why a genuine token of an agent in service is good for nothing any more, if it is so: the one comparison of its claims with how things
- * stand, wherever it is judged.
+ * Why a genuine token of an active agent is no longer accepted, or undefined. The one comparison of a token's claims with the agent's
+ * present epoch and tenant.
  *
  * @param tenantId of the agent's organization
  */

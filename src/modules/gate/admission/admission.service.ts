@@ -93,7 +93,7 @@ export class AdmissionService {
     if (call.forAgentId === undefined) {
       throw invalid([{ pointer: '/agentId', message: 'is required with the root key' }]);
     }
-    const { organizationId, id } = await this.agents.place(scope, call.forAgentId);
+    const { organizationId, id } = await this.agents.findRef(scope, call.forAgentId);
     return { organizationId, agentId: id };
   }
 }

@@ -29,50 +29,50 @@ export class DecideRequestService {
    * @throws Problem NOT_EXECUTABLE when it may no longer run (the request is then cancelled), or needs somebody of a higher level
    */
   async approve(id: string, decision: Decision, caller: Caller): Promise<Exclude<Approval, RefusedApproval>> {
-    const place = await this.requests.place(caller.scope, id);
-    const approval = await this.within(place, async (tx, standing) => {
+    const ref = await this.requests.findRef(caller.scope, id);
+    const approval = await this.within(ref, async (tx, standing) => {
       const outcome = await this.approving.approve(tx, standing, decision, caller);
       if (outcome === 'waits') tx.reply(200, { hitlRequestId: id, waits: true });
       else if (typeof outcome === 'object') tx.reply(409, outcome);
       return outcome;
     });
-    this.wake(place);
+    this.wake(ref);
     if (typeof approval === 'object') throw notExecutable(approval);
     return approval;
   }
 
   async reject(id: string, decision: Decision, caller: Caller): Promise<void> {
-    const place = await this.requests.place(caller.scope, id);
-    await this.within(place, async (tx, standing) => {
+    const ref = await this.requests.findRef(caller.scope, id);
+    await this.within(ref, async (tx, standing) => {
       const { request, facts, record } = await this.judging.judge(tx, standing, 'reject', decision, caller);
       const command = { kind: 'reject', ...noteOf(decision) } as const;
       await this.moving.move(tx, { found: request, command, actorId: caller.actorId, record }, facts);
     });
-    this.wake(place);
+    this.wake(ref);
   }
 
   /** Withdraws the question: by the agent that asked, or an administrator; the access table says who. */
   async cancel(id: string, decision: Decision, caller: Caller): Promise<void> {
-    const place = await this.requests.place(caller.scope, id);
-    await this.work.runOn(planFor(place), (tx) => this.requests.read(tx, place), async (tx, request) => {
-      replayedAs(tx, place);
+    const ref = await this.requests.findRef(caller.scope, id);
+    await this.work.runOn(planFor(ref), (tx) => this.requests.read(tx, ref), async (tx, request) => {
+      replayedAs(tx, ref);
       // A late click is late whatever it was shown; whether the window is over, which stands still under a stop, the move knows.
       await this.moving.move(tx, { found: request, command: { kind: 'cancel', ...noteOf(decision) }, actorId: caller.actorId });
       assertShown(request, decision.expectedDigest);
     });
-    this.wake(place);
+    this.wake(ref);
   }
 
-  private within<Result>(place: RequestToDecide, story: (tx: Tx, standing: DecisionContext) => Promise<Result>): Promise<Result> {
-    return this.work.runOn(planFor(place), (tx) => this.judging.read(tx, place), (tx, standing) => {
-      replayedAs(tx, place);
+  private within<Result>(ref: RequestToDecide, story: (tx: Tx, standing: DecisionContext) => Promise<Result>): Promise<Result> {
+    return this.work.runOn(planFor(ref), (tx) => this.judging.read(tx, ref), (tx, standing) => {
+      replayedAs(tx, ref);
       return story(tx, standing);
     });
   }
 
-  private wake(place: RequestRef): void {
-    this.waiters.wake(place.id);
-    this.waiters.wake(place.executionId);
+  private wake(ref: RequestRef): void {
+    this.waiters.wake(ref.id);
+    this.waiters.wake(ref.executionId);
   }
 }
 

@@ -64,8 +64,8 @@ export class DecisionEligibilityService {
   ) {}
 
   /** What every decision rests on, locked; it can be asked along with the locks of its plan. @throws Problem NOT_FOUND */
-  async read(tx: Tx, place: RequestToDecide): Promise<DecisionContext> {
-    const [request, facts] = await pipelined([this.requests.read(tx, place), this.facts.readWithin(tx, place, place.executionId)]);
+  async read(tx: Tx, ref: RequestToDecide): Promise<DecisionContext> {
+    const [request, facts] = await pipelined([this.requests.read(tx, ref), this.facts.readWithin(tx, ref, ref.executionId)]);
     return { request, facts };
   }
 

@@ -31,13 +31,13 @@ export class EscalateRequestService {
 
   /** @throws Problem ESCALATION_LIMIT at the highest level, TARGET_NOT_ELIGIBLE, and what a decision throws */
   async escalate(id: string, { reason, escalateTo, expectedDigest }: Escalation, caller: Caller): Promise<void> {
-    const place = await this.requests.place(caller.scope, id);
-    await this.work.runOn(planFor(place), (tx) => this.judging.read(tx, place), async (tx, standing) => {
-      tx.reply(200, { hitlRequestId: place.id });
+    const ref = await this.requests.findRef(caller.scope, id);
+    await this.work.runOn(planFor(ref), (tx) => this.judging.read(tx, ref), async (tx, standing) => {
+      tx.reply(200, { hitlRequestId: ref.id });
       const shown = expectedDigest === undefined ? {} : { expectedDigest };
       const { request, facts, record } = await this.judging.judge(tx, standing, 'escalate', shown, caller);
       const level = levelAbove(request.escalationLevel);
-      if (escalateTo !== undefined && !(await this.eligible.mayApproveAt(tx, { ...place, level }, escalateTo))) {
+      if (escalateTo !== undefined && !(await this.eligible.mayApproveAt(tx, { ...ref, level }, escalateTo))) {
         throw new Problem('TARGET_NOT_ELIGIBLE', `Name somebody of the organization who may approve this request at level ${level}.`, {
           errors: [{ pointer: '/escalateTo', message: 'names nobody who may decide there' }],
         });
@@ -46,6 +46,6 @@ export class EscalateRequestService {
       const command = { kind: 'escalate', reason, ...to } as const;
       await this.moving.move(tx, { found: request, command, actorId: caller.actorId, record }, facts);
     });
-    this.waiters.wake(place.id);
+    this.waiters.wake(ref.id);
   }
 }

@@ -45,18 +45,18 @@ export class ExpireRequestsService {
    * @throws Problem HITL_ALREADY_DECIDED
    */
   async trigger(id: string, caller: Caller): Promise<{ action: TimeoutAction; replayed: boolean }> {
-    const place = await this.requests.place(caller.scope, id);
+    const ref = await this.requests.findRef(caller.scope, id);
     try {
-      const action = await this.work.run(planFor(place), async (tx) => {
-        const request = await this.requests.read(tx, place);
+      const action = await this.work.run(planFor(ref), async (tx) => {
+        const request = await this.requests.read(tx, ref);
         const [outcome] = await this.timingOut.timeOutAll(tx, [request], 'manual', caller.actorId);
         if ('code' in outcome!) throw refusalOf(outcome, request);
         const applied = outcome!.accepted.action!;
-        tx.reply(200, { hitlRequestId: place.id, action: applied });
+        tx.reply(200, { hitlRequestId: ref.id, action: applied });
         return applied;
       });
-      this.waiters.wake(place.id);
-      this.waiters.wake(place.executionId);
+      this.waiters.wake(ref.id);
+      this.waiters.wake(ref.executionId);
       return { action, replayed: false };
     } catch (error) {
       if (!(error instanceof Replayed)) throw error;

@@ -44,7 +44,7 @@ export class HitlRequestStore {
   constructor(private readonly statements: Statements) {}
 
   /** @throws Problem NOT_FOUND */
-  async place(scope: Scope, id: string): Promise<RequestToDecide> {
+  async findRef(scope: Scope, id: string): Promise<RequestToDecide> {
     const within = scopeCondition(scope, { organization: 'q.organization_id', agent: 'q.agent_id' }, 2);
     const [row] = await this.statements.byKey<RequestToDecide>(
       `select q.organization_id as "organizationId", q.agent_id as "agentId", q.id, q.execution_id as "executionId", q.capability
