@@ -3,7 +3,7 @@
 export default {
   testEnvironment: '<rootDir>/scripts/test/environment.mjs',
   // Against a test that hangs, and nothing else: how fast something is shows on a busy machine as little as on a quiet one.
-  testTimeout: 300_000,
+  testTimeout: 600_000,
   roots: ['<rootDir>/src', '<rootDir>/test'],
   testMatch: ['**/*.test.ts'],
   testSequencer: '<rootDir>/scripts/test/longest-first.mjs',

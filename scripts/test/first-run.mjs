@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const READY_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 240_000;
 
 export async function firstRun(databaseUrl, folder) {
   const settings = JSON.parse(readFileSync('test/support/servers/environment.json', 'utf8'));

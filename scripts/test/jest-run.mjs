@@ -1,6 +1,7 @@
 // One run of Jest: installs if needed, builds if stale, starts one PostgreSQL for the run, and ends whatever was started.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { isInstalled, prepare, PrepareError } from '../prepare.mjs';
 import { refuseOtherNames } from './database-name.mjs';
@@ -11,7 +12,7 @@ const reporters = (jestArgs) => [
   join(import.meta.dirname, 'counts-reporter.mjs'),
 ].map((name) => `--reporters=${name}`);
 /** More than there are cores, since much of a test is waiting. */
-const WORKERS = '--maxWorkers=3';
+const WORKERS = `--maxWorkers=${Math.min(8, availableParallelism() * 2)}`;
 
 /**
  * Runs the tests that `jestArgs` name, and says on the last line how many passed and failed.

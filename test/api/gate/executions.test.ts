@@ -117,7 +117,8 @@ describe('waiting for one', () => {
     (await root.post(`/api/v1/hitl/${request}/approve`)).expect(200);
     expect((await held).expect(200).at('execution')).toMatchObject({ status: 'executed', hitlRequestId: request });
     expect(performance.now() - began).toBeGreaterThanOrEqual(290);
-    expect(performance.now() - began).toBeLessThan(5_000);
+    // Not only when the wait was over.
+    expect(performance.now() - began).toBeLessThan(20_000);
   });
 
   test('tells the state as it is when the time is over', async () => {

@@ -171,7 +171,7 @@ describe('sizes', () => {
     const started = Date.now();
     const answer = await raw([postHead('Content-Length: 999999999'), ' '], 2_100);
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
-    expect(Date.now() - started).toBeLessThan(6_000);
+    expect(Date.now() - started).toBeLessThan(20_000);
   });
 
   it('in pieces, slowly, are read as a whole', async () => {

@@ -45,7 +45,7 @@ export async function requestOf(server: TestServer, id: string, wait = 0): Promi
 }
 
 /** The execution, once it has that status. */
-export function executionBecomes(server: TestServer, id: string, status: string, within = 10_000): Promise<SeenExecution> {
+export function executionBecomes(server: TestServer, id: string, status: string, within = 120_000): Promise<SeenExecution> {
   return eventually(
     async () => {
       const execution = await executionOf(server, id);

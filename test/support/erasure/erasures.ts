@@ -31,7 +31,7 @@ export async function erasuresOf(client: Client): Promise<SeenErasure[]> {
 }
 
 /** Waits until no erasure is running any more. */
-export async function erased(server: TestServer, within = 60_000): Promise<void> {
+export async function erased(server: TestServer, within = 120_000): Promise<void> {
   await eventually(async () => {
     const running = (await erasuresOf(asRoot(server))).filter(({ state }) => state === 'running');
     if (running.length > 0) throw new Error(`still running: ${JSON.stringify(running)}`);

@@ -7,7 +7,7 @@ import type { TestDatabase } from '../servers/database.js';
  * statement has found it, until `then` has ended.
  */
 export async function whileCaught<Result>(
-  database: TestDatabase, statement: string, then: () => Promise<Result>, { within = 60_000 } = {},
+  database: TestDatabase, statement: string, then: () => Promise<Result>, { within = 120_000 } = {},
 ): Promise<Result> {
   const holder = new pg.Client({ connectionString: database.url });
   // A proof that kills whatever it likes may end this one's server as well.

@@ -7,7 +7,7 @@ export interface Patience {
 }
 
 /** Repeats `attempt` until it throws no more, and returns what it gave; when time is up, its last error is the test's. */
-export async function eventually<T>(attempt: () => T | Promise<T>, { within = 60_000, every = 25 }: Patience = {}): Promise<T> {
+export async function eventually<T>(attempt: () => T | Promise<T>, { within = 120_000, every = 25 }: Patience = {}): Promise<T> {
   const deadline = performance.now() + within;
   for (;;) {
     try {

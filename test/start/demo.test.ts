@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asRoot } from '../../support/http/actors.js';
-import { eventually } from '../../support/running/eventually.js';
-import { startServer, type TestServer } from '../../support/servers/server.js';
-import { CHECKOUT, ROOT_KEY } from '../../support/servers/test-run.js';
+import { asRoot } from '../support/http/actors.js';
+import { eventually } from '../support/running/eventually.js';
+import { startServer, type TestServer } from '../support/servers/server.js';
+import { CHECKOUT, ROOT_KEY } from '../support/servers/test-run.js';
 
 const MINUTE = 60_000;
 const PATIENCE = { within: 60_000 };
