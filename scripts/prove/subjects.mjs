@@ -76,6 +76,7 @@ export const SUBJECTS = {
   'append-race': [15, 'platform/audit/', 'migrations/'],
   'auth-flood': [10, 'platform/auth/', 'platform/rate-limit/'],
   'bad-input': [10, 'platform/http/'],
+  'basis-race': [10, ...SHARED, 'modules/authority/'],
   'conditions-only-tighten': [2, 'domain/gate/'],
   'crash': [25, 'modules/gate/', 'modules/executions/', 'platform/outbox/'],
   'cross-organization': [10, 'modules/organizations/', 'modules/teams/', 'platform/auth/'],
