@@ -9,7 +9,7 @@ type Call = Extract<ExprKind, { case: 'callExpr' }>['value'];
 type Comprehension = Extract<ExprKind, { case: 'comprehensionExpr' }>['value'];
 
 /** What a condition may read. */
-export const VARIABLES: ReadonlySet<string> = new Set(['input', 'context', 'agent', 'capability', 'now']);
+const VARIABLES: ReadonlySet<string> = new Set(['input', 'context', 'agent', 'capability', 'now']);
 const TYPE_NAMES = new Set(['int', 'uint', 'double', 'bool', 'string', 'bytes', 'list', 'map', 'null_type', 'type']);
 const MACROS_MAX = 2;
 

@@ -20,7 +20,7 @@ import { BoundedCache } from './bounded-cache.js';
  * a meter here, and every macro announces its range before the first element. One unit is about the evaluation of
  * one node (some 100 ns), so the budget is a few milliseconds.
  */
-export const WORK_BUDGET = 50_000;
+const WORK_BUDGET = 50_000;
 export const STRING_BYTES_MAX = 16 * 1024;
 export const MACRO_ELEMENTS_MAX = 1_000;
 /** Instructions of a compiled pattern: `a{1,500}` is long to run although short to write. */
@@ -34,11 +34,6 @@ let work = 0;
 /** Starts an evaluation's account. Evaluation is synchronous, so one account serves the process. */
 export function openAccount(): void {
   work = 0;
-}
-
-/** What the last evaluation took. */
-export function lastAccount(): number {
-  return work;
 }
 
 function charge(units: number): void {

@@ -2,15 +2,11 @@ import { isCelError, isCelUint, parse, plan, type CelInput, unparse } from '@buf
 import type { JsonObject, JsonValue } from '../json.js';
 import { BoundedCache } from './bounded-cache.js';
 import { checkTree, ConditionProblem, type Ast } from './condition-check.js';
-import { type Read, readsOf } from './condition-reads.js';
-import { conditionEnvironment, lastAccount, LimitReached, openAccount, WORK_BUDGET } from './condition-environment.js';
-import { comparisonsIn, type TimeReading, timeReadingOf } from './condition-times.js';
+import { conditionEnvironment, LimitReached, openAccount } from './condition-environment.js';
 import type { HitlMode } from './vocabulary.js';
 
 export const CONDITION_LENGTH_MAX = 1_000;
 export const CONDITIONS_MAX = 20;
-/** What one condition may take, in units of about 100 ns. */
-export const CONDITION_WORK_MAX = WORK_BUDGET;
 
 /** A condition of a grant: when `when` holds, the call's mode is at least `hitlMode`. */
 export interface Condition {
@@ -43,19 +39,12 @@ export type ConditionResult = 'holds' | 'does_not_hold' | { readonly cannot: str
 
 type Run = (facts: Record<string, CelInput>) => unknown;
 
-/** What comes of a part of a condition for a call: undefined where that is no answer. */
-export type Comparison = (facts: ConditionFacts) => boolean | undefined;
-
 interface PlannedWell {
   readonly ok: true;
   readonly run: Run;
   readonly readsNow: boolean;
   readonly ast: Ast;
   readonly spelling: string;
-  /** Each once somebody has asked. */
-  reads?: readonly Read[];
-  time?: TimeReading;
-  comparisons?: readonly Comparison[];
 }
 
 type Planned =
@@ -84,39 +73,6 @@ export function evaluateCondition(source: string, facts: ConditionFacts): Condit
   if (typeof answer === 'boolean') return answer ? 'holds' : 'does_not_hold';
   if (isCelError(answer)) return { cannot: whyNot(answer, planned.ast, source) };
   return { cannot: 'it did not answer true or false' };
-}
-
-/** What the last evaluation took: what would have gone beyond `CONDITION_WORK_MAX` ended it and was not done. */
-export function lastConditionWork(): number {
-  return Math.min(lastAccount(), CONDITION_WORK_MAX);
-}
-
-/** What a condition may read; undefined where it is none. */
-export function conditionReads(source: string): readonly Read[] | undefined {
-  const planned = planOf(source, 'truth');
-  return planned.ok ? (planned.reads ??= readsOf(planned.ast.expr)) : undefined;
-}
-
-/** How a condition hangs on the time of the call. What is no condition is asked of no time. */
-export function conditionTime(source: string): TimeReading {
-  const planned = planOf(source, 'truth');
-  return planned.ok ? (planned.time ??= timeReadingOf(planned.ast.expr, planned.readsNow)) : 'not';
-}
-
-/**
- * The comparisons with the time of the call in a condition that hangs on it in steps. None reads the agent. As time goes on each turns once
- * at most, and between two full minutes nothing but these turning changes what comes of the condition.
- */
-export function timeComparisons(source: string): readonly Comparison[] {
-  const planned = planOf(source, 'truth');
-  if (!planned.ok || conditionTime(source) !== 'in steps') return [];
-  return (planned.comparisons ??= comparisonsIn(planned.ast.expr).map((expr): Comparison => {
-    const run = plan(conditionEnvironment, expr) as Run;
-    return (facts) => {
-      const answer = answerOf({ run, readsNow: true }, facts);
-      return typeof answer === 'boolean' ? answer : undefined;
-    };
-  }));
 }
 
 /** Whether an expression may be stored as the `sum` of a limit: like a condition, but one that answers a number. */

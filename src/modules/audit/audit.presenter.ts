@@ -53,8 +53,7 @@ export class ReplayReply {
   @ApiProperty({ type: 'integer' }) wrong!: number;
   @ApiProperty({
     type: Object, example: { erased: 2 },
-    description: 'Of which not enough is left to decide them again: `erased`, `swept`, or `limits`, whose counts the log does not keep; '
-      + 'or which may have come in more `orders` than can be tried.',
+    description: 'Of which not enough is left to decide them again: `erased`, `swept`, or `limits`, whose counts the log does not keep.',
   })
   notReplayable!: JsonObject;
 }

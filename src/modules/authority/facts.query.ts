@@ -102,12 +102,14 @@ interface Row {
   key_execution_id: string | null;
 }
 
-// Each lookup is lateral and limited, so that it stays one by key: joined freely, a plan that was made before the tables had
-// statistics reads all grants of everybody for each call.
+// One clock for the whole statement: a grant that ends while it runs holds for all of it, or for none. Each lookup is lateral and
+// limited, so that it stays one by key: joined freely, a plan that was made before the tables had statistics reads all grants of
+// everybody for each call.
 const READ: NamedStatement = {
-  name: 'gate-facts-5',
+  name: 'gate-facts-6',
   text: `
-    select clock_timestamp() as now, h.revision, h.open_requests, o.revision as organization_revision,
+    with clock as materialized (select clock_timestamp() as now)
+    select (select now from clock) as now, h.revision, h.open_requests, o.revision as organization_revision,
       c.seq as organization_position,
       (select seq from audit_heads where organization_id = 'org_platform' and chain = 'sys_platform') as platform_position,
       (select root_key_hash from instance) as root_key_hash,
@@ -129,7 +131,7 @@ const READ: NamedStatement = {
       where organization_id in (i.organization_id, 'org_platform') and lifted_at is null
         and (agent_id is null or agent_id = i.agent_id)) s on true
     left join lateral (
-      select *, expires_at is null or expires_at > clock_timestamp() as alive from (
+      select *, expires_at is null or expires_at > (select now from clock) as alive from (
         (select * from capability_grants
          where organization_id = i.organization_id and agent_id = i.agent_id and capability = i.capability and revoked_at is null
          limit 1)

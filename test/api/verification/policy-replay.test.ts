@@ -10,6 +10,7 @@ import { forge } from '../../support/log/forged-entry.js';
 import { aDecidedLog, decide, known, type DecidedLog } from '../../support/memory/decided-log.js';
 import { type Receiver, startReceiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { restingOnNow } from '../../support/log/resting-on.js';
 import { verifiedLog } from '../../support/log/verified-log.js';
 
 const DEFINITION = definitionDigest({});
@@ -52,7 +53,10 @@ type Forged = AuditEvent & { readonly by?: string };
 /** @returns the ids of the entries */
 async function forged({ agent }: Pick<Held, 'agent'>, ...events: readonly Forged[]): Promise<string[]> {
   const ids = events.map(() => newId('audit'));
-  await forge(server.database, ...events.map(({ by = agent.id, ...event }, i) => [
+  const run = (sql: string, parameters: unknown[]) => server.sql<Record<string, unknown>>(sql, parameters);
+  const told = await Promise.all(events.map(async ({ by = agent.id, ...event }) =>
+    ({ by, ...(await restingOnNow(run, story.organizationId, event as AuditEvent, by)) })));
+  await forge(server.database, ...told.map(({ by, ...event }, i) => [
     { ...event, chain: agentChain(story.organizationId, agent.id), agentId: agent.id },
     { id: ids[i]!, actorId: by, timestamp: new Date() },
   ] as const));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { AuditEvent } from '../../../src/domain/audit/catalogue/audit-events.js';
 import { agentChain } from '../../../src/domain/audit/entry/chain.js';
 import type { RecordedEvent } from '../../../src/domain/audit/entry/prepare-entry.js';
 import { definitionDigest } from '../../../src/domain/gate/definition-digest.js';
@@ -11,6 +12,7 @@ import { decide, known, type Known } from '../../support/memory/decided-log.js';
 import { aged, archiveFolder, swept, sweepConfig } from '../../support/retention/retention.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { transferred, welcomed } from '../../support/builders/transfers.js';
+import { restingOnNow } from '../../support/log/resting-on.js';
 import { verifiedLog } from '../../support/log/verified-log.js';
 
 // Honest work after a sweep, of people and stops that are older than it: nobody is called wrong for it; forgeries still are.
@@ -58,6 +60,9 @@ async function asks({ client }: BuiltAgent): Promise<{ requestId: string }> {
 
 const votes = async ({ client }: Known, { requestId }: { requestId: string }) =>
   (await client.post(`/api/v1/hitl/${requestId}/approve`, {}, { query: { wait: 0 } })).expect(200);
+
+const resting = (organizationId: string, event: AuditEvent, by: string) => restingOnNow(
+  (sql, parameters) => server.sql<Record<string, unknown>>(sql, parameters), organizationId, event, by);
 
 async function judged(): Promise<{ breaks: string[]; swept: number }> {
   const { breaks, members } = await verifiedLog(server.database.url);
@@ -131,9 +136,10 @@ describe('after a sweep', () => {
 
   test('a forged transfer of money by an agent from before is found', async () => {
     const { organizationId, veteran } = world;
+    const metadata = { executionId: newId('exec'), definition: definitionDigest({}), grantVersion: 1, input: {}, reasons: [] };
+    const begun = { type: 'execution.started', capability: 'finance.transfer', metadata } as const;
     await forge(server.database, [{
-      chain: agentChain(organizationId, veteran.id), agentId: veteran.id, capability: 'finance.transfer', type: 'execution.started',
-      metadata: { executionId: newId('exec'), definition: definitionDigest({}), grantVersion: 1, input: {}, reasons: [] },
+      chain: agentChain(organizationId, veteran.id), agentId: veteran.id, ...(await resting(organizationId, begun, veteran.id)),
     } as RecordedEvent, { id: newId('audit'), actorId: veteran.id, timestamp: new Date() }]);
     const { breaks } = await judged();
     expect(breaks.filter((one) => one.startsWith('gate_wrong'))).toEqual([
@@ -147,17 +153,19 @@ describe('after a sweep', () => {
     const agent = await mailer(organizationId);
     const grants = (await root.get(`/api/v1/agents/${agent.id}/capabilities`)).expect(200).list('grants') as { id: string }[];
     const hitlId = newId('hitl');
-    const chain = { chain: agentChain(organizationId, agent.id), agentId: agent.id, capability: 'email.send' } as const;
-    await forge(server.database,
-      [{
-        ...chain, type: 'hitl.created',
-        metadata: {
-          hitlId, capability: 'email.send', input: {}, hitlMode: 'propose', expiresAt: new Date(Date.now() + 1_800_000).toISOString(),
-          digest: 'd', executionId: newId('exec'), grantId: grants[0]!.id, grantVersion: 1, definition: definitionDigest({}), level: 0,
-        },
-      }, { id: newId('audit'), actorId: agent.id, timestamp: new Date() }],
-      [{ ...chain, type: 'hitl.approved', metadata: { hitlId, digest: 'd' } },
-        { id: newId('audit'), actorId: viewer.id, timestamp: new Date() }]);
+    const chain = { chain: agentChain(organizationId, agent.id), agentId: agent.id } as const;
+    const asked = {
+      type: 'hitl.created', capability: 'email.send',
+      metadata: {
+        hitlId, capability: 'email.send', input: {}, hitlMode: 'propose', expiresAt: new Date(Date.now() + 1_800_000).toISOString(),
+        digest: 'd', executionId: newId('exec'), grantId: grants[0]!.id, grantVersion: 1, definition: definitionDigest({}), level: 0,
+      },
+    } as const;
+    const approved = { type: 'hitl.approved', capability: 'email.send', metadata: { hitlId, digest: 'd' } } as const;
+    await forge(server.database, ...(await Promise.all([[asked, agent.id], [approved, viewer.id]].map(async ([event, by]) => [
+      { ...chain, ...(await resting(organizationId, event as AuditEvent, by as string)) },
+      { id: newId('audit'), actorId: by as string, timestamp: new Date() },
+    ] as const))));
     const { breaks } = await judged();
     expect(breaks.filter((one) => /gate_wrong.*hitl/.test(one))).toEqual([
       expect.stringMatching(/\(hitl\.approved\): usr_\w+ may not decide at level 0$/),

@@ -3,7 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { anAgent, type BuiltAgent, type GrantTerms } from '../../support/builders/agents.js';
 import { eventually } from '../../support/running/eventually.js';
 import { requestOf } from '../../support/builders/gate.js';
-import { anOrganization, aPerson, type BuiltPerson } from '../../support/builders/people.js';
+import { known, type Known } from '../../support/memory/decided-log.js';
+import { asRoot } from '../../support/http/actors.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { verifiedLog } from '../../support/log/verified-log.js';
 
@@ -12,12 +13,12 @@ import { verifiedLog } from '../../support/log/verified-log.js';
 
 let server: TestServer;
 let organizationId: string;
-let admin: BuiltPerson;
+let admin: Known;
 
 beforeAll(async () => {
   server = await startServer();
-  organizationId = await anOrganization(server);
-  admin = await aPerson(server, 'admin', { organizationId });
+  organizationId = (await asRoot(server).post('/api/v1/organizations', { name: 'Windows' })).expect(201).text('organization.id');
+  admin = await known(server, 'admin', organizationId);
 });
 
 afterAll(() => server.stop());

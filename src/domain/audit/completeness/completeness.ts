@@ -3,7 +3,6 @@ import type { Finding } from '../integrity/findings.js';
 import { isAgentChain, organizationChain } from '../entry/chain.js';
 import type { RecordKind, RecordRow } from './record-row.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
-import { WRONG_CLOCK_MS } from '../replay/superseded/commit-order.js';
 import { chainKey, FollowedChains } from '../replay/chain-followers.js';
 import { isolateFailure } from '../replay/isolate-failure.js';
 import {
@@ -18,6 +17,9 @@ import type { RecordGaps } from './superseded/record-gaps.js';
 import { bucketOf, RecordHashes } from './record-hashes.js';
 import { RECORD_EVENTS, RecordedState, WITH_VALUES } from './recorded-state.js';
 import { parted } from './recorded-texts.js';
+
+/** How far a clock may have been wrong. */
+export const WRONG_CLOCK_MS = 3_600_000;
 
 /** Groups of things that differ and are named; of each of the rest only that it differs is told. */
 const GROUPS_NAMED = 1_000;

@@ -4,8 +4,7 @@ import { newId } from '../../ids.js';
 import type { AuditEvent } from '../catalogue/audit-events.js';
 import { agentChain, organizationChain } from '../entry/chain.js';
 import type { RecordKind, RecordRow } from './record-row.js';
-import { WRONG_CLOCK_MS } from '../replay/superseded/commit-order.js';
-import { Completeness, openRecord } from './completeness.js';
+import { Completeness, openRecord, WRONG_CLOCK_MS } from './completeness.js';
 import { RecordGaps } from './superseded/record-gaps.js';
 
 // Rows whose entries a sweep took are not asked for. Which ones these can be is told by when each was made, which its id says.

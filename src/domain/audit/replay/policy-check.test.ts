@@ -111,12 +111,11 @@ describe('an entry that says what no server writes', () => {
 });
 
 describe('what still throws', () => {
-  /** Ten seconds later no condition can be asked any more. */
-  const last = (told: RecordedLog) => stampedWith(told, '9999-12-31T23:59:59.999Z');
-  const readsTime = { conditions: [{ when: 'now > timestamp("2026-01-01T00:00:00Z")', hitlMode: 'propose' }] };
-
   it('while an entry is judged is a matter of that entry', async () => {
-    const wrongs = await found(wrongly(last(new RecordedLog().grant(1, readsTime).begin(2))));
+    const readsTime = { conditions: [{ when: 'now > timestamp("2026-01-01T00:00:00Z")', hitlMode: 'propose' }] };
+    // Before the first year that a condition knows.
+    const told = new RecordedLog().grant(1, readsTime);
+    const wrongs = await found(wrongly(told.begin(2, { basis: { ...told.basis(2), at: '0000-01-01T00:00:00.000Z' } })));
     expect(wrongs).toEqual(expect.arrayContaining(['3 (execution.started): it cannot be judged (Error)', expect.stringContaining(WRONG)]));
   });
 

@@ -2,14 +2,13 @@ import { findingAt, Findings } from '../integrity/findings.js';
 import type { LogCheck, LogCheckResult } from '../integrity/log-check.js';
 import { NAMING_IN_VALUES } from '../entry/prepare-entry.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
-import type { OrderedLeaves } from './superseded/commit-order.js';
 import { Completeness, type RecordSources } from '../completeness/completeness.js';
 import { SubjectIndexCheck, type SubjectSources } from '../completeness/subject-index-check.js';
 import { isolateFailure } from './isolate-failure.js';
 import { metadataFindings, openCheckedEntry, readsValues } from '../completeness/metadata-check.js';
 import { isStamped, type OpenEntry } from '../entry/open-entry.js';
 import type { RecordGaps } from '../completeness/superseded/record-gaps.js';
-import { Replay, REPLAY_EVENTS } from './replay.js';
+import { type OrderedLeaves, Replay, REPLAY_EVENTS } from './replay.js';
 import { SHARED_EVENTS, type SharedFacts } from './state/shared-facts.js';
 import { RECORD_EVENTS, WITH_VALUES as RECORDS_WITH_VALUES } from '../completeness/recorded-state.js';
 
@@ -38,33 +37,35 @@ export interface PolicyCheckSources extends RecordSources, SubjectSources {
  */
 export function policyCheck({ key, shared, gaps, ofOneAgent }: PolicyCheckScope, sources: PolicyCheckSources): LogCheck {
   const completeness = new Completeness(key, shared, gaps, ofOneAgent);
-  const replay = new Replay(shared, openReplayed);
+  const replay = new Replay(shared, sources.leaves);
   const people = new SubjectIndexCheck(key, shared);
   const odd = new Findings();
+  const look = (stored: StoredEntry): void => {
+    const { event } = stored;
+    const problems = new Set<string>();
+    const named = (problem: string) => void problems.add(problem);
+    const open = () => openCheckedEntry(stored, WITH_VALUES.has(event));
+    const opened = JUDGED.has(event) ? isolateFailure(open, named) ?? undefined : undefined;
+    if (!isStamped(stored)) named('it is stamped with no time');
+    if (opened) oddIn(opened).forEach(named);
+    isolateFailure(() => completeness.entry(stored, RECORD_EVENTS.has(event) ? opened : undefined), named);
+    isolateFailure(() => replay.entry(stored, REPLAY_EVENTS.has(event) ? opened : undefined), named);
+    isolateFailure(() => people.entry(stored, opened), named);
+    if (shared.whyUntaken(stored.id) !== undefined) named(shared.whyUntaken(stored.id)!);
+    if (problems.size > 0) odd.add([findingAt(stored, 'gate_wrong', `(${event}): ${[...problems].join('; ')}`)]);
+  };
   return {
-    entry(stored: StoredEntry): void {
-      const { event } = stored;
-      const problems = new Set<string>();
-      const named = (problem: string) => void problems.add(problem);
-      const opened = JUDGED.has(event) ? isolateFailure(() => openCheckedEntry(stored, WITH_VALUES.has(event)), named) ?? undefined : undefined;
-      if (!isStamped(stored)) named('it is stamped with no time');
-      if (opened) oddIn(opened).forEach(named);
-      isolateFailure(() => completeness.entry(stored, RECORD_EVENTS.has(event) ? opened : undefined), named);
-      isolateFailure(() => replay.entry(stored, REPLAY_EVENTS.has(event) ? opened : undefined), named);
-      isolateFailure(() => people.entry(stored, opened), named);
-      if (shared.whyUntaken(stored.id) !== undefined) named(shared.whyUntaken(stored.id)!);
-      if (problems.size > 0) odd.add([findingAt(stored, 'gate_wrong', `(${event}): ${[...problems].join('; ')}`)]);
-    },
+    entry: (stored) => replay.begin(stored)?.then(() => look(stored)) ?? look(stored),
     async end(): Promise<LogCheckResult> {
       const { checked, swept, breaks, breaksFound } = await completeness.end(sources);
       const unnamed = await people.end(sources);
-      const { right, wrong, notReplayable, breaks: wrongs } = await replay.end(sources);
+      const { right, wrong, notReplayable } = replay.end();
       return {
-        breaks: [...odd.listed, ...breaks, ...wrongs, ...unnamed.breaks].slice(0, SHOWN),
-        breaksFound: odd.found + breaksFound + wrong + unnamed.breaksFound,
+        breaks: [...odd.listed, ...breaks, ...wrong.listed, ...unnamed.breaks].slice(0, SHOWN),
+        breaksFound: odd.found + breaksFound + wrong.found + unnamed.breaksFound,
         members: {
           completeness: { checked, breaks: breaksFound, ...(swept === 0 ? {} : { swept }) },
-          replay: { right, wrong, notReplayable: { ...notReplayable } },
+          replay: { right, wrong: wrong.found, notReplayable: { ...notReplayable } },
         },
       };
     },
@@ -73,8 +74,4 @@ export function policyCheck({ key, shared, gaps, ofOneAgent }: PolicyCheckScope,
 
 function oddIn(opened: OpenEntry): string[] {
   return metadataFindings(opened).map((name) => `no server writes such ${name}`);
-}
-
-function openReplayed(stored: StoredEntry): OpenEntry | undefined {
-  return REPLAY_EVENTS.has(stored.event) ? openCheckedEntry(stored, WITH_VALUES.has(stored.event)) : undefined;
 }

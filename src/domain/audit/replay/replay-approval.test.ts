@@ -1,30 +1,133 @@
-import { expect, it } from '@jest/globals';
-import { NEW_AGENT } from './state/agent-state.js';
-import { type ReplayedApproval, replayApproval } from './replay-approval.js';
-import { ANY_GRANT, type GrantState } from './state/grant-state.js';
-import { around } from './superseded/overlap.js';
-import { SharedFacts } from './state/shared-facts.js';
+import { describe, expect, it } from '@jest/globals';
+import { RecordedLog } from '../../../../test/support/memory/recorded-log.js';
+import type { AuditEvent } from '../catalogue/audit-events.js';
 
-const asking = (approvals: number): GrantState => ({
-  capability: 'web.search', isErased: false, facts: { ...ANY_GRANT.facts, id: 'grt_t', quorum: { approvals } },
-});
+// Requests are asked and decided in org_a; org_b is of the same tenant, and org_c of another.
+const [HERE, BESIDE, ABROAD] = ['org_a', 'org_b', 'org_c'];
+const [OURS, THEIRS] = ['ten_ours', 'ten_theirs'];
+const [OWNER, LOCAL] = ['usr_owner', 'usr_local'];
 
-function judged(grants: readonly GrantState[]) {
-  const request = {
-    id: 'hitl_1', executionId: undefined, capability: 'web.search', mode: 'propose', level: 0, definition: undefined, digest: 'd',
-    inputHash: undefined, askedAt: 0, askedSeq: 1, windowMs: undefined, expiresAt: undefined, grant: undefined, onBehalfOf: undefined,
-    editors: [], lastEdit: undefined, voters: [], isTimedOut: false, approval: undefined,
-  };
-  const asked: ReplayedApproval = {
-    organizationId: 'org_a', actorId: 'root', at: 0, seq: 2, digest: 'd', breakGlass: false, request, agent: NEW_AGENT, grants,
-    wasStopped: false,
-  };
-  return replayApproval(asked, new SharedFacts(() => true).read('as told'), around(0));
+const user = (userId: string, role: string): AuditEvent => ({ type: 'admin.user_created', metadata: { userId, role } });
+const changed = (userId: string, to: object): AuditEvent => ({ type: 'admin.user_updated', metadata: { userId, ...to } });
+const closed = (userId: string): AuditEvent => ({ type: 'admin.user_deleted', metadata: { userId } });
+
+const world = () => new RecordedLog(OURS).made(BESIDE, OURS).made(ABROAD, THEIRS);
+const owned = () => world().organization(1, user(OWNER, 'owner'), BESIDE);
+
+/** What is said of how a request was decided, which is right in any case itself. */
+async function decided(log: RecordedLog, by: readonly string[], { terms = {}, asked = {}, said = {} } = {}) {
+  const told = log.grant(100, { hitlMode: 'propose', ...terms }).approved(101, by, asked, 102, said);
+  const { right, ...rest } = await told.replayed();
+  return { right: right - 1, ...rest };
 }
 
-it('an approval is compared with the quorums of some grants, and not of as many as somebody may append', () => {
-  const times = (count: number) => Array.from({ length: count }, () => asking(2));
-  expect(judged(times(1_000))).toMatchObject({ kind: 'wrong' });
-  expect(judged([...times(1_000), asking(1)])).toEqual({ kind: 'right' });
-  expect(judged(times(40_000))).toEqual({ kind: 'not_replayable', because: 'orders' });
+const YES = { right: 1, notReplayable: {}, wrong: [] };
+const SWEPT = { right: 0, notReplayable: { swept: 1 }, wrong: [] };
+const no = (...wrongs: string[]) => ({ right: 0, notReplayable: {}, wrong: wrongs });
+const NOBODY = no(`nobody called ${OWNER} is there`);
+
+describe('an owner of another organization', () => {
+  it('approves in each organization of their tenant', async () => {
+    expect(await decided(owned(), [OWNER])).toEqual(YES);
+    expect(await decided(owned(), [OWNER], { asked: { level: 2 } })).toEqual(YES);
+  });
+
+  it.each(['admin', 'member', 'viewer'])('is one, and not somebody who is %s there', async (role) => {
+    expect(await decided(world().organization(1, user(OWNER, role), BESIDE), [OWNER])).toEqual(NOBODY);
+  });
+
+  it('is nobody in an organization of another tenant, or of none', async () => {
+    expect(await decided(world().organization(1, user(OWNER, 'owner'), ABROAD), [OWNER])).toEqual(NOBODY);
+    const alone = new RecordedLog().made(BESIDE).made(ABROAD, THEIRS);
+    expect(await decided(alone.organization(1, user(OWNER, 'owner'), BESIDE), [OWNER])).toEqual(NOBODY);
+  });
+
+  it('is nobody, whatever is appended about its tenant, or stands in its row', async () => {
+    const appended: AuditEvent = { type: 'admin.organization_created', metadata: { organizationId: HERE, name: 'A', tenantId: THEIRS } };
+    expect(await decided(world().organization(2, user(OWNER, 'owner'), ABROAD).organization(3, appended), [OWNER])).toEqual(NOBODY);
+    const moved = new RecordedLog(OURS).made(ABROAD, THEIRS, OURS).organization(1, user(OWNER, 'owner'), ABROAD);
+    expect(await decided(moved, [OWNER])).toEqual(NOBODY);
+  });
+
+  it('counts for a quorum and for the role that it asks for', async () => {
+    const terms = { quorum: { approvals: 2, groups: [{ role: 'owner' }] } };
+    const both = owned().organization(2, user(LOCAL, 'admin'));
+    expect(await decided(both, [OWNER, LOCAL], { terms })).toEqual({ ...YES, right: 2 });
+    const admins = world().organization(1, user(OWNER, 'admin'), BESIDE).organization(2, user(LOCAL, 'admin'));
+    expect((await decided(admins, [OWNER, LOCAL], { terms })).wrong).toEqual([...NOBODY.wrong, ...NOBODY.wrong]);
+  });
+
+  it('breaks the glass', async () => {
+    const said = { breakGlass: true, comment: 'the house is on fire' };
+    const asked = { context: { on_behalf_of: OWNER } };
+    expect(await decided(owned().organization(2, user(LOCAL, 'admin')), [OWNER], { asked, said })).toEqual(YES);
+    expect(await decided(owned().organization(2, user(LOCAL, 'admin')), [LOCAL], { asked, said }))
+      .toEqual(no(`${LOCAL} is no owner with a reason, who alone may break the glass`));
+  });
+
+  it('decides in company, and so needs nobody else', async () => {
+    const [asked, behind] = [{ context: { on_behalf_of: OWNER } }, no(`${OWNER} is behind the action`)];
+    expect(await decided(owned().organization(2, user(LOCAL, 'admin')), [OWNER], { asked })).toEqual(behind);
+    expect(await decided(owned(), [OWNER], { asked })).toEqual(YES);
+  });
+});
+
+describe('whoever is behind the action', () => {
+  const asked = { context: { on_behalf_of: LOCAL } };
+
+  it('decides where nobody else of the organization could', async () => {
+    const alone = world().organization(1, user(LOCAL, 'owner'));
+    expect(await decided(alone, [LOCAL], { asked })).toEqual(YES);
+    const two = () => world().organization(1, user(LOCAL, 'owner')).organization(2, user('usr_other', 'admin'));
+    expect(await decided(two(), [LOCAL], { asked })).toEqual(no(`${LOCAL} is behind the action`));
+    expect(await decided(two().organization(50, closed('usr_other')), [LOCAL], { asked })).toEqual(YES);
+  });
+});
+
+describe('what changes of an owner counts by what was read of their home', () => {
+  it.each<[string, AuditEvent]>([
+    ['made an admin', changed(OWNER, { role: 'admin' })], ['suspended', changed(OWNER, { status: 'suspended' })],
+    ['whose account was closed', closed(OWNER)],
+  ])('one %s', async (_, event) => {
+    const [before, after] = [owned(), owned().organization(98, event, BESIDE)];
+    const decider = before.decider(OWNER);
+    const readAfter = { ...decider, home: { organization: BESIDE, position: 3 } };
+    expect(await decided(after, [OWNER], { said: { decider: readAfter } })).toEqual(NOBODY);
+    expect(await decided(before, [OWNER], { said: { decider } })).toEqual(YES);
+  });
+
+  it('one made an owner, however many entries their organization has before', async () => {
+    const log = world();
+    for (let i = 1; i < 9; i++) log.organization(i, user(`usr_${i}`, 'member'), BESIDE);
+    log.organization(9, user(OWNER, 'owner'), BESIDE);
+    const decider = log.decider(OWNER);
+    expect(await decided(log, [OWNER], { said: { decider } })).toEqual(YES);
+    expect(await decided(log, [OWNER], { said: { decider: { ...decider, home: { organization: BESIDE, position: 9 } } } }))
+      .toMatchObject({ wrong: [`nobody called ${OWNER} is there`, `nobody called ${OWNER} is there`].slice(1) });
+  });
+});
+
+describe('what a sweep took of the tenant is unknown', () => {
+  it('of the home of the owner', async () => {
+    expect(await decided(owned().sweep(50, BESIDE), [OWNER])).toEqual(SWEPT);
+    const renamed = owned().sweep(50, BESIDE).organization(60, changed(OWNER, { name: 'Married' }), BESIDE);
+    expect(await decided(renamed, [OWNER])).toEqual(SWEPT);
+  });
+
+  it('but for what is told since', async () => {
+    const since = (event: AuditEvent) => decided(owned().sweep(50, BESIDE).organization(60, event, BESIDE), [OWNER]);
+    expect(await since(user(OWNER, 'admin'))).toEqual(NOBODY);
+    expect(await since(changed(OWNER, { role: 'admin' }))).toEqual(NOBODY);
+    expect(await since(changed(OWNER, { role: 'owner' }))).toEqual(SWEPT);
+  });
+
+  it('of the organization itself', async () => {
+    expect(await decided(owned().sweep(50), [OWNER])).toEqual(SWEPT);
+  });
+
+  it('of an organization of another tenant it excuses nobody', async () => {
+    expect(await decided(world().organization(1, user(OWNER, 'owner'), ABROAD).sweep(50, ABROAD), [OWNER])).toEqual(NOBODY);
+    const abroad = world().organization(1, user(OWNER, 'owner'), ABROAD).sweep(50, BESIDE);
+    expect(await decided(abroad, [OWNER])).toEqual(NOBODY);
+  });
 });

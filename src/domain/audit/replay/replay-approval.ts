@@ -1,169 +1,167 @@
-import { isHardcoded } from '../../gate/catalogue.js';
-import { highestLevelOf, type Person } from '../../hitl/duties.js';
-import { type Quorum, type QuorumGroup, stricterQuorum } from '../../hitl/quorum.js';
-import { HIGHEST_LEVEL } from '../../hitl/transition.js';
-import { ROLES, type Role } from '../../access/access.js';
-import type { AgentState } from './state/agent-state.js';
-import { Effort } from './superseded/effort.js';
-import type { GrantState } from './state/grant-state.js';
-import type { Moment } from './superseded/overlap.js';
-import type { SharedView } from './superseded/shared-view.js';
+import { lowerOf } from '../../access/rank.js';
+import { breakGlass, type Decider, type DutyCommand, judgeDecider, type Person } from '../../hitl/duties.js';
+import { type Approver, type Quorum, stricterQuorum, tally } from '../../hitl/quorum.js';
+import type { EscalationLevel, HitlCommand, HitlNext } from '../../hitl/transition.js';
+import type { DeciderRecord, VoterRecord } from '../catalogue/basis.js';
 import { notReplayable, type ReplayResult, RIGHT, UNKNOWN, wrong } from './replay-result.js';
+import { moved, notItsWindow, type RequestState } from './replay-request.js';
+import type { AgentState } from './state/agent-state.js';
+import type { FactsAt } from './state/facts-at.js';
+import type { GrantState } from './state/grant-state.js';
 
-/** A request as the entries before its decision tell it. */
-export interface RequestState {
-  readonly id: string;
-  readonly executionId: string | undefined;
-  readonly capability: string;
-  readonly mode: string;
-  readonly level: number;
-  readonly definition: string | undefined;
-  readonly digest: string | undefined;
-  /** Of the version that stands; undefined where part of it is erased. */
-  readonly inputHash: string | undefined;
-  readonly askedAt: number;
-  readonly askedSeq: number;
-  /** How long a window it gives, in milliseconds: from when it was asked, and anew from each escalation. Undefined: nobody can tell. */
-  readonly windowMs: number | undefined;
-  /** When its window ends, if no stop makes it longer. */
-  readonly expiresAt: number | undefined;
-  /** The grant that asked, as it was. */
-  readonly grant: GrantState | undefined;
-  readonly onBehalfOf: string | undefined;
-  readonly editors: readonly string[];
-  /** Of the last edit: by whom, where, and who had edited before. */
-  readonly lastEdit: { readonly by: string; readonly seq: number; readonly before: readonly string[] } | undefined;
-  /** Who approved the version that stands, so far. */
-  readonly voters: readonly string[];
-  /** Time is about to approve it. */
-  readonly isTimedOut: boolean;
-  readonly approval: RecordedApproval | undefined;
-}
-
-export interface RecordedApproval {
-  readonly entryId: string;
-  /** Who decides at the highest level approved it. */
-  readonly atHighest: (shared: SharedView) => boolean;
-}
-
-/** An approval as its entry tells it, and what stands around it. */
-export interface ReplayedApproval {
-  readonly organizationId: string;
+/** What somebody decided of a request, as the entry tells it, and what stands around it. */
+export interface RecordedStep {
+  readonly kind: DutyCommand['kind'];
+  /** What that is to the table of transitions. */
+  readonly command: HitlCommand;
   readonly actorId: string;
-  readonly at: number;
   readonly seq: number;
-  readonly digest: string | undefined;
-  readonly breakGlass: boolean;
+  readonly decider: DeciderRecord | undefined;
   readonly request: RequestState;
   readonly agent: AgentState;
-  /** Those that may hold now. */
-  readonly grants: readonly (GrantState | undefined)[];
-  /** A stop of the agent's own was in force at some time since it was asked. */
+  /** A stop of the agent's own is in force, or was since the window opened. */
+  readonly isStopped: boolean;
   readonly wasStopped: boolean;
+  /** Of an escalation: to which level it says that it goes, and when its new window ends. */
+  readonly becomes?: { readonly level: EscalationLevel; readonly expiresAt: number | undefined };
 }
 
-const ROOT = 'root';
-const SYSTEM = 'system';
+export interface RecordedApproval extends RecordedStep {
+  readonly digest: string | undefined;
+  /** The owner's reason, where the glass was broken; undefined where it is erased. */
+  readonly brokenGlass: { readonly reason: string | undefined } | undefined;
+  /** Whose approvals counted beside the decider's. */
+  readonly voters: readonly VoterRecord[] | undefined;
+  /** The grant in force now. */
+  readonly grant: GrantState | undefined;
+}
 
-/** Whether the approval was one: of what stood there, in time, by people who may, by as many as it takes. As far as the log tells. */
-export function replayApproval(asked: ReplayedApproval, shared: SharedView, moment: Moment): ReplayResult {
-  const { request, digest, actorId } = asked;
+/** Whether a person's step was one: in time, and by somebody who may. */
+export function replayStep(step: RecordedStep, facts: FactsAt): ReplayResult {
+  const { actorId, decider, request, command } = step;
+  if (step.isStopped || facts.isStopped === true) return wrong('a stop held the agent');
+  const outcome = moved(request, command, facts, step.wasStopped);
+  if (outcome.kind === 'refused') {
+    return wrong(outcome.code === 'HITL_EXPIRED' ? 'its time was over' : 'nobody is above those it stood before');
+  }
+  if (!decider) return wrong('it does not tell who decided');
+  const problem = whyNotBy(actorId, decider, step, facts) ?? whyNotTo(outcome.next, step);
+  return problem === undefined ? RIGHT : wrong(problem);
+}
+
+function whyNotTo({ level, expiresAt }: HitlNext, { becomes, request }: RecordedStep): string | undefined {
+  if (!becomes) return undefined;
+  if (becomes.level !== level) return `it goes to level ${level}, not to ${becomes.level}`;
+  const { windowMs } = request;
+  const isIts = windowMs === undefined || becomes.expiresAt === undefined || becomes.expiresAt === expiresAt.getTime();
+  return isIts ? undefined : notItsWindow(windowMs);
+}
+
+/** Whether the approval was one: of what stood there, in time, by people who may, by as many as it takes. */
+export function replayApproval(approval: RecordedApproval, facts: FactsAt): ReplayResult {
+  const { request, digest, actorId, grant, brokenGlass, decider } = approval;
+  if (request.approval) return wrong(`${request.id} was approved a second time`);
   if (digest !== undefined && request.digest !== undefined && digest !== request.digest) {
     return wrong('the approved digest is not that of the version that stood');
   }
-  if (request.grant?.isErased === true || asked.grants.some((grant) => grant?.isErased)) return notReplayable('erased');
-  return actorId === SYSTEM ? byTime(asked, moment) : byPeople(asked, shared, moment);
+  if (isErased(request.grant) || isErased(grant)) return notReplayable('erased');
+  if (actorId === 'system') return byTime(approval, facts);
+  const step = replayStep(approval, facts);
+  if (step.kind !== 'right' || brokenGlass) return step;
+  const quorum = stricterQuorum(request.grant?.facts.quorum ?? null, grant?.facts.quorum ?? null);
+  const lack = quorum && whyNotByAsMany(quorum, { userId: actorId, ...decider! }, approval, facts);
+  return lack ? wrong(lack) : RIGHT;
 }
 
-/** At which levels somebody may have decided for the agent; -1: at none. */
-export function levelsOf(userId: string, { organizationId, agent }: Pick<ReplayedApproval, 'organizationId' | 'agent'>, shared: SharedView,
-  moment: Moment): number[] {
-  if (userId === ROOT) return [HIGHEST_LEVEL];
-  const since = new Date(0);
-  const ownerId = agent.ownerId === UNKNOWN ? userId : agent.ownerId;
-  return shared.roles(organizationId, userId, moment).flatMap((role) =>
-    shared.teamRoles(organizationId, agent.teamId, userId, moment).map((place) => {
-      if (role === undefined) return -1;
-      const person: Person = {
-        kind: 'person', userId, role, accountSince: since, addressSince: since, roleSince: since,
-        ...(place === undefined ? {} : { membership: { role: place, since, roleSince: since } }),
-      };
-      return highestLevelOf(person, ownerId === undefined ? {} : { ownerId }) ?? -1;
-    }));
+/** A grant that is unknown asks for nothing more. */
+function isErased(grant: GrantState | undefined): boolean {
+  return grant?.isErased === true && !grant.isUnknown;
 }
 
-function byTime(asked: ReplayedApproval, moment: Moment): ReplayResult {
-  const { request, grants } = asked;
-  if (!request.isTimedOut) return wrong('nobody approved it, and its time was not over');
-  if (isHardcoded(request.capability) || request.mode === 'escalate') return wrong('time alone never approves this');
-  if (request.editors.length > 0) return wrong('it was edited, and nobody else has looked at it');
-  const asking = request.grant?.facts;
-  if (asking && (asking.timeoutAction !== 'approve' || asking.quorum)) return wrong('its grant does not let time approve');
-  if (!grants.some((grant) => !grant || (grant.facts.timeoutAction === 'approve' && !grant.facts.quorum))) {
-    return wrong('its grant no longer let time approve');
+/** Time approves what its grant lets it, then and now. */
+function byTime({ request, grant, wasStopped }: RecordedApproval, facts: FactsAt): ReplayResult {
+  if (!request.isApprovedByTime) return wrong('nobody approved it, and its time was not over');
+  const needsPeople = grant && !grant.isUnknown && (grant.facts.quorum !== undefined || grant.facts.timeoutAction !== 'approve');
+  const command: HitlCommand = { kind: 'timeout', trigger: 'window', ...(needsPeople ? { approvalNeeds: 'people' } : {}) };
+  const outcome = moved(request, command, facts, wasStopped);
+  if (outcome.kind === 'refused') return wrong('its time was not over');
+  return outcome.action === 'approve' ? RIGHT : wrong('time alone does not approve it');
+}
+
+/** Why somebody may not take this step, with the rights that the entry says they had. */
+function whyNotBy(userId: string, record: DeciderRecord, step: RecordedStep, facts: FactsAt): string | undefined {
+  const { request, kind } = step;
+  const decider = deciderOf(userId, record, step, facts);
+  if (typeof decider === 'string') return decider;
+  const command = commandOf(step);
+  const agent = ownerOf(step.agent, userId);
+  if (command.breakGlass && breakGlass(decider, command, record.level)?.kind !== 'may') {
+    return `${userId} is no owner with a reason, who alone may break the glass`;
   }
-  // A stop only makes it longer.
-  return request.expiresAt !== undefined && moment.to < request.expiresAt ? wrong('its time was not over') : RIGHT;
+  const verdict = judgeDecider({
+    decider, agent, command: { ...command, kind },
+    request: { level: request.level, createdAt: LONG_AGO, separationOfDuties: 'standard', initiators: initiatorsOf(userId, step), agent },
+    organization: { separationOfDuties: 'standard', hasSingleUser: facts.peopleBeside(record) <= 1, selves: new Map() },
+  });
+  if (verdict.kind === 'may_not') {
+    return verdict.code === 'SELF_APPROVAL' ? `${userId} is behind the action` : `${userId} may not decide at level ${request.level}`;
+  }
+  return verdict.highestLevel === record.level ? undefined : `${userId} decides at level ${verdict.highestLevel}, not at ${record.level}`;
 }
 
-/** Whether no stop made its window longer. */
-function isOver({ request, organizationId, wasStopped }: ReplayedApproval, shared: SharedView, { from, to }: Moment): boolean {
-  if (request.expiresAt === undefined || from <= request.expiresAt || wasStopped) return false;
-  return !shared.stopped(organizationId, { from: Math.min(request.askedAt, from), to }).possibly;
+const LONG_AGO = new Date(0);
+/** Of a reason that is erased. */
+const SOME_REASON = 'a reason that is gone';
+
+/** Whoever the log knows by that id, in the role that the entry says; a text says why there is none. */
+function deciderOf(userId: string, record: DeciderRecord, { agent }: RecordedStep, facts: FactsAt): Decider | string {
+  if (userId === 'root' || record.role === 'root') return userId === record.role ? { kind: 'root' } : `${userId} is not ${record.role}`;
+  const role = facts.role(userId, record);
+  if (role === undefined) return `nobody called ${userId} is there`;
+  // A provider's claims may have made it less.
+  if (role !== UNKNOWN && lowerOf(record.role, role) !== record.role) return `${userId} was ${role}, not ${record.role}`;
+  const told = agent.teamId === UNKNOWN ? UNKNOWN : agent.teamId === undefined ? undefined : facts.placeIn(agent.teamId, userId);
+  const place = told === UNKNOWN ? (record.level === 1 ? 'lead' : 'member') : told;
+  const person: Person = {
+    kind: 'person', userId, role: record.role, accountSince: LONG_AGO, addressSince: LONG_AGO, roleSince: LONG_AGO,
+    ...(place === undefined ? {} : { membership: { role: place, since: LONG_AGO, roleSince: LONG_AGO } }),
+  };
+  return person;
 }
 
-function byPeople(asked: ReplayedApproval, shared: SharedView, moment: Moment): ReplayResult {
-  const { request, actorId, breakGlass, organizationId } = asked;
-  if (isOver(asked, shared, moment)) return wrong('its time was over');
-  if (actorId !== ROOT && !shared.knows(organizationId, actorId)) return wrong(`nobody called ${actorId} is there`);
-  if (!mayDecide(actorId, asked, shared, moment)) return wrong(`${actorId} may not decide at level ${request.level}`);
-  const isOwner = actorId === ROOT || shared.roles(organizationId, actorId, moment).includes('owner');
-  if (breakGlass) return isOwner ? RIGHT : wrong(`${actorId} is no owner, who alone may break the glass`);
-  if (isOwnAction(asked) && shared.activeUsers(organizationId, moment) > 1) return wrong(`${actorId} is behind the action`);
-  return quorumMet(asked, shared, moment);
+function ownerOf({ ownerId }: AgentState, userId: string): { ownerId?: string } {
+  return ownerId === undefined ? {} : { ownerId: ownerId === UNKNOWN ? userId : ownerId };
 }
 
-function mayDecide(userId: string, asked: ReplayedApproval, shared: SharedView, moment: Moment): boolean {
-  return levelsOf(userId, asked, shared, moment).some((level) => level >= asked.request.level);
+function commandOf(step: RecordedStep): DutyCommand {
+  const glass = 'brokenGlass' in step ? (step as RecordedApproval).brokenGlass : undefined;
+  return { kind: step.kind, ...(glass ? { breakGlass: true, reason: glass.reason ?? SOME_REASON } : {}) };
 }
 
 /** Whoever edits may approve that version along, in the same call: then both entries stand beside each other. */
-function isOwnAction({ actorId, seq, request: { onBehalfOf, editors, lastEdit } }: ReplayedApproval): boolean {
-  if (actorId === ROOT) return false;
-  const isAlong = lastEdit?.by === actorId && seq === lastEdit.seq + 1;
-  return onBehalfOf === actorId || (isAlong ? lastEdit.before : editors).includes(actorId);
+function initiatorsOf(userId: string, { seq, request: { initiators, lastEdit } }: RecordedStep): readonly string[] {
+  return lastEdit?.by === userId && seq === lastEdit.seq + 1 ? lastEdit.before : initiators;
 }
 
-/** What it takes to ask whether one of those who approved is of a group. */
-const COMPARING = 100;
-
-function quorumMet(asked: ReplayedApproval, shared: SharedView, moment: Moment): ReplayResult {
-  const { request, grants, actorId } = asked;
-  const approvers = [...new Set([...request.voters, actorId])].filter((id) => mayDecide(id, asked, shared, moment));
-  const effort = new Effort();
-  let first: string | undefined;
-  for (const grant of grants) {
-    if (effort.isSpent) return notReplayable('orders');
-    const quorum = stricterQuorum(request.grant?.facts.quorum ?? null, grant?.facts.quorum ?? null);
-    const lack = quorum && lacking(quorum, approvers, asked, shared, moment);
-    if (!lack) return RIGHT;
-    effort.add(COMPARING * (1 + (quorum.groups?.length ?? 0) * approvers.length));
-    first ??= lack;
+/** Why those who are counted are not enough. Each has approved the version that stands, and could approve it now. */
+function whyNotByAsMany(quorum: Quorum, last: VoterRecord, approval: RecordedApproval, facts: FactsAt): string | undefined {
+  const { request, voters, actorId } = approval;
+  if (!voters) return 'it does not tell whose approvals counted';
+  const counted = [last, ...voters.filter(({ userId }) => userId !== actorId)];
+  for (const voter of counted) {
+    const { userId } = voter;
+    if (userId !== actorId && !request.voters.includes(userId)) return `${userId} is counted, and has not approved it`;
+    const bar = whyNotBy(userId, voter, approval, facts);
+    if (bar !== undefined) return bar;
   }
-  return wrong(first!);
-}
-
-function lacking(
-  quorum: Quorum, approvers: readonly string[], asked: ReplayedApproval, shared: SharedView, moment: Moment,
-): string | undefined {
-  if (approvers.length < quorum.approvals) return `${quorum.approvals} people have to approve, and the log knows of ${approvers.length}`;
-  const missing = (quorum.groups ?? []).find((group) => !approvers.some((id) => isOf(id, group, asked.organizationId, shared, moment)));
-  if (!missing) return undefined;
+  const approvers = counted.map(({ userId, role }): Approver => ({ id: userId, role, teamIds: teamsOf(userId, quorum, facts) }));
+  const { met, approvals, needed, missing: [missing] } = tally(quorum, approvers, new Map());
+  if (met) return undefined;
+  if (!missing) return `${needed} people have to approve, and the log knows of ${approvals}`;
   return 'teamId' in missing ? `nobody of team ${missing.teamId} has approved` : `nobody who is at least ${missing.role} has approved`;
 }
 
-function isOf(userId: string, group: QuorumGroup, organizationId: string, shared: SharedView, moment: Moment): boolean {
-  if ('teamId' in group) return shared.teamRoles(organizationId, group.teamId, userId, moment).some((place) => place !== undefined);
-  const rank = (role: Role | undefined) => (role === undefined ? -1 : ROLES.indexOf(role));
-  return userId === ROOT || shared.roles(organizationId, userId, moment).some((role) => rank(role) >= ROLES.indexOf(group.role));
+/** Of the teams that a quorum asks for, those that somebody is in. */
+function teamsOf(userId: string, { groups = [] }: Quorum, facts: FactsAt): string[] {
+  return groups.flatMap((group) => ('teamId' in group && facts.placeIn(group.teamId, userId) !== undefined ? [group.teamId] : []));
 }

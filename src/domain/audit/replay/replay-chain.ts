@@ -1,62 +1,44 @@
 import { BLOCKED, type GateDecision } from '../../gate/decide.js';
 import { onBehalfOf } from '../../hitl/on-behalf-of.js';
-import { HIGHEST_LEVEL } from '../../hitl/transition.js';
+import type { EscalationLevel, HitlCommand } from '../../hitl/transition.js';
 import { isJsonObject, type JsonObject } from '../../json.js';
-import type { StoredEntry } from '../entry/stored-entry.js';
-import { type AgentState, agentAfter, NEW_AGENT, UNKNOWN_AGENT } from './state/agent-state.js';
-import { type ReplayedApproval, replayApproval, levelsOf, type RequestState } from './replay-approval.js';
-import { hashOfInput, satisfies, whyNotApproved, windowOf } from './replay-request.js';
-import { type GrantState, grantOf } from './state/grant-state.js';
 import { number, type OpenEntry, text, timeIn } from '../entry/open-entry.js';
-import { around, type Moment } from './superseded/overlap.js';
-import { grantsAt, possiblyHeld } from './superseded/possible-worlds.js';
-import { type ReplayedCall, replayDecision, type RecordedDecision } from './replay-decision.js';
+import type { StoredEntry } from '../entry/stored-entry.js';
+import { basisIn, deciderIn, type RecordedBasis, votersIn } from './recorded-basis.js';
+import { type RecordedApproval, type RecordedStep, replayApproval, replayStep } from './replay-approval.js';
+import { grantInForce, type RecordedCall, type RecordedDecision, replayDecision } from './replay-decision.js';
+import { hashOfInput, mayRunUnder, notItsWindow, type RequestState, whyNotApproved } from './replay-request.js';
+import { notReplayable, type ReplayResult, wrong } from './replay-result.js';
+import { AgentChain } from './state/agent-chain.js';
+import type { AgentState } from './state/agent-state.js';
+import type { FactsAt } from './state/facts-at.js';
+import type { GrantState } from './state/grant-state.js';
 import type { SharedFacts } from './state/shared-facts.js';
-import type { SharedView } from './superseded/shared-view.js';
-import { notReplayable, type ReplayResult, RIGHT, UNKNOWN, type Unknown, wrong } from './replay-result.js';
 
-/** Decides again when asked, also with more room for the order of commits. */
-export type Replayed = (shared: SharedView, moment?: Moment) => ReplayResult;
+/** Decides again, with the facts of the decision's basis; or what is plain without them. */
+export type Replayed = ((facts: FactsAt) => ReplayResult) | ReplayResult;
 
 /** What began under an approval and is still running. */
 interface Running {
   readonly request: RequestState;
-  readonly asked: ReplayedCall;
+  readonly call: RecordedCall;
 }
 
-/** Of an entry at a position, by its stamp. */
-export type MomentOf = (seq: number, at: number) => Moment;
-
 /** Follows the entries of one agent's chain, and decides anew what each of them decided. */
-export class ReplayedChain {
-  private agent: AgentState;
-  /** What was told of each: a grant, or that there is none any more. */
-  private readonly grants = new Map<string, GrantState | undefined>();
-  private readonly revoked = new Set<string>();
-  /** What was granted, and which stops began, before the first entry that is left is not known. */
-  private isCut: boolean;
-  private readonly stops = new Set<string>();
-  /** Where in the chain a stop of the agent's own was last in force. */
-  private stoppedSeq = 0;
+export class ReplayChain {
+  private readonly own: AgentChain;
   private readonly requests = new Map<string, RequestState>();
   private readonly waiting = new Map<string, string>();
   private readonly running = new Map<string, Running>();
 
-  /** @param momentOf between which times an entry of it was committed, where its stamp alone does not say */
-  constructor(
-    private readonly first: StoredEntry,
-    private readonly facts: SharedFacts,
-    private readonly momentOf?: MomentOf,
-  ) {
-    this.isCut = first.seq > 1 && first.event !== 'agent.transferred';
-    const arrives = first.event === 'agent.transferred';
-    this.agent = arrives ? facts.arrivingAt(first.chain, first.seq) : this.isCut ? UNKNOWN_AGENT : NEW_AGENT;
+  constructor(private readonly first: StoredEntry, private readonly shared: SharedFacts) {
+    this.own = new AgentChain(first, shared);
   }
 
   /** @returns what it decided, to be decided again; nothing where it tells of no decision */
   entry(opened: OpenEntry): Replayed | undefined {
-    const { stored, metadata } = opened;
-    switch (stored.event) {
+    const { stored: { event }, metadata } = opened;
+    switch (event) {
       case 'execution.started':
         return this.started(opened);
       case 'execution.retried':
@@ -68,200 +50,189 @@ export class ReplayedChain {
         return void this.running.delete(text(metadata, 'executionId') ?? '');
       case 'execution.cancelled':
         return this.forget(this.waiting.get(text(metadata, 'executionId') ?? ''));
-      case 'capability.granted':
-      case 'capability.config_updated': {
-        const grant = grantOf(opened);
-        if (grant) this.grants.set(grant.capability, grant);
-        return undefined;
-      }
-      case 'capability.revoked': {
-        const id = text(metadata, 'grantId') ?? '';
-        this.revoked.add(id);
-        if (this.grants.get(stored.capability ?? '')?.facts.id === id) this.grants.set(stored.capability ?? '', undefined);
-        return undefined;
-      }
-      case 'admin.stop_started':
-        this.stops.add(text(metadata, 'stopId') ?? '');
-        return undefined;
-      case 'admin.stop_ended':
-        this.stops.delete(text(metadata, 'stopId') ?? '');
-        this.stoppedSeq = stored.seq;
-        return undefined;
-      case 'agent.transferred':
-        return this.transferred(opened);
       default:
-        if (stored.event.startsWith('hitl.')) return this.request(opened);
-        this.agent = agentAfter(this.agent, opened);
+        if (event.startsWith('hitl.')) return this.request(opened);
+        this.own.take(opened);
         return undefined;
-    }
-  }
-
-  private transferred(opened: OpenEntry): undefined {
-    const { stored, metadata } = opened;
-    if (metadata['direction'] !== 'in') this.agent = agentAfter(this.agent, opened);
-    else {
-      // Back where it was before: what it is now, it became elsewhere. No grant goes along, and no agent under a stop.
-      this.agent = this.facts.arrivingAt(stored.chain, stored.seq);
-      this.isCut = false;
-      this.grants.clear();
-      this.stops.clear();
     }
   }
 
   private started(opened: OpenEntry): Replayed {
     const { metadata } = opened;
-    const asked = this.asked(opened);
+    const call = this.callOf(opened);
     const executionId = text(metadata, 'executionId') ?? '';
     const requestId = text(metadata, 'hitlId') ?? this.waiting.get(executionId);
-    const isFlagged = metadata['flagged'] === true;
+    const recorded = recordedIn(metadata);
     if (requestId === undefined && metadata['decisionId'] === undefined) {
-      const said = { ...saidBy(metadata), fits: (one: GateDecision) => one.kind === 'run' && one.flagged === isFlagged };
-      return (shared, moment) => replayDecision(asked, said, shared, moment);
+      return (facts) =>
+        replayDecision(call, { ...recorded, fits: (one) => one.kind === 'run' && one.flagged === recorded.isFlagged }, facts);
     }
     const request = this.requests.get(requestId ?? '');
     const problem = whyNotApproved(request, opened, executionId);
     this.forget(requestId);
-    if (problem !== undefined) return () => wrong(problem);
-    this.running.set(executionId, { request: request!, asked });
-    const isUnread = request!.inputHash === undefined || hashOfInput(opened) === undefined;
-    if (!isUnread && request!.inputHash !== hashOfInput(opened)) return () => wrong(`what began is not what ${requestId} asked for`);
-    return (shared, moment) => {
-      const said = { ...saidBy(metadata), fits: (one: GateDecision) => satisfies(one, request!, shared) };
-      const verdict = replayDecision({ ...asked, byToken: false }, said, shared, moment);
-      return isUnread && verdict.kind === 'right' ? notReplayable('erased') : verdict;
+    if (problem !== undefined) return wrong(problem);
+    this.running.set(executionId, { request: request!, call });
+    const [input, approved] = [hashOfInput(opened), request!.inputHash];
+    if (input !== undefined && approved !== undefined && input !== approved) {
+      return wrong(`what began is not what ${requestId} asked for`);
+    }
+    const isUnread = input === undefined || approved === undefined;
+    return (facts) => {
+      const result = replayDecision({ ...call, byToken: false }, { ...recorded, fits: underApproval(request!) }, facts);
+      return isUnread && result.kind === 'right' ? notReplayable('erased') : result;
     };
   }
 
   /** The gate was asked again, of the same call. */
-  private retried({ stored, metadata, at }: OpenEntry): Replayed {
+  private retried({ stored, metadata }: OpenEntry): Replayed {
     const running = this.running.get(text(metadata, 'executionId') ?? '');
-    if (!running) return () => wrong(`${text(metadata, 'executionId')} was begun again and was not running`);
-    const { request, asked: before } = running;
-    const asked = { ...before, ...this.standing(stored.capability ?? ''), at, byToken: false };
-    return (shared, moment) =>
-      replayDecision(asked, { ...saidBy(metadata), fits: (one: GateDecision) => satisfies(one, request, shared) }, shared, moment);
+    if (!running) return wrong(`${text(metadata, 'executionId')} was begun again and was not running`);
+    const call = { ...running.call, ...this.standing(stored.capability ?? ''), byToken: false };
+    return (facts) => replayDecision(call, { ...recordedIn(metadata), fits: underApproval(running.request) }, facts);
   }
 
   private blocked(opened: OpenEntry): Replayed {
-    const { metadata } = opened;
-    const asked = this.asked(opened);
-    const reason = text(metadata, 'reason');
+    const call = { ...this.callOf(opened), byToken: false };
+    const recorded = recordedIn(opened.metadata);
+    const { reason } = recorded;
     const fits = (one: GateDecision) =>
-      one.kind === 'refuse' ? one.code === reason : one.kind === 'block' && (reason === BLOCKED || reason === 'CAPABILITY_BLOCKED');
-    return (shared, moment) => replayDecision({ ...asked, byToken: false }, { fits }, shared, moment);
+      (one.kind === 'refuse' ? one.code === reason : one.kind === 'block' && (reason === BLOCKED || reason === 'CAPABILITY_BLOCKED'));
+    return (facts) => replayDecision(call, { ...recorded, fits }, facts);
   }
 
   private request(opened: OpenEntry): Replayed | undefined {
-    const { stored, metadata, at } = opened;
+    const { stored: { event, actorId, seq }, metadata } = opened;
     const id = text(metadata, 'hitlId') ?? '';
-    if (stored.event === 'hitl.created') return this.created(id, opened);
+    if (event === 'hitl.created') return this.created(id, opened);
     const request = this.requests.get(id);
-    if (!request) return stored.event === 'hitl.approved' ? () => wrong(`${id} was approved and nobody had asked`) : undefined;
-    const change = (changed: Partial<RequestState>) => void this.requests.set(id, { ...request, isTimedOut: false, ...changed });
-    switch (stored.event) {
+    if (!request) return event === 'hitl.approved' ? wrong(`${id} was approved and nobody had asked`) : undefined;
+    const change = (changed: Partial<RequestState>) =>
+      void this.requests.set(id, { ...request, hasRunOut: false, isApprovedByTime: false, ...changed });
+    switch (event) {
       case 'hitl.voted':
-        return change({ voters: [...request.voters, stored.actorId] });
+        change({ voters: [...request.voters, actorId] });
+        return this.step(opened, request, 'approve', { kind: 'vote', approvals: 0, needed: 0 });
       case 'hitl.edited':
-        return change({
-          digest: text(metadata, 'digest'), inputHash: hashOfInput(opened), voters: [], editors: [...request.editors, stored.actorId],
-          lastEdit: { by: stored.actorId, seq: stored.seq, before: request.editors },
+        change({
+          digest: text(metadata, 'digest'), inputHash: hashOfInput(opened), voters: [], initiators: [...request.initiators, actorId],
+          lastEdit: { by: actorId, seq, before: request.initiators },
         });
+        return this.step(opened, request, 'edit', { kind: 'edit', version: 0, digest: '', input: {}, diff: null });
       case 'hitl.escalated':
         return this.escalated(request, opened, change);
       case 'hitl.timed_out':
-        if (text(metadata, 'action') === 'approve') return change({ isTimedOut: stored.actorId === 'system' });
-        return text(metadata, 'action') === 'escalate' ? undefined : this.forget(id);
+        // Somebody's hand may pull the trigger before its time.
+        change({ hasRunOut: actorId === 'system', isApprovedByTime: actorId === 'system' && text(metadata, 'action') === 'approve' });
+        return ['approve', 'escalate'].includes(text(metadata, 'action') ?? '') ? undefined : this.forget(id);
       case 'hitl.rejected':
+        this.forget(id);
+        return this.step(opened, request, 'reject', { kind: 'reject' });
       case 'hitl.cancelled':
         return this.forget(id);
       case 'hitl.approved':
-        return this.approved(request, opened, at, change);
+        return this.approved(request, opened, change);
       default:
         return undefined;
     }
   }
 
   private created(id: string, opened: OpenEntry): Replayed {
-    const { stored, metadata, at } = opened;
-    const asked = this.asked(opened);
-    const mode = text(metadata, 'hitlMode') ?? '';
+    const { stored, metadata } = opened;
+    const call = this.callOf(opened);
+    const recorded = { ...recordedIn(metadata), expiresAt: timeIn(metadata['expiresAt']) };
+    const mode = text(metadata, 'hitlMode') === 'escalate' ? 'escalate' : 'propose';
     const executionId = text(metadata, 'executionId');
-    const expiresAt = timeIn(metadata['expiresAt']);
-    const grant = this.grantNamed(asked, text(metadata, 'grantId'), number(metadata, 'grantVersion'));
+    const basis = basisIn(metadata);
+    const grant = basis && this.grantAt(call, recorded, basis);
     this.requests.set(id, {
-      id, executionId, capability: asked.capability, mode, level: number(metadata, 'level') ?? 0, definition: text(metadata, 'definition'),
-      digest: text(metadata, 'digest'), inputHash: hashOfInput(opened), askedAt: at, askedSeq: stored.seq,
-      expiresAt, windowMs: windowOf(grant, expiresAt, at), grant,
-      onBehalfOf: nameIn(onBehalfOf(asked.context)), editors: [], lastEdit: undefined, voters: [], isTimedOut: false, approval: undefined,
+      id, executionId, capability: call.capability, mode, level: levelIn(metadata) ?? 0, definition: recorded.definition,
+      digest: text(metadata, 'digest'), inputHash: hashOfInput(opened), expiresAt: recorded.expiresAt,
+      grant, windowMs: windowOf(grant, basis, recorded.expiresAt), opened: basis, openedSeq: stored.seq,
+      initiators: [stored.actorId, ...namesIn(onBehalfOf(call.context))], lastEdit: undefined, voters: [], hasRunOut: false,
+      isApprovedByTime: false, approval: undefined,
     });
     if (executionId !== undefined) this.waiting.set(executionId, id);
     // An adapter that asks for an approval gets a person also where the gate would let it run.
-    const isFlagged = metadata['flagged'] === true;
-    const said = {
-      ...saidBy(metadata), expiresAt,
-      fits: (one: GateDecision) =>
-        one.flagged === isFlagged && (one.kind === 'ask' ? one.mode === mode : one.kind === 'run' && mode === 'propose'),
+    const fits = (one: GateDecision) =>
+      one.flagged === recorded.isFlagged && (one.kind === 'ask' ? one.mode === mode : one.kind === 'run' && mode === 'propose');
+    return (facts) => replayDecision(call, { ...recorded, fits }, facts);
+  }
+
+  /** A window begins anew, as long as the first; a person's escalation goes up one level. */
+  private escalated(request: RequestState, opened: OpenEntry, change: (to: Partial<RequestState>) => void): Replayed | undefined {
+    const { stored: { seq, actorId }, metadata } = opened;
+    const [level, expiresAt, basis] = [levelIn(metadata) ?? request.level, timeIn(metadata['expiresAt']), basisIn(metadata)];
+    change({ level, expiresAt, opened: basis ?? request.opened, openedSeq: seq });
+    const { windowMs } = request;
+    if (actorId !== 'system') return this.step(opened, request, 'escalate', { kind: 'escalate', reason: '' }, { level, expiresAt });
+    // Nothing but time was asked where its window ended, or was about to.
+    const begun = request.hasRunOut ? request.expiresAt : basis?.at;
+    if (begun === undefined || expiresAt === undefined || windowMs === undefined) return undefined;
+    return expiresAt < begun + windowMs ? wrong(notItsWindow(windowMs)) : undefined;
+  }
+
+  private approved(request: RequestState, opened: OpenEntry, change: (to: Partial<RequestState>) => void): Replayed {
+    const { stored, metadata, erased } = opened;
+    const [decider, voters] = [deciderIn(metadata), votersIn(metadata)];
+    const isByTime = stored.actorId === 'system';
+    const levels = [...(decider ? [decider] : []), ...(voters ?? [])].map(({ level }) => level);
+    change({ approval: { entryId: stored.id, level: isByTime ? null : (Math.min(...levels) as EscalationLevel) } });
+    const call: RecordedCall = {
+      ...this.standing(request.capability), agentId: stored.chain, capability: request.capability, input: {}, context: undefined,
+      erased: { input: undefined, context: undefined }, byToken: false,
     };
-    return (shared, moment) => replayDecision(asked, said, shared, moment);
+    const brokenGlass = metadata['breakGlass'] === true
+      ? { reason: erased.has('comment') ? undefined : (text(metadata, 'comment') ?? '') } : undefined;
+    const recorded: Omit<RecordedApproval, 'grant'> = {
+      ...this.stepOf(opened, request), kind: 'approve', command: { kind: 'approve' }, digest: text(metadata, 'digest'), brokenGlass, voters,
+    };
+    return (facts) => {
+      const grant = grantInForce(call, { ...recordedIn(metadata), fits: () => true }, facts);
+      return this.known(recorded.agent, replayApproval({ ...recorded, grant }, facts));
+    };
   }
 
-  /** A window begins anew, as long as the first. */
-  private escalated(
-    { level, windowMs }: RequestState, { metadata, at }: OpenEntry, change: (to: Partial<RequestState>) => void,
-  ): Replayed | undefined {
-    const expiresAt = timeIn(metadata['expiresAt']);
-    change({ level: number(metadata, 'level') ?? level, expiresAt });
-    if (expiresAt === undefined || windowMs === undefined) return undefined;
-    const begun = expiresAt - windowMs;
-    return (_, { from, to } = around(at)) =>
-      (begun >= from && begun <= to ? RIGHT : wrong(`its window is not the ${Math.round(windowMs / 1_000)} s that it was asked with`));
-  }
-
-  private approved(
-    request: RequestState, { stored, metadata }: OpenEntry, at: number, change: (to: Partial<RequestState>) => void,
+  /** @param becomes of an escalation: what it says comes of it */
+  private step(
+    opened: OpenEntry, request: RequestState, kind: RecordedStep['kind'], command: HitlCommand, becomes?: RecordedStep['becomes'],
   ): Replayed {
-    const { organizationId, actorId, seq } = stored;
-    const { agent } = this;
-    const gate = { ...this.standing(request.capability), organizationId, agentId: stored.chain, capability: request.capability, at,
-      input: {}, context: undefined, erased: { input: undefined, context: undefined }, byToken: false };
-    const asked: Omit<ReplayedApproval, 'grants'> = {
-      organizationId, actorId, at, seq, digest: text(metadata, 'digest'), breakGlass: metadata['breakGlass'] === true, request, agent,
-      wasStopped: this.stoppedSeq > request.askedSeq,
+    const recorded = { ...this.stepOf(opened, request), kind, command, ...(becomes ? { becomes } : {}) };
+    return (facts) => this.known(recorded.agent, replayStep(recorded, facts));
+  }
+
+  private stepOf({ stored: { actorId, seq }, metadata }: OpenEntry, request: RequestState): Omit<RecordedStep, 'kind' | 'command'> {
+    return {
+      actorId, seq, request, decider: deciderIn(metadata), agent: this.own.agent,
+      isStopped: this.own.isStopped === true, wasStopped: this.own.mayHaveBeenStoppedSince(request.openedSeq),
     };
-    const committed = this.momentOf?.(seq, at) ?? around(at);
-    const atHighest = (shared: SharedView) => Math.max(...levelsOf(actorId, asked, shared, committed)) >= HIGHEST_LEVEL;
-    change({ approval: { entryId: stored.id, atHighest } });
-    if (request.approval) return () => wrong(`${request.id} was approved a second time`);
-    return (shared, moment = around(at)) => {
-      // One that is unknown asks for nothing more.
-      const grants = grantsAt(gate, shared, moment).filter((grant) => !grant?.isUnknown);
-      const verdict = replayApproval({ ...asked, grants }, shared, moment);
-      return agent.isKnown || verdict.kind === 'wrong' ? verdict : notReplayable('swept');
-    };
+  }
+
+  /** Of an agent whose registration was swept nobody can tell more than that it may have been right. */
+  private known(agent: AgentState, result: ReplayResult): ReplayResult {
+    return agent.isKnown || result.kind === 'wrong' ? result : notReplayable('swept');
   }
 
   /** What is true of the agent, whatever is called. */
-  private standing(capability: string): Pick<ReplayedCall, 'agent' | 'own' | 'revoked' | 'isStopped'> {
-    const { agent, grants, revoked, stops } = this;
-    const unknown: Unknown | undefined = this.isCut ? UNKNOWN : undefined;
-    const own = grants.has(capability) ? grants.get(capability) : unknown;
-    return { agent, own, revoked, isStopped: stops.size > 0 || (unknown ?? false) };
+  private standing(capability: string): Pick<RecordedCall, 'agent' | 'own' | 'revoked' | 'isStopped'> {
+    const { agent, revoked, isStopped } = this.own;
+    return { agent, own: this.own.grant(capability), revoked, isStopped };
   }
 
-  private asked({ stored, metadata, at, erased }: OpenEntry): ReplayedCall {
+  private callOf({ stored, metadata, erased }: OpenEntry): RecordedCall {
     const { input, context } = metadata;
     const capability = stored.capability ?? '';
     return {
-      ...this.standing(capability),
-      organizationId: this.first.organizationId, agentId: this.first.chain, capability, at,
+      ...this.standing(capability), agentId: stored.chain, capability,
       input: isJsonObject(input) ? input : {}, context: isJsonObject(context) ? context : undefined,
-      erased: { input: erased.get('input'), context: erased.get('context') }, byToken: stored.actorId === this.first.chain,
+      erased: { input: erased.get('input'), context: erased.get('context') }, byToken: stored.actorId === stored.chain,
     };
   }
 
-  private grantNamed(asked: ReplayedCall, id: string | undefined, version: number | undefined): GrantState | undefined {
-    const held = possiblyHeld(asked, this.facts.read('as told'), around(asked.at));
-    return held.find(({ grant }) => grant?.facts.id === id && grant?.facts.version === version)?.grant;
+  /** The grant that a request names, as it was. */
+  private grantAt(call: RecordedCall, recorded: Omit<RecordedDecision, 'fits'>, basis: RecordedBasis): GrantState | undefined {
+    const facts = this.shared.at(this.first.organizationId, basis, 'at best');
+    const grant = grantInForce(call, { ...recorded, fits: () => true }, facts);
+    return grant?.isUnknown || (grant?.facts.id === recorded.grantId && grant?.facts.version === recorded.grantVersion) ? grant : undefined;
   }
 
   private forget(requestId: string | undefined): undefined {
@@ -272,15 +243,28 @@ export class ReplayedChain {
   }
 }
 
+/** As the grant gives it, or, of one that is not known, as the request has it. */
+function windowOf(grant: GrantState | undefined, basis: RecordedBasis | undefined, expiresAt: number | undefined): number | undefined {
+  if (grant && !grant.isUnknown) return grant.facts.timeoutSeconds * 1_000;
+  return basis && expiresAt !== undefined ? expiresAt - basis.at : undefined;
+}
+
+const underApproval = (request: RequestState): RecordedDecision['fits'] => (decision, grant) => mayRunUnder(decision, grant, request);
+
 /** Longer than anybody is called: it names nobody, and is not kept. */
 const LONGEST_NAME = 1_000;
 
-function nameIn(text: string | undefined): string | undefined {
-  return text === undefined || text.length > LONGEST_NAME ? undefined : text;
+function namesIn(name: string | undefined): string[] {
+  return name === undefined || name.length > LONGEST_NAME ? [] : [name];
 }
 
-function saidBy(metadata: JsonObject): Omit<RecordedDecision, 'fits'> {
+function levelIn({ level }: JsonObject): EscalationLevel | undefined {
+  return level === 0 || level === 1 || level === 2 ? level : undefined;
+}
+
+function recordedIn(metadata: JsonObject): Omit<RecordedDecision, 'fits'> {
   return {
-    grantId: text(metadata, 'grantId'), grantVersion: number(metadata, 'grantVersion'), definition: text(metadata, 'definition'),
+    isFlagged: metadata['flagged'] === true, reason: text(metadata, 'reason'), grantId: text(metadata, 'grantId'),
+    grantVersion: number(metadata, 'grantVersion'), definition: text(metadata, 'definition'),
   };
 }

@@ -1,16 +1,13 @@
-/**
- * Why something cannot be decided anew: what it rests on was erased, was swept, or is a count that the log does not keep; or there are more
- * orders in which it may have come than can be tried.
- */
-export type NotReplayableReason = 'erased' | 'swept' | 'limits' | 'orders';
+/** Why something cannot be decided anew: what it rests on was erased, was swept, or is a count that the log does not keep. */
+export type Unplayable = 'erased' | 'swept' | 'limits';
 
 export type ReplayResult =
   | { readonly kind: 'right' }
-  | { readonly kind: 'not_replayable'; readonly because: NotReplayableReason }
+  | { readonly kind: 'not_replayable'; readonly because: Unplayable }
   | { readonly kind: 'wrong'; readonly detail: string };
 
 export const RIGHT: ReplayResult = { kind: 'right' };
-export const notReplayable = (because: NotReplayableReason): ReplayResult => ({ kind: 'not_replayable', because });
+export const notReplayable = (because: Unplayable): ReplayResult => ({ kind: 'not_replayable', because });
 export const wrong = (detail: string): ReplayResult => ({ kind: 'wrong', detail });
 
 /** What a swept part of the log would have to tell. */
@@ -21,8 +18,8 @@ export type Unknown = typeof UNKNOWN;
 export type Reading = 'as told' | 'at best';
 
 /** The one place where what was swept excuses a decision: where it is wrong by what is left, and need not have been. */
-export function readTwice(judge: (reading: Reading) => ReplayResult): ReplayResult {
-  const told = judge('as told');
-  if (told.kind !== 'wrong' || judge('at best').kind === 'wrong') return told;
+export function readTwice(decide: (reading: Reading) => ReplayResult): ReplayResult {
+  const told = decide('as told');
+  if (told.kind !== 'wrong' || decide('at best').kind === 'wrong') return told;
   return notReplayable('swept');
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { AGENT, BEGIN, RecordedLog } from '../../../../test/support/memory/recorded-log.js';
 import { definitionDigest } from '../../gate/definition-digest.js';
+import { PLATFORM_ORGANIZATION } from '../entry/chain.js';
 import type { AuditEvent } from '../catalogue/audit-events.js';
 
 const when = (source: string, hitlMode = 'propose') => ({ conditions: [{ when: source, hitlMode }] });
@@ -17,35 +18,13 @@ describe('what an erased value leaves', () => {
     expect(await told.replayed()).toEqual(found);
   });
 
-  const both = 'input.amount > 100 ';
-  it.each<[string, object, string, unknown]>([
-    ['another value than the condition reads', when('input.amount > 100'), '/metadata/input/to', 'wrong'],
-    ['another than it asks for by name', when('input["amount"] > 100'), '/metadata/input/to', 'wrong'],
-    ['another than it looks for', when('has(input.amount)'), '/metadata/input/to', 'wrong'],
-    ['something of the context', when('input.amount > 100'), '/metadata/context/who', 'wrong'],
-    ['one of two that it reads, and the other suffices', when(`${both} || input.to == "x"`), '/metadata/input/to', 'wrong'],
-    ['one of two that it reads, whose other suffices behind', when(`input.to == "x" || ${both}`), '/metadata/input/to', 'wrong'],
-    ['one of two that it needs', when(`${both} && input.to == "x"`), '/metadata/input/to', 'erased'],
-    ['what it looks for', when('has(input.to) && input.amount < 0'), '/metadata/input/to', 'erased'],
-    ['something of what it counts', when('size(input) > 5'), '/metadata/input/to', 'erased'],
-    ['something of what it goes through', when('input.exists(name, name == "no")'), '/metadata/input/to', 'erased'],
-    ['some member of what it asks by another', when('input[context.who] == 1'), '/metadata/input/to', 'erased'],
-    ['what one condition reads, and another does not', {
-      conditions: [{ when: 'input.to == "x"', hitlMode: 'notify' }, { when: 'input.amount > 100', hitlMode: 'propose' }],
-    }, '/metadata/input/to', 'wrong'],
-  ])('%s', async (_, terms, pointer, found) => {
+  it.each<[string, object, string]>([
+    ['another value than the condition reads', when('input.amount > 100'), '/metadata/input/to'],
+    ['something of the context', when('input.amount > 100'), '/metadata/context/who'],
+    ['what the condition looks for', when('has(input.to)'), '/metadata/input/to'],
+  ])('%s: nobody can tell, since conditions may read all of the call', async (_, terms, pointer) => {
     const call = { input: { amount: 50_000, to: 'Grace' }, context: { who: 'Grace' } };
-    const { wrong, notReplayable } = await new RecordedLog().grant(1, terms).begin(2, call).erase(pointer).replayed();
-    expect(wrong.length > 0 ? 'wrong' : Object.keys(notReplayable)[0]).toBe(found);
-  });
-
-  it('a name: it may have been any that is not there', async () => {
-    const begun = (source: string) => {
-      const told = new RecordedLog().grant(1, when(source)).begin(2, { input: { amount: 50_000, Grace: 1 } });
-      return told.erase('/metadata/input/Grace', '/metadata/input/[erased]').replayed();
-    };
-    expect(await begun('input.total > 100')).toEqual(only('erased'));
-    expect(await begun('input.amount > 100')).toMatchObject({ wrong: ['the gate asks a person first (propose)'] });
+    expect(await new RecordedLog().grant(1, terms).begin(2, call).erase(pointer).replayed()).toEqual(only('erased'));
   });
 
   it('a mode that no condition explains is wrong all the same', async () => {
@@ -68,99 +47,116 @@ describe('limits, which the log does not count', () => {
   });
 });
 
-describe('chains that commit side by side', () => {
-  const changed = (second: number, inputSchema: object): ((told: RecordedLog) => RecordedLog) => (told) => told.organization(second, {
+describe('what a decision rests on', () => {
+  const inputSchema = { type: 'object', required: ['q'] };
+  const defined: AuditEvent = {
     type: 'capability.definition_updated', capability: 'web.search',
-    metadata: { capability: 'web.search', definition: definitionDigest({ inputSchema } as never), inputSchema },
-  } as AuditEvent);
-  const SCHEMA = { type: 'object', required: ['q'] };
+    metadata: { capability: 'web.search', definition: definitionDigest({ inputSchema } as never), inputSchema } as never,
+  };
+  const stop: AuditEvent = { type: 'admin.stop_started', metadata: { stopId: 'stp_1', scope: 'organization', reason: 'r' } };
+  const lifted: AuditEvent = { type: 'admin.stop_ended', metadata: { stopId: 'stp_1', scope: 'organization' } };
+  const renamed: AuditEvent = { type: 'admin.user_updated', metadata: { userId: 'usr_a', name: 'Married' } };
+  const told = () => new RecordedLog().grant(1);
+  const BEFORE = 'what it rests on had changed before it was written';
 
-  it.each([
-    ['well before', 1, false], ['just before', 98, true], ['just after', 102, true], ['well after', 200, true],
-  ])('a definition changed %s: the old one', async (_, second, isRight) => {
-    const { right, wrong } = await changed(second, SCHEMA)(new RecordedLog().grant(1)).begin(100).replayed();
-    const found = isRight ? { right: 1, wrong: [] } : { right: 0, wrong: ['the capability was not defined as it says'] };
-    expect({ right, wrong }).toEqual(found);
+  it.each<[string, (log: RecordedLog) => RecordedLog, readonly string[]]>([
+    ['a definition that changed within the same second, before it', (log) => log.organization(100, defined),
+      ['the capability was not defined as it says']],
+    ['a stop within the same second', (log) => log.organization(100, stop), ['the gate refuses it: A stop holds this agent: in force.']],
+    ['a stop of everything', (log) => log.organization(100, stop, PLATFORM_ORGANIZATION),
+      ['the gate refuses it: A stop holds this agent: in force.']],
+    ['a stop that was lifted', (log) => log.organization(99, stop).organization(100, lifted), []],
+  ])('%s', async (_, change, wrong) => {
+    expect((await change(told()).begin(100).replayed()).wrong).toEqual(wrong);
   });
 
-  it('a clock that steps back makes nobody wrong', async () => {
-    const told = new RecordedLog().grant(1).begin(3_600);
-    changed(3_000, SCHEMA)(told);
-    told.begin(3_010).begin(3_590, { definition: definitionDigest({ inputSchema: SCHEMA } as never), input: { q: 'x' } });
-    expect(await told.replayed()).toEqual({ right: 3, notReplayable: {}, wrong: [] });
+  it.each([
+    ['the agent', 'agent'], ['its organization', 'organization'],
+  ] as const)('whatever clocks say: %s, stamped years before', async (_, of) => {
+    const years = -BEGIN / 1_000;
+    const log = told().organization(10, stop).begin(60);
+    if (of === 'agent') log.agent(years, { type: 'agent.updated', metadata: { description: 'x' } });
+    else log.organization(years, renamed);
+    expect((await log.replayed()).wrong).toEqual(['the gate refuses it: A stop holds this agent: in force.']);
+    expect((await told().begin(60).organization(years, stop).replayed()).wrong).toEqual([]);
+  });
+
+  it('is what had not changed before it was written', async () => {
+    const log = told();
+    const basis = log.basis(99);
+    expect((await log.organization(99, stop).begin(100, { basis }).replayed()).wrong).toEqual([BEFORE]);
+    expect((await told().organization(99, renamed).begin(100, { basis }).replayed()).wrong).toEqual([]);
+  });
+
+  it('is nothing that changed only afterwards, and nothing that no chain tells', async () => {
+    const ahead = (log: RecordedLog, more: object) => ({ basis: { ...log.basis(100), ...more } });
+    const stopped = told().organization(10, stop);
+    const early = stopped.begin(100, ahead(stopped, { organization: 3 })).organization(101, lifted);
+    expect((await early.replayed()).wrong).toEqual(['it rests on what changed only after it was written']);
+    for (const beyond of [{ organization: 9 }, { platform: 1 }]) {
+      const log = told();
+      expect((await log.begin(100, ahead(log, beyond)).replayed()).wrong).toEqual(['it rests on what no chain has told']);
+    }
   });
 
   it.each([
-    ['in force', [50], 'a stop'], ['lifted long before', [50, 60], undefined], ['made just then', [99], undefined],
-  ])("a stop of the organization's, %s", async (_, [from, to], found) => {
-    const stop = { stopId: 'stp_1', scope: 'organization' } as const;
-    const told = new RecordedLog().grant(1).organization(from!, { type: 'admin.stop_started', metadata: { ...stop, reason: 'r' } });
-    if (to !== undefined) told.organization(to, { type: 'admin.stop_ended', metadata: stop });
-    const { wrong } = await told.begin(100).replayed();
-    expect(wrong.length).toBe(found === undefined ? 0 : 1);
+    ['nothing', undefined], ['a text', 'x'], ['half a position', { organization: 0.5, platform: 0, at: '2026-05-01T12:00:00.000Z' }],
+    ['one before the first', { organization: -1, platform: 0, at: '2026-05-01T12:00:00.000Z' }],
+    ['no time', { organization: 1, platform: 0, at: 'noon' }],
+    ['a time without milliseconds', { organization: 1, platform: 0, at: '2026-05-01T12:00:00Z' }],
+  ])('has to be told: %s', async (_, basis) => {
+    expect((await told().begin(100, { basis }).replayed()).wrong).toEqual(['it does not tell what it rests on']);
+  });
+
+  it('is in the order of the tree, whichever chain is read first', async () => {
+    const log = told();
+    for (let n = 0; n < 40; n++) {
+      log.organization(100 + n, n % 2 === 0 ? stop : lifted);
+      if (n % 2 === 1) log.begin(100 + n).begin(100 + n);
+    }
+    expect(await log.replayed()).toEqual({ right: 40, notReplayable: {}, wrong: [] });
+    const { leaves } = log.log;
+    const last = leaves.findLastIndex(({ chain }) => chain === 'sys_org_a');
+    leaves.push(...leaves.splice(last, 1));
+    expect((await log.replayed()).wrong).toHaveLength(2);
+  });
+
+  it('hides none of many that are wrong', async () => {
+    const log = told();
+    for (let n = 0; n < 1_150; n++) log.begin(100 + n, { definition: 'x'.repeat(43) });
+    const { right, wrong } = await log.replayed();
+    expect([right, wrong.length, new Set(wrong)]).toEqual([0, 1_000, new Set(['the capability was not defined as it says'])]);
   });
 });
 
-describe('clocks that were wrong', () => {
-  const inputSchema = { type: 'object', required: ['q'] };
-  const digest = definitionDigest({ inputSchema } as never);
-  const defined: AuditEvent = {
-    type: 'capability.definition_updated', capability: 'web.search',
-    metadata: { capability: 'web.search', definition: digest, inputSchema } as never,
-  };
-  const renamed: AuditEvent = { type: 'admin.user_updated', metadata: { userId: 'usr_a', name: 'Married' } };
-  const YEARS = -BEGIN / 1_000;
-  const HALF_AN_HOUR = 1_800;
-  const many = (told: RecordedLog, count: number, more: object) => {
-    for (let n = 0; n < count; n++) told.begin(100 + n, more);
-    return told;
-  };
-
-  it('make none of many wrong', async () => {
-    const told = new RecordedLog().grant(1).organization(60 + HALF_AN_HOUR, defined);
-    expect(await many(told, 1_150, { definition: digest, input: { q: 'x' } }).replayed())
-      .toEqual({ right: 1_150, notReplayable: {}, wrong: [] });
-  });
-
-  it('hide none of many that are', async () => {
-    const told = new RecordedLog().grant(1).organization(60 + HALF_AN_HOUR, defined);
-    const { right, wrong } = await many(told, 1_150, { definition: 'x'.repeat(43) }).replayed();
-    expect([right, wrong.length, new Set(wrong)]).toEqual([0, 1_000, new Set(['the capability was not defined as it says'])]);
-  });
-
-  const expired = () => new RecordedLog().grant(1, { expiresAt: new Date(BEGIN + 10_000).toISOString() }).begin(7_200);
-  const elsewhere = (id: string, second: number) => (told: RecordedLog) =>
-    told.organization(7_210, renamed, id).organization(second, renamed, id);
-  const EXPIRED = ['the gate refuses it: The grant has expired.'];
-
-  it.each<[string, (told: RecordedLog) => RecordedLog, readonly string[]]>([
-    ['nothing', (told) => told, EXPIRED],
-    ["its own chain's, by a little", (told) => told.begin(7_190).begin(7_150), EXPIRED],
-    ["its own chain's, by years", (told) => told.agent(YEARS, { type: 'agent.updated', metadata: { description: 'x' } }), EXPIRED],
-    ["its organization's, by years", (told) => told.organization(7_210, renamed).organization(YEARS, renamed), EXPIRED],
-    ["another organization's, by years", elsewhere('org_b', YEARS), EXPIRED],
-    ["another organization's", elsewhere('org_b', 5), EXPIRED],
-    ["the platform's", elsewhere('org_platform', 5), EXPIRED],
-  ])('excuse no grant that had long run out: %s', async (_, more, wrong) => {
-    expect((await more(expired()).replayed()).wrong).toEqual(expect.arrayContaining([...wrong]));
-  });
-
-  it.each<[string, (told: RecordedLog) => RecordedLog]>([
-    ["its own chain's", (told) => told.agent(5, { type: 'agent.updated', metadata: { description: 'x' } })],
-    ["its organization's", (told) => told.organization(1_810, renamed).organization(5, renamed)],
-  ])('excuse a grant that had run out within the hour: %s', async (_, more) => {
-    const told = () => new RecordedLog().grant(1, { expiresAt: new Date(BEGIN + 10_000).toISOString() }).begin(HALF_AN_HOUR);
-    expect((await told().replayed()).wrong).toEqual(EXPIRED);
-    expect((await more(told()).replayed()).wrong).toEqual([]);
-  });
+describe('the instant that conditions saw', () => {
+  const time = (second: number) => new Date(BEGIN + second * 1_000).toISOString();
+  const ran = (source: string, second = 30) => new RecordedLog().grant(1, when(source)).begin(second).replayed();
+  const ASKS = ['the gate asks a person first (propose)'];
 
   it.each([
-    ["its organization's", (told: RecordedLog) => told.organization(5, renamed)],
-    ["its own chain's", (told: RecordedLog) => told.agent(5, { type: 'agent.updated', metadata: { description: 'x' } })],
-  ])('excuse nothing that the tree has in order: %s', async (_, more) => {
-    const stop: AuditEvent = { type: 'admin.stop_started', metadata: { stopId: 's', scope: 'organization', reason: 'r' } };
-    const { wrong } = await more(new RecordedLog().grant(1).organization(10, stop).begin(60)).replayed();
-    expect(wrong).toEqual(['the gate refuses it: A stop holds this agent: in force.']);
+    ['the second', 'now.getSeconds() == 30', 'now.getSeconds() == 31'],
+    ['the millisecond', 'now.getMilliseconds() == 250', 'now.getMilliseconds() == 251'],
+    ['a span of one', `now >= timestamp("${time(30.25)}") && now < timestamp("${time(30.251)}")`, `now > timestamp("${time(30.25)}")`],
+  ])('is told to the millisecond: %s', async (_, holds, holdsNot) => {
+    expect((await ran(holds, 30.25)).wrong).toEqual(ASKS);
+    expect((await ran(holdsNot, 30.25)).wrong).toEqual([]);
+  });
+
+  it('is that of its basis, and not of its stamp', async () => {
+    const log = new RecordedLog().grant(1, when(`now < timestamp("${time(29)}")`));
+    expect((await log.begin(30, { basis: log.basis(28) }).replayed()).wrong).toEqual(ASKS);
+  });
+
+  it("decides which of two grants held, the agent's own or its team's", async () => {
+    const shared = { grantId: 'grt_t', version: 1, teamId: 'team_1', capability: 'web.search', hitlMode: 'auto', timeoutAction: 'reject' };
+    const log = (second: number, grantId: string) => new RecordedLog().agent(1, { type: 'agent.updated', metadata: { teamId: 'team_1' } })
+      .organization(2, { type: 'capability.granted', capability: 'web.search', metadata: shared } as AuditEvent)
+      .grant(3, { expiresAt: time(30) }).begin(second, { grantId }).replayed();
+    expect((await log(29.999, 'grt_1')).wrong).toEqual([]);
+    expect((await log(29.999, 'grt_t')).wrong).toEqual(['grant grt_t was not the one that held']);
+    expect((await log(30, 'grt_t')).wrong).toEqual([]);
+    expect((await log(30, 'grt_1')).wrong).toEqual(['grant grt_1 was not the one that held']);
   });
 });
 

@@ -1,9 +1,11 @@
+import type { AuditEvent } from '../../../../src/domain/audit/catalogue/audit-events.js';
 import { prepareEntry, type PreparedEntry, type RecordedEvent } from '../../../../src/domain/audit/entry/prepare-entry.js';
 import { isAgentChain, organizationChain } from '../../../../src/domain/audit/entry/chain.js';
 import { readEntry } from '../../../../src/domain/audit/entry/read-entry.js';
 import type { StoredEntry } from '../../../../src/domain/audit/entry/stored-entry.js';
 import { definitionDigest } from '../../../../src/domain/gate/definition-digest.js';
 import { newId } from '../../../../src/domain/ids.js';
+import { restingOnNow } from '../../log/resting-on.js';
 import { append } from '../append-entry.js';
 import { forgedFrom } from '../altered-entry.js';
 import { blankable, erasure, keepNote, ordered } from './erasures.js';
@@ -27,7 +29,8 @@ const UNSEEN = 'what entries say of decisions is for the service to judge';
 async function said(place: TamperTarget, chain: string, event: object, timestamp: Date, actorId = 'root'): Promise<void> {
   const { organizationId } = place;
   const where = isAgentChain(chain) ? { chain: { organizationId, chain }, agentId: chain } : { chain: organizationChain(organizationId) };
-  await append(place, prepareEntry({ ...event, ...where } as RecordedEvent, { id: newId('audit'), actorId, timestamp }));
+  const told = await restingOnNow((sql, parameters) => place.run(sql, parameters), organizationId, event as AuditEvent, actorId);
+  await append(place, prepareEntry({ ...told, ...where } as RecordedEvent, { id: newId('audit'), actorId, timestamp }));
 }
 
 /** One of an agent that may still be written to. */
@@ -59,6 +62,17 @@ export const LIVES: readonly Tampering[] = [
       const metadata = { ...readEntry(begun).metadata, executionId: newId('exec') };
       await said(place, begun.chain, { type: 'execution.started', capability: begun.capability, metadata }, new Date());
       await said(place, own, { type: 'admin.user_updated', metadata: { userId: newId('usr'), name: 'x' } }, new Date(0));
+      return { at: [begun.chain] };
+    },
+  },
+  {
+    name: 'a call that does not say what it rests on', kinds: ['gate_wrong'], judged: true, unseen: UNSEEN,
+    deed: async (place) => {
+      const begun = await anyBegun(place);
+      if (!begun) return undefined;
+      const basis = place.random.of([undefined, 'now', { organization: 1e9, platform: 1, at: begun.timestamp }]);
+      const metadata = { ...readEntry(begun).metadata, executionId: newId('exec'), basis };
+      await said(place, begun.chain, { type: 'execution.started', capability: begun.capability, metadata }, new Date());
       return { at: [begun.chain] };
     },
   },

@@ -1,89 +1,110 @@
 import { ROLES, type Role } from '../../../access/access.js';
 import { builtIn } from '../../../gate/catalogue.js';
 import { definitionDigest } from '../../../gate/definition-digest.js';
+import { type OpenEntry, text } from '../../entry/open-entry.js';
+import { type Reading, UNKNOWN, type Unknown } from '../replay-result.js';
 import { definitionOf, type DefinitionState } from './definition-state.js';
 import { type GrantState, grantOf } from './grant-state.js';
-import { type OpenEntry, text } from '../../entry/open-entry.js';
-import { type Point, Timeline } from '../superseded/overlap.js';
-import { type Reading, UNKNOWN, type Unknown } from '../replay-result.js';
+import { Versioned } from './versioned.js';
 
 export type TeamRole = 'member' | 'lead';
 
-interface Stop {
-  readonly from: Point;
-  to: Point;
-}
+/** By name, over the positions of the chain; null: told that there is none any more. */
+type Told<Value> = Map<string, Versioned<Value | null>>;
 
-const NEVER: Point = { seq: Infinity, at: Infinity };
-
-type Told<Value> = Map<string, Timeline<Value | Unknown>>;
-
-/** What an organization's own chain tells, over time. Before something is first told, it is unknown. */
+/** What an organization's own chain tells. Grows with what administrators do, not with what agents do. */
 export class OrganizationFacts {
-  readonly definitions: Told<DefinitionState | undefined> = new Map();
+  readonly definitions: Told<DefinitionState> = new Map();
   /** By team and capability. */
-  readonly teamGrants: Told<GrantState | undefined> = new Map();
-  readonly stops = new Map<string, Stop>();
-  readonly users: Told<Role | undefined> = new Map();
+  readonly teamGrants: Told<GrantState> = new Map();
+  /** Of open accounts. A change after a cut may tell of one and not of its role. */
+  readonly roles: Told<Role | Unknown> = new Map();
   /** By team and user. */
-  readonly members: Told<TeamRole | undefined> = new Map();
+  readonly members: Told<TeamRole> = new Map();
+  /** Positions of the entries that changed any of these, or stops. */
+  readonly changes: number[] = [];
+  private readonly stopped = new Versioned<boolean>();
+  private readonly openStops = new Set<string>();
+  /** Where the last of the stops ended whose beginning was swept. */
+  private sweptStopEnded = 0;
   /** Whose account was made in the part that is left: of them nothing is unknown. */
-  readonly newcomers = new Set<string>();
-  /** When its entries were made, by position, in milliseconds. */
-  readonly stamps = new Map<number, number>();
-  private readonly grantPlaces = new Map<string, string>();
+  private readonly newcomers = new Set<string>();
+  private readonly grantNames = new Map<string, string>();
   private readonly lastRoles = new Map<string, Role>();
-  /** When the first entry that is left of a cut chain was made. */
-  private beganAt: number | undefined;
+  private first = 1;
+  private last = 0;
   private toldTenant: string | undefined;
 
   /** @param tenantOfRow its tenant as its row says, which nothing vouches for */
   constructor(private readonly tenantOfRow?: string) {}
 
-  /** Nothing of its chain was swept. */
-  get isWhole(): boolean {
-    return this.beganAt === undefined;
+  /** The position of its newest entry. */
+  get newest(): number {
+    return this.last;
+  }
+
+  /** Part of its chain was swept. */
+  get isCut(): boolean {
+    return this.first > 1;
+  }
+
+  /** Whether what is not told of one of its people may be anything. */
+  isOpenOf(userId: string): boolean {
+    return this.isCut && !this.newcomers.has(userId);
   }
 
   /** The tenant that it belongs to. Where its first entry was swept, which tells it, its row only says what may excuse a decision. */
   tenantAs(reading: Reading): string | undefined {
-    if (this.isWhole) return this.toldTenant;
+    if (!this.isCut) return this.toldTenant;
     return reading === 'at best' ? this.tenantOfRow : undefined;
   }
 
-  /** In the order of the chain. */
-  entry(seq: number, at: number): void {
-    if (this.stamps.size === 0 && seq > 1) this.beganAt = at;
-    this.stamps.set(seq, at);
+  /** Whether a stop of all of it was in force at a position. */
+  stoppedAt(position: number): boolean | Unknown {
+    if (this.stopped.at(position) === true) return true;
+    if (position >= this.first - 1 && position < this.sweptStopEnded) return true;
+    return this.isCut ? UNKNOWN : false;
+  }
+
+  /** Whether one was, at any time between two positions. */
+  wasStopped(from: number, to: number): boolean {
+    return this.stopped.during(from, to).includes(true);
+  }
+
+  activeUsersAt(position: number): number {
+    let active = 0;
+    for (const role of this.roles.values()) if (typeof role.at(position) === 'string') active++;
+    return active;
+  }
+
+  /** In the order of the chain, also entries that tell nothing here. */
+  entry(seq: number): void {
+    if (this.last === 0) this.first = seq;
+    this.last = seq;
   }
 
   tell(opened: OpenEntry): void {
-    const { stored, metadata } = opened;
-    const point = pointOf(opened);
-    const capability = stored.capability ?? '';
-    switch (stored.event) {
+    const { stored: { event, seq, capability }, metadata } = opened;
+    switch (event) {
       case 'admin.organization_created':
         // It opens the chain: what is appended later under that name moves no organization to another tenant.
-        if (stored.seq === 1) this.toldTenant = text(metadata, 'tenantId');
+        if (seq === 1) this.toldTenant = text(metadata, 'tenantId');
         return;
       case 'capability.defined':
       case 'capability.definition_updated':
-        return timelineOf(this.definitions, capability).set(point, definitionOf(opened));
+        return this.set(this.definitions, capability ?? '', seq, definitionOf(opened));
       case 'capability.definition_removed':
-        return timelineOf(this.definitions, capability).set(point, undefined);
+        return this.set(this.definitions, capability ?? '', seq, null);
       case 'capability.granted':
       case 'capability.config_updated':
         return this.granted(opened);
       case 'capability.revoked': {
-        const place = this.grantPlaces.get(text(metadata, 'grantId') ?? '');
-        if (place !== undefined) timelineOf(this.teamGrants, place).set(point, undefined);
-        return;
+        const name = this.grantNames.get(text(metadata, 'grantId') ?? '');
+        return name === undefined ? undefined : this.set(this.teamGrants, name, seq, null);
       }
       case 'admin.stop_started':
-        this.stops.set(text(metadata, 'stopId') ?? '', { from: point, to: NEVER });
-        return;
       case 'admin.stop_ended':
-        return this.stopEnded(text(metadata, 'stopId') ?? '', point);
+        return this.stopChanged(seq, text(metadata, 'stopId') ?? '', event === 'admin.stop_started');
       case 'admin.team_changed':
         return this.teamChanged(opened);
       case 'admin.user_created':
@@ -93,39 +114,46 @@ export class OrganizationFacts {
     }
   }
 
+  private set<Value>(told: Told<Value>, name: string, position: number, value: Value | null): void {
+    let fact = told.get(name);
+    if (!fact) told.set(name, (fact = new Versioned<Value | null>()));
+    fact.set(position, value);
+    this.changes.push(position);
+  }
+
   private granted(opened: OpenEntry): void {
     const grant = grantOf(opened);
     if (!grant?.facts.teamId) return;
-    const place = `${grant.facts.teamId} ${grant.capability}`;
-    this.grantPlaces.set(grant.facts.id, place);
-    timelineOf(this.teamGrants, place).set(pointOf(opened), grant);
+    const name = `${grant.facts.teamId} ${grant.capability}`;
+    this.grantNames.set(grant.facts.id, name);
+    this.set(this.teamGrants, name, opened.stored.seq, grant);
   }
 
-  /** One whose start was swept was in force from the beginning of what is left. */
-  private stopEnded(stopId: string, to: Point): void {
-    const stop = this.stops.get(stopId);
-    if (stop) stop.to = to;
-    else if (this.beganAt !== undefined) this.stops.set(stopId, { from: { seq: 0, at: this.beganAt }, to });
+  private stopChanged(position: number, stopId: string, isStarted: boolean): void {
+    if (isStarted) this.openStops.add(stopId);
+    else if (!this.openStops.delete(stopId) && this.isCut) this.sweptStopEnded = position;
+    this.stopped.set(position, this.openStops.size > 0);
+    this.changes.push(position);
   }
 
-  private userChanged(opened: OpenEntry): void {
-    const { stored, metadata } = opened;
-    const userId = text(metadata, 'userId');
+  private userChanged({ stored: { event, seq }, metadata }: OpenEntry): void {
+    const [userId, role, status] = [text(metadata, 'userId'), metadata['role'], text(metadata, 'status')];
     if (userId === undefined) return;
-    if (stored.event === 'admin.user_created') this.newcomers.add(userId);
-    const role = metadata['role'];
+    if (event === 'admin.user_created') this.newcomers.add(userId);
+    // Somebody's name or address is nothing that is decided by.
+    if (event === 'admin.user_updated' && role === undefined && status === undefined) return;
     if ((ROLES as readonly unknown[]).includes(role)) this.lastRoles.set(userId, role as Role);
-    const isActive = stored.event !== 'admin.user_deleted' && (text(metadata, 'status') ?? 'active') === 'active';
-    timelineOf(this.users, userId).set(pointOf(opened), isActive ? (this.lastRoles.get(userId) ?? UNKNOWN) : undefined);
+    const isActive = event !== 'admin.user_deleted' && (status ?? 'active') === 'active';
+    this.set(this.roles, userId, seq, isActive ? (this.lastRoles.get(userId) ?? UNKNOWN) : null);
   }
 
-  private teamChanged(opened: OpenEntry): void {
-    const { metadata } = opened;
+  private teamChanged({ stored: { seq }, metadata }: OpenEntry): void {
     const [teamId, userId, change] = [text(metadata, 'teamId'), text(metadata, 'userId'), text(metadata, 'change')];
     if (teamId === undefined || userId === undefined || !change?.startsWith('member_')) return;
-    const place = timelineOf(this.members, `${teamId} ${userId}`);
-    const role = metadata['role'] === 'lead' ? 'lead' : metadata['role'] === 'member' ? 'member' : (place.last ?? 'member');
-    place.set(pointOf(opened), change === 'member_removed' ? undefined : role);
+    const name = `${teamId} ${userId}`;
+    const told = metadata['role'];
+    const role = told === 'lead' || told === 'member' ? told : (this.members.get(name)?.last ?? 'member');
+    this.set(this.members, name, seq, change === 'member_removed' ? null : role);
   }
 }
 
@@ -133,15 +161,4 @@ export class OrganizationFacts {
 export function catalogueDefinition(capability: string): DefinitionState | undefined {
   const entry = builtIn(capability);
   return entry && { facts: { name: capability, hardcoded: entry.hardcoded, digest: definitionDigest({}) }, isErased: false };
-}
-
-function pointOf({ stored: { seq }, at }: OpenEntry): Point {
-  return { seq, at };
-}
-
-/** The timeline of a name, made where there is none yet. */
-function timelineOf<Value>(timelines: Told<Value>, name: string): Timeline<Value | Unknown> {
-  let timeline = timelines.get(name);
-  if (!timeline) timelines.set(name, (timeline = new Timeline<Value | Unknown>(UNKNOWN)));
-  return timeline;
 }

@@ -4,12 +4,12 @@ import type { StoredEntry } from '../../entry/stored-entry.js';
 import { type AgentState, agentAfter, transferred, UNKNOWN_AGENT } from './agent-state.js';
 import type { RecordedRetentionRuns } from '../../completeness/completeness.js';
 import { isolateFailure } from '../isolate-failure.js';
-import { Houses } from '../superseded/houses.js';
 import { openCheckedEntry } from '../../completeness/metadata-check.js';
-import { type OpenEntry, stampOf, text } from '../../entry/open-entry.js';
+import { type OpenEntry } from '../../entry/open-entry.js';
 import { OrganizationFacts } from './organization-facts.js';
-import { SharedView } from '../superseded/shared-view.js';
+import type { RecordedBasis } from '../recorded-basis.js';
 import type { Reading } from '../replay-result.js';
+import { FactsAt } from './facts-at.js';
 
 const SWEPT = 'admin.audit_retention_sweep';
 
@@ -47,14 +47,9 @@ export class SharedFacts implements RecordedRetentionRuns {
   /** By the ids of entries that tell what nobody can follow: why. */
   private readonly untaken = new Map<string, string>();
   private readonly travelling = new Map<string, Travelling>();
-  private readonly houses = new Houses();
-  private readonly views: Readonly<Record<Reading, SharedView>>;
 
   /** @param tenants of organizations, as their rows say: asked of those alone whose first entry, which tells it, was swept */
-  constructor(private readonly isOrdered: IsAuthorizedRun, private readonly tenants: ReadonlyMap<string, string> = new Map()) {
-    const of = (organizationId: string) => this.organizations.get(organizationId) ?? NOBODY;
-    this.views = { 'as told': new SharedView(of, this.houses, 'as told'), 'at best': new SharedView(of, this.houses, 'at best') };
-  }
+  constructor(private readonly isOrdered: IsAuthorizedRun, private readonly tenants: ReadonlyMap<string, string> = new Map()) {}
 
   /** Organizations' entries in the order of their chains; and all of `agent.*` of agents that were transferred, by position. */
   add(stored: StoredEntry): void {
@@ -69,26 +64,26 @@ export class SharedFacts implements RecordedRetentionRuns {
   private take(stored: StoredEntry): void {
     if (isAgentChain(stored.chain)) return this.agent(stored);
     const facts = this.factsFor(stored.organizationId);
-    facts.entry(stored.seq, stampOf(stored));
+    facts.entry(stored.seq);
     const opened = SHARED_EVENTS.includes(stored.event) ? openCheckedEntry(stored, true) : undefined;
     if (!opened) return;
     if (stored.event !== SWEPT) facts.tell(opened);
     else if (this.isOrdered(opened)) this.swept(opened);
-    this.houses.told(facts, PEOPLE_EVENTS.includes(stored.event) ? text(opened.metadata, 'userId') : undefined);
   }
 
-  read(reading: Reading): SharedView {
-    return this.views[reading];
+  /** What an organization's agents share, as a decision saw it. */
+  at(organizationId: string, basis: RecordedBasis, reading: Reading): FactsAt {
+    return new FactsAt((id) => this.of(id), organizationId, basis, reading);
+  }
+
+  /** What an organization's own chain tells. */
+  of(organizationId: string): OrganizationFacts {
+    return this.organizations.get(organizationId) ?? NOBODY;
   }
 
   /** What the agent was when the segment before this position ended, wherever that was. */
   arrivingAt(chain: string, seq: number): AgentState {
     return this.departures.get(`${chain} ${seq - 1}`) ?? transferred(UNKNOWN_AGENT);
-  }
-
-  /** When entries of the organization's own chain were made that tell something that is shared: by position, in their order. */
-  stampsOf(organizationId: string): ReadonlyMap<number, number> {
-    return this.organizations.get(organizationId)?.stamps ?? NOBODY.stamps;
   }
 
   sweptAt(organizationId: string, chain: string): number | undefined {

@@ -115,7 +115,8 @@ const ENTRIES = `
 
 const QUEUE = `
   select q.organization_id as "organizationId", ${LEAF_ARRAYS.replaceAll('$', 'q.')}
-  from audit_tree_queue q where $1::text[] is null or q.organization_id = any ($1)`;
+  from audit_tree_queue q where $1::text[] is null or q.organization_id = any ($1)
+  order by q.organization_id, q.id`;
 
 // A round gives all its checkpoints one time, so that there is about one row for each leaf of the platform's tree.
 const CHECKPOINT_TIMES = `

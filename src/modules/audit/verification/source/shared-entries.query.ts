@@ -4,16 +4,20 @@ import type { ReadStatement } from '../../../../platform/audit/record-keepers.js
 import { MEASURED_COLUMNS } from '../../query/entry-rows.js';
 import { streamedEntries } from '../../query/streamed-entries.query.js';
 
+const OWN = `($1::text[] is null or e.organization_id = any ($1) or e.organization_id = 'org_platform')
+    and e.chain = case e.organization_id when 'org_platform' then 'sys_platform' else 'sys_' || e.organization_id end`;
+
 /**
  * Entries that tell what many agents share: those of organizations' own chains, with the first of each, which shows that nothing is cut
- * off; and, from organizations that are not asked for, all about agents that were transferred, since an agent brings along what it was,
- * and about people of the same tenant, since its owners act in all of it.
+ * off, and the last, beyond which no decision can rest on it; and, from organizations that are not asked for, all about agents that were
+ * transferred, since an agent brings along what it was, and about people of the same tenant, since its owners act in all of it.
  */
 const SHARED = `
-  select ${MEASURED_COLUMNS} from audit_entries e
-  where ($1::text[] is null or e.organization_id = any ($1) or e.organization_id = 'org_platform')
-    and e.chain = case e.organization_id when 'org_platform' then 'sys_platform' else 'sys_' || e.organization_id end
-    and (e.seq = 1 or e.event = any ($2))
+  select ${MEASURED_COLUMNS} from audit_entries e where ${OWN} and (e.seq = 1 or e.event = any ($2))
+  union all
+  select ${MEASURED_COLUMNS} from audit_heads h
+  join audit_entries e on (e.organization_id, e.chain, e.seq) = (h.organization_id, h.chain, h.seq)
+  where ${OWN} and e.seq > 1 and e.event <> all ($2)
   union all
   select ${MEASURED_COLUMNS} from unnest($3::text[]) as beside(id)
   join audit_entries e on e.organization_id = beside.id and e.chain = 'sys_' || beside.id and (e.seq = 1 or e.event = any ($4))

@@ -1,0 +1,40 @@
+/** A fact over the positions of a chain: what it was told to be, and from where on. */
+export class Versioned<Value> {
+  private readonly positions: number[] = [];
+  private readonly values: Value[] = [];
+
+  /** In the order of the chain. */
+  set(position: number, value: Value): void {
+    this.positions.push(position);
+    this.values.push(value);
+  }
+
+  /** What was told last up to a position; undefined where nothing was. */
+  at(position: number): Value | undefined {
+    return this.values[countUpTo(this.positions, position) - 1];
+  }
+
+  get first(): number | undefined {
+    return this.positions[0];
+  }
+
+  get last(): Value | undefined {
+    return this.values.at(-1);
+  }
+
+  /** Everything that was told between two positions, and what held at the first. */
+  during(from: number, to: number): Value[] {
+    return this.values.slice(Math.max(0, countUpTo(this.positions, from) - 1), countUpTo(this.positions, to));
+  }
+}
+
+/** How many of rising numbers are not above the most. */
+export function countUpTo(rising: readonly number[], most: number): number {
+  let [low, high] = [0, rising.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rising[middle]! <= most) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
