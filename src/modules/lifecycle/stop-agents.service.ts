@@ -19,8 +19,9 @@ import { presentStop, type StopEnvelope, targetOf } from './stops.presenter.js';
 type Target = Omit<StopRef, 'id'>;
 
 /**
- * Stops agents and lifts stops. A stop is a fact like a grant: it is committed to the chain of what it stops, and is answered once
- * everything that was decided without it has ended. So the stop takes effect at once; only its answer waits.
+ * Stops agents and lets them go on. A stop is a fact like a grant, in the chain of what it holds. It is answered once everything that was
+ * decided without it has ended. A stop of an organization waits for that before it commits, and nothing of the organization begins
+ * meanwhile; a stop of everything commits first.
  */
 @Injectable()
 export class StopAgentsService {

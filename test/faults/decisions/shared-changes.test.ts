@@ -139,6 +139,20 @@ describe('what agents may do', () => {
   });
 });
 
+test('a server is frozen in the middle of a change: it does not count, and calls are decided within their time', async () => {
+  const agent = await anAgent(other).granted('web.search').create();
+  const { held, release } = line.hold('admin.organization_updated');
+  const changed = asRoot(busy).patch(`/api/v1/organizations/${home}`, { name: 'Frozen' });
+  await held;
+  try {
+    (await agent.client.post(EXECUTE, { capability: 'web.search' })).expect(200);
+  } finally {
+    release();
+  }
+  (await changed).expect(503);
+  expect(await other.sql(`select 1 from organizations where name = 'Frozen'`)).toEqual([]);
+});
+
 describe('who may decide', () => {
   interface Decision {
     readonly decider: BuiltPerson;

@@ -2,7 +2,7 @@ import type { DataSource, QueryRunner } from 'typeorm';
 
 const LOOK_EVERY_MS = 300;
 /** A live transaction of ours is never idle for so long: nothing but the database is waited for inside of one. */
-const SILENT_MS = 1_000;
+export const SILENT_MS = 1_000;
 /** Behind one that was silent stand others of the same frozen server: each gets the lock in turn and keeps it. */
 const SILENT_TOO_MS = 250;
 

@@ -3,7 +3,7 @@ import { type ChainRef, organizationChain } from '../../../domain/audit/entry/ch
 import type { RunStatement } from '../../auth/credentials/credential-source.js';
 import { Problem } from '../../http/reply/problem.js';
 import type { Plan } from './plan.js';
-import { terminateIdleBlockers } from './idle-blockers.js';
+import { SILENT_MS, terminateIdleBlockers } from './idle-blockers.js';
 
 /**
  * Inserts the heads that begin, then locks all heads in one order. Unsorted, two transactions deadlock more often than
@@ -84,11 +84,32 @@ export async function isAlone(runner: QueryRunner, key: number): Promise<boolean
   return row.alone;
 }
 
+const JOIN_BARRIER = 'select pg_advisory_xact_lock_shared(organization_barrier_v1($1))';
+const TAKE_BARRIER = 'select pg_advisory_xact_lock(organization_barrier_v1($1))';
+
 /** Takes the barrier of each organization shared: whoever changes its shared facts waits for this transaction to end. */
 export async function joinBarriers(runner: QueryRunner, organizationIds: readonly string[]): Promise<void> {
-  for (const organizationId of [...new Set(organizationIds)].sort()) {
-    await runner.query('select pg_advisory_xact_lock_shared(organization_barrier_v1($1))', [organizationId]);
-  }
+  for (const organizationId of [...new Set(organizationIds)].sort()) await runner.query(JOIN_BARRIER, [organizationId]);
+}
+
+/**
+ * The same for a transaction that changes shared facts of the organizations `changed`. It has the barriers of these for itself: every
+ * transaction that judged by the older facts has ended, and none begins to judge before this one ends. All barriers are taken in one
+ * order, whatever the mode.
+ *
+ * The wait has no limit, since a stop has to come into force. Whoever waits for this transaction in turn waits for no frozen server.
+ */
+export async function takeBarriers(
+  dataSource: DataSource, runner: QueryRunner, changed: readonly string[], shared: readonly string[],
+): Promise<void> {
+  await runner.query('set local lock_timeout = 0; set local statement_timeout = 0');
+  await terminateIdleBlockers(dataSource, runner, async () => {
+    for (const organizationId of [...new Set([...changed, ...shared])].sort()) {
+      await runner.query(changed.includes(organizationId) ? TAKE_BARRIER : JOIN_BARRIER, [organizationId]);
+    }
+  });
+  await runner.query(`set local lock_timeout to default; set local statement_timeout to default;
+    set local idle_in_transaction_session_timeout = ${SILENT_MS}`);
 }
 
 /** How many barriers are tried at once: each is a lock in a table of bounded size. */
@@ -123,7 +144,7 @@ async function passBarrier(dataSource: DataSource, organizationId: string): Prom
     await manager.query('set local lock_timeout = 0');
     await manager.query('set local statement_timeout = 0');
     await terminateIdleBlockers(dataSource, manager.queryRunner!, () =>
-      manager.query('select pg_advisory_xact_lock(organization_barrier_v1($1))', [organizationId]));
+      manager.query(TAKE_BARRIER, [organizationId]));
   });
 }
 

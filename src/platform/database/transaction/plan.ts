@@ -10,9 +10,12 @@ export interface Plan {
   judges?: readonly string[];
   /**
    * Organizations of which this work changes what all their agents share (definitions, teams and their grants, settings, stops;
-   * people's roles and keys). Their revision rises, so that decisions in flight are taken again; and the answer waits until
-   * those that had begun have ended. So does the answer of a replay: the first call may have died before it had waited.
-   * `all`: of every organization there is, those included that are made while this work runs.
+   * people's roles and keys). Their revision rises, so that decisions in flight are taken again. Their barriers are taken exclusively,
+   * before the heads: so whatever was decided by the older facts has ended before this work appends its entries, and in the
+   * organization's tree no such decision stands behind them.
+   *
+   * `all`: of every organization there is, those included that are made while this work runs. These barriers are passed behind the
+   * commit, and the answer waits for that; so does the answer of a replay, since the first call may have died before it had waited.
    */
   changesShared?: readonly string[] | 'all';
   /** Waits for its heads with little patience: a frozen server's open transaction before it is ended (silent-holders.ts). */

@@ -12,7 +12,7 @@ import { OutboxSignal } from '../../outbox/outbox-signal.js';
 import { Tx } from './tx.js';
 import { IdempotencyKeys, Replayed } from './idempotency.js';
 import { pipelined } from './pipelined.js';
-import { isAlone, lockFreeHeads, lockHeads, drainBarriers, joinBarriers, lockBarriersAndHeads } from './locks.js';
+import { isAlone, lockFreeHeads, lockHeads, drainBarriers, joinBarriers, lockBarriersAndHeads, takeBarriers } from './locks.js';
 import { type Plan, UnderWay } from './plan.js';
 import { preparing } from '../statements/prepared.js';
 import { terminateIdleBlockers } from './idle-blockers.js';
@@ -121,7 +121,7 @@ export class UnitOfWork {
       // What was sent without waiting failed first, and what came behind it only said that it had.
       const first = await pipelined(tx.pending).then(() => error, (earlier: unknown) => earlier);
       if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-      if (error instanceof Replayed) await drainBarriers(this.dataSource, plan.changesShared ?? []);
+      if (error instanceof Replayed && plan.changesShared === 'all') await drainBarriers(this.dataSource, 'all');
       throw first;
     } finally {
       await runner.release();
@@ -129,14 +129,14 @@ export class UnitOfWork {
     const left = handOver.begin(written);
     if (left.size > 0) this.bell.notify(left);
     tx.runOnCommit();
-    await drainBarriers(this.dataSource, tx.changedShared);
+    if (plan.changesShared === 'all') await drainBarriers(this.dataSource, tx.changedShared);
     return result;
   }
 
   /** The credential is looked at behind the last lock: what waited for it may have outlived its caller. */
   private async takeLocks<Known>(runner: QueryRunner, wanted: Wanted, tx: Tx, ask: (tx: Tx) => Promise<Known>): Promise<Known> {
     const { plan, barriers } = wanted;
-    if (plan.onlyFree || plan.urgent || plan.creates !== undefined) {
+    if (plan.onlyFree || plan.urgent || plan.creates !== undefined || changedBy(plan).length > 0) {
       tx.setLocked(await this.lockInSteps(runner, wanted));
       await this.recheckCredential(runner);
       return ask(tx);
@@ -151,7 +151,8 @@ export class UnitOfWork {
 
   private async lockInSteps(runner: QueryRunner, { plan, barriers, callers }: Wanted): Promise<Locked> {
     if (plan.onlyFree) return { chains: await lockFreeHeads(runner, plan, callers), closed: [] };
-    await joinBarriers(runner, barriers);
+    const changed = changedBy(plan);
+    await (changed.length > 0 ? takeBarriers(this.dataSource, runner, changed, barriers) : joinBarriers(runner, barriers));
     const lock = () => lockHeads(runner, plan);
     return { chains: plan.chains, closed: await (plan.urgent ? terminateIdleBlockers(this.dataSource, runner, lock) : lock()) };
   }
@@ -172,6 +173,11 @@ export class UnitOfWork {
 function barrierOf(caller: Caller | undefined): string[] {
   if (caller?.principal.kind === 'user') return [caller.principal.organizationId];
   return caller?.principal.kind === 'root' ? [PLATFORM_ORGANIZATION] : [];
+}
+
+/** Organizations whose barrier the work has for itself. */
+function changedBy({ changesShared = [] }: Plan): readonly string[] {
+  return changesShared === 'all' ? [] : changesShared;
 }
 
 function isWorthAnotherAttempt(error: unknown): boolean {

@@ -143,7 +143,7 @@ describe('parseStrictJson beside JSON.parse', () => {
         if (beyondIJson(JSON.parse(text))) expect(result.ok).toBe(false);
         else expect(result).toStrictEqual({ ok: true, value: JSON.parse(text) });
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -167,7 +167,7 @@ describe('parseStrictJson beside JSON.parse', () => {
         else if (result.ok) expect(result.value).toStrictEqual(native.value);
         else expect(result.message).toMatch(/twice|number within|surrogate/);
       }),
-      { numRuns: 6_000 },
+      { numRuns: 2_000 },
     );
   });
 
@@ -176,7 +176,7 @@ describe('parseStrictJson beside JSON.parse', () => {
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         expect(typeof parseStrictJson(bytes).ok).toBe('boolean');
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     );
   });
 });

@@ -43,7 +43,7 @@ describe('canonical by a glance', () => {
     fc.assert(fc.property(text, fc.array(cut, { maxLength: 2 }), (canonical, cuts) => {
       const given = cuts.reduce(changed, canonical);
       if (isPlain(given)) expect([given, isCanonical(given)]).toEqual([given, true]);
-    }), { numRuns: 6_000 });
+    }), { numRuns: 2_000 });
   });
 
   it('of numbers, every short one', () => {
@@ -66,7 +66,7 @@ describe('canonical by a glance', () => {
     fc.assert(fc.property(fc.constantFrom('', '-'), digits(17), fc.constantFrom('', '.'), digits(9), (sign, whole, point, fraction) => {
       const text = `${sign}${whole}${point}${fraction}`;
       if (isPlain(text)) expect([text, isCanonical(text)]).toEqual([text, true]);
-    }), { numRuns: 6_000 });
+    }), { numRuns: 2_000 });
   });
 
   it.each([
@@ -156,7 +156,7 @@ describe('sound by a glance', () => {
       const entry = storedOf(event);
       const other = { ...entry, [text]: some.reduce(changed, entry[text as 'payload']) };
       holds(isRehashed ? rehashed(other) : other);
-    }), { numRuns: 6_000 });
+    }), { numRuns: 2_000 });
   });
 
   it('is nothing of which a column was changed', () => {
@@ -169,7 +169,7 @@ describe('sound by a glance', () => {
       const other = { ...entry, [column]: value } as StoredEntry;
       if (value !== entry[column] && column !== 'chain') expect(passesFastCheck(other)).toBe(false);
       holds(isRehashed ? rehashed(other) : other);
-    }), { numRuns: 5_000 });
+    }), { numRuns: 2_000 });
   });
 
   it('is nothing of which values were exchanged, dropped, doubled or cut elsewhere', () => {
