@@ -12,15 +12,15 @@ const reporters = (jestArgs) => [
   join(import.meta.dirname, 'counts-reporter.mjs'),
 ].map((name) => `--reporters=${name}`);
 /** More than there are cores, since much of a test is waiting. */
-const WORKERS = `--maxWorkers=${Math.min(8, availableParallelism() * 2)}`;
+const WORKERS = Math.min(8, availableParallelism() * 2);
 
 /**
  * Runs the tests that `jestArgs` name, and says on the last line how many passed and failed.
- * @param {{ jestArgs: readonly string[], leftOut?: readonly string[], unit?: boolean, env?: Record<string, string> }} run
+ * @param {{ jestArgs: readonly string[], leftOut?: readonly string[], unit?: boolean, env?: Record<string, string>, workers?: number }} run
  *   `leftOut`: folders whose tests are not for this run; `unit`: without a build and a database
  * @returns {Promise<number>} the exit code of the process
  */
-export async function runJest({ jestArgs, leftOut = [], unit = false, env: more = {} }) {
+export async function runJest({ jestArgs, leftOut = [], unit = false, env: more = {}, workers = WORKERS }) {
   const cleanups = [];
   let jest;
   let interrupted;
@@ -67,7 +67,7 @@ export async function runJest({ jestArgs, leftOut = [], unit = false, env: more 
     const scope = unit ? [`--roots=${join(process.cwd(), 'src')}`] : [];
     // In one word each, and before one that takes no list: else an option that does would swallow the paths after it.
     const ignored = leftOut.map((folder) => `--testPathIgnorePatterns=/${folder}/`);
-    const code = await spawned([...scope, ...reporters(jestArgs), ...ignored, WORKERS, ...jestArgs], env);
+    const code = await spawned([...scope, ...reporters(jestArgs), ...ignored, `--maxWorkers=${workers}`, ...jestArgs], env);
     const left = endLeftServers(folder);
     if (left > 0) process.stderr.write(`${left} servers were left running by their tests and have been ended\n`);
     return conclude(env.COUNTERSIGN_TEST_COUNTS, code);

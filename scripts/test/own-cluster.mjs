@@ -13,23 +13,44 @@ export const MISSING = `PostgreSQL's initdb, postgres, psql and pg_dump (${OLDES
 
 /** The folder of a PostgreSQL that is installed here, the oldest that will do: the one that dumps are made with. */
 export function programs() {
-  const named = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' }).stdout?.trim();
-  const installed = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql').map(Number).sort((a, b) => a - b) : [];
-  const folders = [...installed.map((version) => `/usr/lib/postgresql/${version}/bin`), ...(named ? [named] : [])];
-  return folders.find((bin) => ['initdb', 'postgres', 'pg_dump', 'psql'].every((name) => existsSync(join(bin, name)))
-    && Number(/\d+/.exec(spawnSync(join(bin, 'pg_dump'), ['--version'], { encoding: 'utf8' }).stdout)?.[0]) >= OLDEST);
+  return installations().find(({ bin }) => ['pg_dump', 'psql'].every((name) => existsSync(join(bin, name))))?.bin;
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user that its package has made, or as nobody. */
-export async function startCluster(binaries, dataDir) {
+/**
+ * The servers that are installed here and can be used: the one of POSTGRES_BIN, or Debian's by version and the one of `pg_config`.
+ * @returns {{ bin: string, version: number }[]}
+ */
+export function installations() {
+  const named = spawnSync('pg_config', ['--bindir'], { encoding: 'utf8' }).stdout?.trim();
+  const ofDebian = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql').map(Number).sort((a, b) => a - b) : [];
+  const folders = process.env.POSTGRES_BIN ? [process.env.POSTGRES_BIN]
+    : [...ofDebian.map((version) => `/usr/lib/postgresql/${version}/bin`), ...(named ? [named] : [])];
+  return [...new Set(folders)]
+    .filter((bin) => ['initdb', 'postgres'].every((name) => existsSync(join(bin, name))))
+    .map((bin) => ({ bin, version: versionOf(bin) }))
+    .filter(({ version }) => version >= OLDEST);
+}
+
+function versionOf(bin) {
+  return Number(/\) (\d+)/.exec(spawnSync(join(bin, 'postgres'), ['--version'], { encoding: 'utf8' }).stdout)?.[1]);
+}
+
+/** For what is made and thrown away. */
+const HASTY = { locale: 'C', settings: { fsync: 'off' } };
+
+/**
+ * PostgreSQL refuses to run as root: then it runs as the user that its package has made, or as nobody.
+ * @param {{ locale: string, settings: Record<string, string> }} cluster `settings` over those of the package's configuration file
+ */
+export async function startCluster(binaries, dataDir, { locale, settings: own } = HASTY) {
   const user = process.getuid?.() === 0 ? otherUser() : {};
   mkdirSync(dataDir, { mode: 0o700 });
   if (user.uid !== undefined) chownSync(dataDir, user.uid, user.gid);
-  const options = ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+  const options = ['-D', dataDir, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', `--locale=${locale}`, '--no-sync'];
   const made = spawnSync(join(binaries, 'initdb'), options, { ...user, cwd: '/', encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
   const port = await freePort();
-  const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: 'off', max_connections: 100 };
+  const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', ...own };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const server = spawn(join(binaries, 'postgres'), ['-D', dataDir, ...args], { ...user, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
   const gone = new Promise((resolve) => server.once('close', resolve));
