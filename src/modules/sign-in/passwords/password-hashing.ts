@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { COMMON_PASSWORDS } from '../../../domain/access/frequent-passwords.js';
 import { type PasswordOwner, type PasswordRefusal, passwordRefusal } from '../../../domain/access/password-rules.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { invalid } from '../../../platform/http/fields/read-members.js';
 import { PrioritySemaphore, SemaphoreFull, type CallerPriority } from './throttling/priority-semaphore.js';
+import { frequentPasswords } from './frequent-passwords.js';
 import { fits, hashOf } from './password-hash.js';
 
 /** Two of the four threads that the process has for such work: the others are everybody else's. */
@@ -44,7 +44,7 @@ export class PasswordHashing {
    * @throws Problem VALIDATION_FAILED; UNAVAILABLE where too many wait
    */
   async accept(password: string, owner: PasswordOwner, pointer: string): Promise<string> {
-    const refusal = passwordRefusal(password, owner, COMMON_PASSWORDS);
+    const refusal = passwordRefusal(password, owner, await frequentPasswords());
     if (refusal !== undefined) throw invalid([{ pointer, message: WORDS[refusal] }]);
     return this.hash(password);
   }
