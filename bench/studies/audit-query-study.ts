@@ -106,10 +106,9 @@ async function savePlans({ stage: { database } }: StudyContext, questions: reado
     const name = question.map((one) => one.filter).join('-') || 'none';
     const asked = question.map(({ label }) => label).join(', ');
     let text = `${files.get(name) ?? ''}== ${asked}\n`;
-    const isEverywhere = organizationId === undefined;
-    const organizations = !isEverywhere ? [organizationId] : selection === undefined ? [] : everywhere(selection);
+    const organizations = organizationId !== undefined ? [organizationId] : selection === undefined ? [] : everywhere(selection);
     if (selection === undefined || organizations.length === 0) text += 'answered without reading: no entry can fit\n\n';
-    else text += `${(await plansOf(database, { selection, organizations, isEverywhere })).join('\n\n')}\n\n`;
+    else text += `${(await plansOf(database, { selection, organizations })).join('\n\n')}\n\n`;
     files.set(name, text);
   }
   for (const [name, text] of files) writeFileSync(join(folder, `${name}.txt`), text);

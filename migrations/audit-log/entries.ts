@@ -76,16 +76,16 @@ interface HashIndex {
  * A log of millions is asked by event, agent, person, capability, outcome and time, and by each two of them together: every pair has
  * an index that leads to its entries and to no others, so that a pair that is rare together costs no more than its own entries. Keys
  * are hashes of 64 bits: short, quick to compare, and no other index can take their place by a wrong estimate. Readers compare the
- * texts too. Where readers see all organizations, the organization is a key of its own behind the hash: one organization's entries
- * stand together, and the organizations that have a kind of entry are stepped through.
+ * texts too.
  */
 const HASH_INDEXES: readonly HashIndex[] = [
   {
-    name: 'audit_entries_event', table: 'audit_entries', hashed: ['event'], behind: 'organization_id, id', included: 'event, "timestamp"',
+    name: 'audit_entries_event', table: 'audit_entries', hashed: ['organization_id', 'event'], behind: 'id',
+    included: 'organization_id, event, "timestamp"',
   },
   {
-    name: 'audit_entries_capability', table: 'audit_entries', hashed: ['capability', 'event'], behind: 'organization_id, id',
-    included: 'capability, event, "timestamp"', where: 'capability is not null',
+    name: 'audit_entries_capability', table: 'audit_entries', hashed: ['organization_id', 'capability', 'event'], behind: 'id',
+    included: 'organization_id, capability, event, "timestamp"', where: 'capability is not null',
   },
   {
     name: 'audit_entries_agent_event', table: 'audit_entries', hashed: ['organization_id', 'agent_id', 'event'], behind: 'seq',
@@ -95,7 +95,7 @@ const HASH_INDEXES: readonly HashIndex[] = [
     name: 'audit_entries_agent_capability', table: 'audit_entries', hashed: ['organization_id', 'agent_id', 'capability'], behind: 'seq',
     where: 'agent_id is not null and capability is not null',
   },
-  { name: 'audit_subjects_event', table: 'audit_subjects', hashed: ['user_id', 'event'], behind: 'organization_id, entry_id' },
+  { name: 'audit_subjects_event', table: 'audit_subjects', hashed: ['organization_id', 'user_id', 'event'], behind: 'entry_id' },
   {
     name: 'audit_subjects_capability', table: 'audit_subjects', hashed: ['organization_id', 'user_id', 'capability'], behind: 'entry_id',
     where: 'capability is not null',

@@ -26,15 +26,6 @@ export const LONG_WORK = [
     note            text not null,
     primary key (organization_id, entry_id)
   )`,
-  // Callers that ask while a verification of the same scope runs, on whichever server, get its outcome.
-  `create table audit_verifications (
-    scope    text primary key,
-    begun_at timestamptz(3) not null,
-    by       text not null,
-    progress json,
-    outcome  json,
-    ended_at timestamptz(3)
-  )`,
   // The log is verified once a minute for each credential (interface, section 8), on all servers together.
   `create table audit_verification_turns (
     credential text collate "C" primary key,

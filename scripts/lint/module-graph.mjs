@@ -39,7 +39,6 @@ export const TABLES_WITHOUT_ENTITY = {
   hitl: ['hitl_requests', 'hitl_votes', 'hitl_events'],
   audit: [
     'audit_verification_turns',
-    'audit_verifications',
     // Rows come by the functions of appending alone; integration takes them away.
     'audit_tree_queue',
     'audit_trees',

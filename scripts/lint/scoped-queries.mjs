@@ -28,10 +28,6 @@ export const WITHOUT_SCOPE = {
   'EndedRequestsStore.onModuleInit': 'makes itself known to the platform, and reads nothing',
   'VerificationRateLimitStore.take': 'keyed by the credential itself',
   'VerificationRateLimitStore.giveBack': 'keyed by the credential itself',
-  'SharedVerificationsStore.begin': 'keyed by a digest of the scope that is verified',
-  'SharedVerificationsStore.tell': 'keyed by a digest of the scope that is verified',
-  'SharedVerificationsStore.end': 'keyed by a digest of the scope that is verified',
-  'SharedVerificationsStore.look': 'keyed by a digest of the scope that is verified',
 };
 
 export function checkScopedQueries(sources, exceptions = WITHOUT_SCOPE) {

@@ -36,8 +36,7 @@ interface ShownAnchor {
 /** Puts a database into service that is behind its anchors. */
 export function recoverCommand(): Command {
   return new Command('recover')
-    .description('Puts an older or rewritten database into service, and gives up what it misses. Without --accept-loss it only shows what '
-      + 'that is. '
+    .description('Puts an older database into service, and gives up what it misses. Without --accept-loss it only shows what that is. '
       + 'Exit codes: 0 recovered, 1 refused or only shown, 2 could not reach the database.')
     .option('--accept-loss', 'do it: end what is open, revoke every token and the root key, and record the loss')
     .option('--database-url <url>', `database to recover; ${DATABASE_DEFAULT}`)
@@ -54,7 +53,7 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
     const done = await onDatabaseOf(meant, (url) => onRecoveryParts(url, async (parts) => {
       const { configuredAnchors } = await import('../modules/audit/anchors/configured-anchors.js');
       const { compareAll, waiveCheckpoints, lostOf, recoverySigner, signLosses } = await import('../modules/audit/anchors/accept-loss.js');
-      const { rewrittenTrees, signAnew } = await import('../modules/audit/checkpoints/superseded/sign-anew.js');
+      const { rewrittenTrees, rewrittenText } = await import('../modules/audit/checkpoints/rewritten-trees.js');
       const { openWork } = await import('../modules/lifecycle/recovery.query.js');
       if (!(await parts.rootKey.isSetUp())) throw new StartRefused('this database was never set up: there is nothing to recover');
       const config = loadConfig(meant);
@@ -63,16 +62,13 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
       const rewritten = seed === undefined ? [] : await rewrittenTrees(parts.run, seed);
       const findings = { anchors: compared.map(shown), rewritten: rewritten.map(({ tree }) => tree), open: await openWork(parts.run) };
       if (!acceptLoss) return show(findings, json === true);
+      if (rewritten[0]) throw new StartRefused(rewrittenText(rewritten[0].message));
       const { recoverInstallation } = await import('../modules/lifecycle/recover-installation.js');
       const progress = progressLine();
       const recovered = await recoverInstallation(parts, {
         lost: await signLosses(parts.run, lostOf(compared), seed),
-        rewritten,
         signed: seed === undefined ? undefined : await recoverySigner(parts.run, seed),
-        beforeRelease: async () => {
-          await waiveCheckpoints(parts.run, compared);
-          if (rewritten.length > 0) await signAnew(config.databaseListenUrl ?? url, seed!, findings.rewritten);
-        },
+        beforeRelease: () => waiveCheckpoints(parts.run, compared),
         onProgress: (step, done) => progress.show(`${done} ${STEPS[step]}`),
       }).finally(progress.clear);
       return tell(findings, recovered, json === true);
@@ -102,8 +98,11 @@ function shown(found: Comparison): ShownAnchor {
 function show(findings: Findings, json: boolean): number {
   const text = [
     '', ...findings.anchors.map(anchorLine), ...findings.rewritten.map(rewrittenLine), '', ...openLines(findings.open, 'would be'), '',
-    '  Nothing was changed. If the right database cannot be put back, and what this one misses is lost for good:',
-    '  countersign recover --accept-loss', '', '',
+    '  Nothing was changed.',
+    ...findings.rewritten.length > 0
+      ? ['  A rewritten database cannot be recovered: put the right one, or a backup, back.']
+      : ['  If the right database cannot be put back, and what this one misses is lost for good:', '  countersign recover --accept-loss'],
+    '', '',
   ].join('\n');
   process.stdout.write(json ? `${JSON.stringify({ recovered: false, ...findings }, null, 2)}\n` : text);
   return EXIT.REFUSED;
@@ -111,7 +110,7 @@ function show(findings: Findings, json: boolean): number {
 
 function tell(findings: Findings, { recoveredAt, ...counts }: Recovered, json: boolean): number {
   const text = [
-    '', ...findings.anchors.map(anchorLine), ...findings.rewritten.map(rewrittenLine), '', ...openLines(findings.open, 'was'), '',
+    '', ...findings.anchors.map(anchorLine), '', ...openLines(findings.open, 'was'), '',
     `  Recovered: ${counted(counts.agents, 'agent', 'agents')} in ${counted(counts.organizations, 'organization', 'organizations')}.`,
     '', '  The old root key is dead. Make a new one now: countersign key rotate',
     '  Agents need new tokens, people sign in anew.',

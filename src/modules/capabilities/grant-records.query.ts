@@ -33,6 +33,7 @@ const ROWS = `
 /** Grants of agents and of teams, with all their terms, for comparison with the log. */
 export const grantRecords: RecordKeeper = {
   kind: 'grant',
+  definedIn: import.meta.url,
   rows: (run, selection) =>
     recordRows<Row>(run, ROWS, selection, ({ organizationId, id, agentId, capability, isRevoked, expiresAt, ...terms }) => ({
       organizationId, id, agentId, capability,

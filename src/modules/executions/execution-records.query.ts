@@ -86,6 +86,7 @@ type GapRow = Pick<Row, 'organizationId' | 'id' | keyof typeof LONG>
 /** Executions, for comparison with the log. */
 export const executionRecords: RecordKeeper = {
   kind: 'execution',
+  definedIn: import.meta.url,
   rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf, LONG_OF),
   gaps: async function* (run, selection) {
     for await (const batch of streamedRows<GapRow>(run, GAPS, selection, LONG_OF)) yield batch.flatMap(gapsOf);

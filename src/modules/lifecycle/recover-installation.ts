@@ -26,16 +26,9 @@ const CAUSE = 'recovered';
 const UNKNOWN = 'The database was put back to an older state while the action was running. It may have been done; it is not repeated.';
 const FIRST: AgentInOrganization = { organizationId: '', agentId: '' };
 
-/** A tree that is not the one that was signed; of what was signed, what is known. */
-export interface RewrittenTree {
-  readonly tree: string;
-  readonly lost?: { readonly size: number; readonly root: string } | undefined;
-}
-
 export interface RecoveryOrder {
   /** Checkpoints that anchors had and this database has not. */
   readonly lost: readonly WaivedCheckpoint[];
-  readonly rewritten: readonly RewrittenTree[];
   /** The word of the signing key that it was done then; absent where there is no key. */
   readonly signed?: ((at: Date) => string) | undefined;
   /** Does what has to be done outside of the database, last before it is served again. Repeated when it is cut short. */
@@ -167,16 +160,12 @@ async function recordAll(
  * The old root key dies with this commit: it may be one that was taken out of service. Nobody knows its successor, so that
  * `key rotate` has to make another.
  */
-async function release({ work, rootKey }: RecoveryParts, { lost, rewritten, signed }: RecoveryOrder): Promise<Date> {
+async function release({ work, rootKey }: RecoveryParts, { lost, signed }: RecoveryOrder): Promise<Date> {
   const recoveredAt = await work.run({ chains: [platformChain()] }, async (tx) => {
     const now = await tx.now();
     await rootKey.replace(tx, hashRootKey(makeRootKey()), now);
     await leaveMaintenance(tx, now, signed?.(now) ?? null);
-    const losses = [
-      ...lost.map((one) => ({ lost: one })),
-      ...rewritten.map(({ tree, lost: was }) => ({ rewritten: was ? { tree, size: was.size, root: was.root } : { tree } })),
-    ];
-    for (const loss of losses.length === 0 ? [{}] : losses) {
+    for (const loss of lost.length === 0 ? [{}] : lost.map((one) => ({ lost: one }))) {
       tx.record(platformChain(), { type: 'admin.recovered', metadata: { ...loss, lossAccepted: true } });
     }
     return now;

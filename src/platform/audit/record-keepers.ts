@@ -9,6 +9,8 @@ export type ReadStatement = (sql: string, parameters: readonly unknown[]) => Pro
 /** Shows a module's rows to whoever compares them with the log. */
 export interface RecordKeeper {
   readonly kind: RecordKind;
+  /** `import.meta.url` of the module that exports this keeper: the thread of a verification imports that module. */
+  readonly definedIn: string;
   /** In batches, ordered by organization and id, by code point. */
   rows(run: ReadStatement, selection: Selection): AsyncIterable<readonly RecordRow[]>;
   /** Those of which not all texts are there: erased, or blanked by retention. In any order. */

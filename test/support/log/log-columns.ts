@@ -38,7 +38,6 @@ export const LOG_COLUMNS: SaidColumns = {
   },
   audit_erasure_notes: { organization_id: 'id', entry_id: 'id', note: 'digest' },
   // A verdict tells positions and ids of entries, and which members differ.
-  audit_verifications: { scope: 'id', by: 'id', progress: 'code', outcome: 'code' },
   audit_verification_turns: { credential: 'id' },
   migrations: { name: 'code' },
 };

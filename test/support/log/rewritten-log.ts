@@ -5,7 +5,6 @@ import type { StoredEntry } from '../../../src/domain/audit/entry/stored-entry.j
 import type { JsonObject } from '../../../src/domain/json.js';
 import { ENTRY_COLUMNS, numbered, type EntryRow } from '../../../src/modules/audit/query/entry-rows.js';
 import { makeCheckpoints } from '../../../src/modules/audit/checkpoints/sign-checkpoints.js';
-import { forgetMap } from '../../../src/modules/audit/checkpoints/checkpoint.store.js';
 import { SignedState } from '../../../src/modules/audit/checkpoints/signed-state.js';
 import type { TestDatabase } from '../servers/database.js';
 import { resealed, withPayload } from '../tampering/altered-entry.js';
@@ -78,7 +77,7 @@ export async function signWith(database: TestDatabase, seed: string): Promise<vo
     const text = verifierKey(name, seed);
     await run('update audit_signing_keys set retired_at_size = $1', [size]);
     await run('insert into audit_signing_keys (key_id, verifier_key, from_size) values ($1, $2, $3)', [text.split('+')[1], text, size]);
-    await forgetMap(run);
+    await run('delete from audit_map_nodes');
     const keys = [signingKey(name, seed)] as const;
     await makeCheckpoints(run, { instance: name, keys, trees: SignedState.unproven(), organizations: null, forAll: true });
   });

@@ -191,8 +191,6 @@ export const ADMIN_EVENTS = {
     lossAccepted: flag(),
     /** The newest checkpoint that an anchor had of what is lost, and the signed note by which that no longer counts. */
     lost: optional(plain<{ size: number; root: string; note: string }>()),
-    /** A tree that did not continue what was signed of it, and what that was: an organization's, `platform`, or `map` for all heads. */
-    rewritten: optional(plain<{ tree: string; size?: number; root?: string }>()),
   }),
 };
 

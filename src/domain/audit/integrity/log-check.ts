@@ -8,8 +8,7 @@ import type { StoredEntry } from '../entry/stored-entry.js';
  * they are what was written: an entry that cannot be read is none of its business.
  */
 export interface LogCheck {
-  /** @returns what to wait for before the next entry, where others have waited long */
-  entry(entry: StoredEntry): void | Promise<void>;
+  entry(entry: StoredEntry): void;
   /** After the last entry, within the same reading. */
   end(): Promise<LogCheckResult>;
 }

@@ -26,8 +26,7 @@ export async function signLosses(run: RunStatement, lost: readonly LostCheckpoin
   if (seed === undefined) throw new StartRefused('AUDIT_SIGNING_KEY is not set: a loss is accepted by the key that signs checkpoints');
   const signer = await signerOf(run, seed);
   const other = await otherKey(run, signer);
-  // One that was written into the database is given up with it.
-  if (other?.isVouchedFor) throw new StartRefused(other.message);
+  if (other) throw new StartRefused(other.message);
   return lost.map((one) => giveUpCheckpoint(one, [signer.key]));
 }
 

@@ -11,9 +11,8 @@ import { ReservedPool } from '../../../platform/database/reserved-pool.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { instanceName } from '../checkpoints/checkpoint.query.js';
-import { rewrittenText } from '../checkpoints/signed-state.js';
 import { readStatementOf } from '../checkpoints/read-statement.js';
-import { rewrittenTrees } from '../checkpoints/superseded/sign-anew.js';
+import { rewrittenText, rewrittenTrees } from '../checkpoints/rewritten-trees.js';
 import type { AnchorState } from './anchor-state.query.js';
 import { Anchors } from './anchors.js';
 import { askAnchors, type AskedAnchors } from './ask-anchors.js';
@@ -74,7 +73,7 @@ export class AnchorComparison extends Anchors {
    */
   async rewritten(): Promise<string | undefined> {
     const [found] = await rewrittenTrees(this.reserve.run, this.config.auditSigningKey);
-    return found && rewrittenText(found);
+    return found && rewrittenText(found.message);
   }
 
   /** Everything that was known of the anchors no longer counts: this is another connection, or a database that was recovered. */

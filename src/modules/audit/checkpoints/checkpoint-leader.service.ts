@@ -11,9 +11,9 @@ import { newestCheckpoint } from './checkpoint.query.js';
 import { makeCheckpoints } from './sign-checkpoints.js';
 import { now } from './checkpoint.store.js';
 import { LeafIntegrator } from './leaf-integrator.js';
-import { SignedState, rewrittenText } from './signed-state.js';
+import { rewrittenMessage, rewrittenText } from './rewritten-trees.js';
+import { SignedState } from './signed-state.js';
 import { readStatementOf } from './read-statement.js';
-import { rewritingOf } from './superseded/rewriting.js';
 import { assertSigns, OtherKey, signerOf } from '../keys/signer.js';
 
 const LOOK_EVERY_MS = 500;
@@ -47,7 +47,7 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
   constructor(
     private readonly leadership: Leadership,
     private readonly beforeSigning: BeforeSigning,
-    private readonly hold: MaintenanceMode,
+    private readonly maintenance: MaintenanceMode,
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -76,9 +76,9 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
       this.lead = undefined;
       if (error instanceof OtherKey && error.isVouchedFor) this.leadership.abstain();
       const isNews = this.tell(error);
+      const rewritten = rewrittenMessage(error);
       // Found twice, the second time from nothing but the database.
-      const rewriting = rewritingOf(error);
-      if (rewriting && !isNews) await this.holdFor(rewriting).catch((failure: unknown) => this.tell(failure));
+      if (rewritten !== undefined && !isNews) await this.enterMaintenance(rewritten).catch((failure: unknown) => this.tell(failure));
     }
   }
 
@@ -149,13 +149,13 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
     return this.config.auditCheckpointSeconds * 1_000;
   }
 
-  /** A database that somebody has rewritten is served to nobody: what it says of grants and approvals may be theirs too. */
-  private async holdFor(found: Pick<Error, 'message'>): Promise<void> {
-    const because = rewrittenText(found);
+  /** Nobody is served from a database that was rewritten: its grants and approvals may be forged, too. */
+  private async enterMaintenance(message: string): Promise<void> {
+    const because = rewrittenText(message);
     this.logger.error(because);
     await this.leadership.run((run) => enterMaintenance(run, because));
-    // Last: while it is held nobody leads.
-    this.hold.set(because);
+    // Last: in maintenance mode no replica leads.
+    this.maintenance.set(because);
   }
 
   /** Once for each trouble, however often it comes. @returns whether it came now */

@@ -26,11 +26,6 @@ export async function writeMapNodes(run: RunStatement, nodes: readonly StoredMap
   ]);
 }
 
-/** For whoever takes every head into it anew. */
-export async function forgetMap(run: RunStatement): Promise<void> {
-  await run('delete from audit_map_nodes', []);
-}
-
 /** Signed again, as when keys change, a checkpoint takes the place of what was signed before of the same tree. */
 export async function writeCheckpoints(run: RunStatement, made: readonly StoredCheckpoint[]): Promise<void> {
   await run(WRITE_CHECKPOINTS, [
@@ -63,18 +58,6 @@ export async function replaceKey(run: RunStatement, { keyId, verifierKey, note }
   await run('insert into audit_signing_keys (key_id, verifier_key, from_size, note) values ($1, $2, $3, $4)', [
     keyId, verifierKey, size, note,
   ]);
-}
-
-/** What was signed of all trees while the platform's had more leaves than this. */
-export async function dropCheckpointsBehind(run: RunStatement, platformSize: number): Promise<void> {
-  await run('delete from audit_checkpoints where platform_size > $1', [platformSize]);
-}
-
-/** The key signs again as if none had followed; those that had, and where its row is gone all of them, are no longer kept. */
-export async function dropKeysAfter(run: RunStatement, verifierKey: string): Promise<void> {
-  await run(`delete from audit_signing_keys where verifier_key <> $1
-    and from_size >= coalesce((select own.from_size from audit_signing_keys own where own.verifier_key = $1), 0)`, [verifierKey]);
-  await run('update audit_signing_keys set retired_at_size = null where verifier_key = $1', [verifierKey]);
 }
 
 /** By the database's clock, which all replicas share. */

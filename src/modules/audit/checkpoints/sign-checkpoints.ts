@@ -49,13 +49,7 @@ export interface MadeCheckpoints {
  */
 export async function makeCheckpoints(run: RunStatement, round: RoundOfCheckpoints): Promise<MadeCheckpoints> {
   await lookUpByKeys(run);
-  return signHeads(run, round, await grownHeads(run, round));
-}
-
-/** The same of heads that are known already. */
-export async function signHeads(
-  run: RunStatement, round: Pick<RoundOfCheckpoints, 'instance' | 'keys' | 'trees' | 'forAll'>, grown: readonly OrganizationHead[],
-): Promise<MadeCheckpoints> {
+  const grown = await grownHeads(run, round);
   const { before, root: map, nodes } = await updateMap(mapSourceOf(readStatementOf(run)), grown);
   round.trees.assertMap(before);
   if (nodes.length > 0) await writeMapNodes(run, nodes);

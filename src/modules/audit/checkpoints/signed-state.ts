@@ -17,7 +17,7 @@ import { readerOf, treeHead } from './tree-reader.query.js';
 const KEPT_TREES = 4_096;
 
 /** Nothing else is signed as an organization's tree: it might pass for another word of the key, or for the platform's tree. */
-export const isOrganization = (tree: string): boolean => /^org_\w+$/.test(tree);
+const isOrganization = (tree: string): boolean => /^org_\w+$/.test(tree);
 
 /** What was signed last: the platform's tree, and the map that its newest leaf stands for. */
 export interface Signed {
@@ -29,19 +29,12 @@ export interface Signed {
 export class LogRewritten extends Error {
   override readonly name = 'LogRewritten';
 
-  /**
-   * @param tree an organization's id, `platform`, or `map` for the heads of all organizations
-   * @param lost what was signed of it last, where that is known
-   */
-  constructor(readonly tree: string, readonly lost?: { readonly size: number; readonly root: string }) {
+  /** @param tree an organization's id, `platform`, or `map` for the heads of all organizations */
+  constructor(readonly tree: string) {
     super(`${NAMES.get(tree) ?? `The tree of the organization ${tree}`} is not the one that this installation has signed: `
       + 'the audit log was rewritten in the database.');
   }
 }
-
-/** What operators are told of it. */
-export const rewrittenText = ({ message }: Pick<Error, 'message'>): string =>
-  `${message} Put the right database back; or, if what was signed is lost for good, run \`countersign recover --accept-loss\`.`;
 
 const NAMES = new Map([[PLATFORM_TREE, "The platform's tree"], ['map', 'The map of the organizations']]);
 
@@ -56,7 +49,7 @@ export class SignedState {
 
   private constructor(private signed: Signed | undefined) {}
 
-  /** Believes what is stored, whoever wrote it: for a history that is begun anew, and for one that is forged. */
+  /** Believes what is stored, whoever wrote it: for tests and benchmarks, which write trees past the service. */
   static unproven(): SignedState {
     return new SignedState(undefined);
   }
@@ -68,11 +61,6 @@ export class SignedState {
    */
   static async asSigned(run: RunStatement, signer: Signer): Promise<SignedState> {
     return new SignedState(await lastSigned(run, signer));
-  }
-
-  /** The same trees, to go on in a map of which nothing is left. */
-  withoutMap(): SignedState {
-    return new SignedState(this.signed && { platform: this.signed.platform, map: EMPTY_SUBTREE });
   }
 
   /** The platform's tree, to be grown on its own. */
@@ -117,7 +105,7 @@ export class SignedState {
   private async read(run: RunStatement, organizationId: string): Promise<GrowingTree> {
     if (!this.signed) return storedTree(run, organizationId);
     const { size, root } = await this.signedHead(run, organizationId);
-    return whole(new LogRewritten(organizationId, { size, root: hashText(root) }), async () => {
+    return whole(new LogRewritten(organizationId), async () => {
       const tree = await storedTree(run, organizationId);
       if (size > tree.size) return undefined;
       const proof = await consistencyProof(readerOf(readStatementOf(run), organizationId, tree.size), size, tree.size);
@@ -138,7 +126,7 @@ export class SignedState {
 }
 
 /** A tree's right edge as the database has it. */
-export async function storedTree(run: RunStatement, tree: string): Promise<GrowingTree> {
+async function storedTree(run: RunStatement, tree: string): Promise<GrowingTree> {
   const head = await treeHead(readStatementOf(run), tree);
   return head ? new GrowingTree(await rangeOf(readerOf(readStatementOf(run), tree, head.size), head.size)) : new GrowingTree();
 }
@@ -152,7 +140,7 @@ export async function headsUnder(run: RunStatement, map: Uint8Array): Promise<Or
 
 async function lastSigned(run: RunStatement, signer: Signer): Promise<Signed> {
   const newest = await newestCheckpoint(readStatementOf(run));
-  const platform = await whole(new LogRewritten(PLATFORM_TREE, newest), async () => {
+  const platform = await whole(new LogRewritten(PLATFORM_TREE), async () => {
     const tree = await storedTree(run, PLATFORM_TREE);
     // Whether there ever was one is for the anchors to say.
     if (!newest && tree.size === 0) return tree;

@@ -45,9 +45,7 @@ export class AuditQuery {
     const selection = selectionOf(filter, scope.agentId, onlyOf);
     const organizations = selection === undefined ? [] : await this.organizations(scope, filter.organizationId, selection.chain);
     if (selection === undefined || organizations.length === 0) return { rows: [], total: 0, totalIsExact: true };
-    const isEverywhere = scope.organizations === 'all' && filter.organizationId === undefined;
-    const wanted = { selection, organizations, isEverywhere };
-    const [rows, counted] = await this.inOrder((run) => pageOfEntries(run, wanted, page, COUNTED + 1));
+    const [rows, counted] = await this.inOrder((run) => pageOfEntries(run, { selection, organizations }, page, COUNTED + 1));
     const total = Math.min(counted, COUNTED);
     const keyOfEntry = (entry: StoredEntry) => [keyOf(selection) === 'seq' ? String(entry.seq) : entry.id];
     return { ...pageFrom(rows, total, page.limit, keyOfEntry), totalIsExact: counted <= COUNTED };

@@ -2,7 +2,6 @@ import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { pipelined } from '../../../platform/database/transaction/pipelined.js';
 import type { PageRequest } from '../../../platform/http/fields/pagination.js';
-import { countAcrossStatement, findAmongMany, isAmongMany, isCountedAcross, type Limits } from './superseded/entries-among-many.query.js';
 import { ENTRY_COLUMNS, numbered, type EntryRow } from './entry-rows.js';
 import type { Selection } from './entry-selection.js';
 import { keyOf } from './index-scan.js';
@@ -11,25 +10,19 @@ import { countStatement, pageStatement, type Statement } from './index-scans.que
 export interface Wanted {
   readonly selection: Selection;
   readonly organizations: readonly string[];
-  /** These are all that there are. */
-  readonly isEverywhere: boolean;
 }
 
 /** One more than a page, so that it shows whether more follow; and how many there are, counted up to a number. */
 export async function pageOfEntries(
-  run: RunStatement, wanted: Wanted, page: PageRequest, most: number, limits?: Limits,
+  run: RunStatement, { selection, organizations }: Wanted, page: PageRequest, most: number,
 ): Promise<readonly [page: StoredEntry[], counted: number]> {
-  const { selection, organizations, isEverywhere } = wanted;
   const [cursor] = page.after ?? [];
   const after = keyOf(selection) === 'seq' ? sequence(cursor) : (cursor ?? null);
   const extent = { after, limit: page.limit + 1, offset: page.offset };
-  if (isEverywhere && isAmongMany(selection, organizations, limits)) {
-    const { keys, total } = await findAmongMany(run, wanted, extent, most, limits);
-    return [await entriesOf(run, selection, keys), total];
-  }
-  const count = isEverywhere && isCountedAcross(selection)
-    ? countAcrossStatement(selection, most) : countStatement(selection, organizations, most);
-  return pipelined([entriesOf(run, selection, pageStatement(selection, organizations, extent)), totalBy(run, count)]);
+  return pipelined([
+    entriesOf(run, selection, pageStatement(selection, organizations, extent)),
+    totalBy(run, countStatement(selection, organizations, most)),
+  ]);
 }
 
 async function entriesOf(run: RunStatement, selection: Selection, { sql, parameters }: Statement): Promise<StoredEntry[]> {

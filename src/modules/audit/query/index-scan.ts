@@ -11,7 +11,6 @@ export const NEAR_MS = 60_000;
 interface Index {
   readonly table: 'audit_entries' | 'audit_subjects';
   readonly key: 'seq' | 'id' | 'entry_id';
-  /** Without the organization where that is a key of its own behind the hash: such an index goes across organizations. */
   readonly hashed: readonly string[];
 }
 
@@ -29,11 +28,12 @@ function indexOf({ chain, user, events, capability }: Selection): Index {
     const table = 'audit_subjects';
     if (chain !== undefined) return { table, key: 'seq', hashed: ['organization_id', 'user_id', 'chain'] };
     if (capability !== undefined) return { table, key: 'entry_id', hashed: ['organization_id', 'user_id', 'capability'] };
-    return { table, key: 'entry_id', hashed: events === undefined ? [] : ['user_id', 'event'] };
+    return { table, key: 'entry_id', hashed: events === undefined ? [] : ['organization_id', 'user_id', 'event'] };
   }
   const table = 'audit_entries';
   if (chain === undefined) {
-    return { table, key: 'id', hashed: capability !== undefined ? ['capability', 'event'] : events !== undefined ? ['event'] : [] };
+    const kind = capability !== undefined ? ['capability', 'event'] : events !== undefined ? ['event'] : [];
+    return { table, key: 'id', hashed: kind.length === 0 ? [] : ['organization_id', ...kind] };
   }
   const kind = capability !== undefined ? ['capability'] : events !== undefined ? ['event'] : [];
   return { table, key: 'seq', hashed: kind.length === 0 ? [] : ['organization_id', 'agent_id', ...kind] };
@@ -54,9 +54,8 @@ export class IndexScan {
 
   /**
    * @param after the key behind which a page begins
-   * @param down the key with which it ends at the latest
    */
-  constructor(readonly selection: Selection, readonly after: string | null = null, down?: string) {
+  constructor(readonly selection: Selection, readonly after: string | null = null) {
     this.index = indexOf(selection);
     this.isSubject = this.index.table === 'audit_subjects';
     const byEvent = this.index.hashed.includes('event');
@@ -77,16 +76,10 @@ export class IndexScan {
     const { key } = this.index;
     const type = key === 'seq' ? 'bigint' : 'text';
     if (after !== null) this.bounds.push(`e.${key} < ${this.parameter(after)}::${type}`);
-    if (down !== undefined) this.bounds.push(`e.${key} >= ${this.parameter(down)}::${type}`);
   }
 
   parameter(value: unknown): string {
     return `$${this.parameters.push(value)}`;
-  }
-
-  /** Whether the index goes across organizations: by its hash, and then by theirs. */
-  get isAcross(): boolean {
-    return this.index.hashed.length > 0 && !this.index.hashed.includes('organization_id');
   }
 
   get from(): string {
@@ -98,10 +91,10 @@ export class IndexScan {
     return this.isSubject ? 'distinct ' : '';
   }
 
-  /** Rows of the table that fit, newest first, as columns `organization_id`, `key` and those given. */
-  newestKeys(conditions: string, most: number, columns = ''): string {
+  /** Rows of the table that fit, newest first, as columns `organization_id` and `key`. */
+  newestKeys(conditions: string, most: number): string {
     const { key } = this.index;
-    return `select ${this.distinct}e.organization_id, e.${key} as key${columns} ${this.from} where ${conditions}
+    return `select ${this.distinct}e.organization_id, e.${key} as key ${this.from} where ${conditions}
       order by e.${key} desc limit ${most}`;
   }
 
@@ -135,24 +128,15 @@ export class IndexScan {
 
   /** What is wanted of one stretch. */
   stretch(organization: string, event?: string): string {
-    return [this.part(organization, event), ...this.conditions].join(' and ');
-  }
-
-  /** What an index is cut by, though not all in that part be wanted. */
-  part(organization: string, event?: string): string {
-    const place = this.index.hashed.includes('organization_id') ? `e.organization_id || ''` : 'e.organization_id';
-    return [...this.kind(organization, event), `${place} = ${organization}`, ...this.near(organization), ...this.bounds].join(' and ');
-  }
-
-  /** What the index hashes, and those texts compared; no organization where the index goes across them. */
-  kind(organization: string, event?: string): string[] {
-    const texts: Record<string, string> = { ...this.fixed, ...(this.index.hashed.includes('event') ? { event: event! } : {}) };
     const { hashed } = this.index;
-    const wanted = hashed.map((column) => (column === 'organization_id' ? organization : texts[column]!));
-    const parts = hashed.length === 0 ? [] : [`${hashOf(hashed.map((column) => `e.${column}`))} = ${hashOf(wanted)}`];
+    const texts: Record<string, string> = {
+      organization_id: organization, ...this.fixed, ...(hashed.includes('event') ? { event: event! } : {}),
+    };
+    const hash = hashed.length === 0 ? [] : [`${hashOf(hashed.map((column) => `e.${column}`))} = ${hashOf(hashed.map((column) => texts[column]!))}`];
     // Behind a hash the texts are only compared: as conditions of another index they would have that one walked, match or not.
     const compared = hashed.length === 0 ? '' : ` || ''`;
-    return [...parts, ...Object.entries(texts).map(([column, text]) => `e.${column}${compared} = ${text}`)];
+    const columns = Object.entries(texts).map(([column, text]) => `e.${column}${compared} = ${text}`);
+    return [...hash, ...columns, ...this.near(organization), ...this.bounds, ...this.conditions].join(' and ');
   }
 
   /** The part of the index outside of which no entry of the asked time is. */

@@ -26,24 +26,21 @@ export interface Extent {
   readonly offset: number;
 }
 
-/** Where stretches come from: SQL of rows `organization_id`, `event` (null where the index knows none) and `key`, the newest there. */
-export type Newest = (walk: IndexScan) => string;
-
 /** The keys of one page, newest first: columns `organization_id` and `key`, which is `keyOf` the selection. */
 export function pageStatement(selection: Selection, organizations: readonly string[], extent: Extent): Statement {
   const walk = new IndexScan(selection, extent.after);
   const stretches = organizations.length * walk.events.length;
   if (stretches > 1 && !(extent.limit + extent.offset > DEEP && stretches <= MERGED)) {
-    return newestFirst(walk, extent, (each) => each.newest(organizations));
+    return newestFirst(walk, extent, organizations);
   }
   const found = walk.merged(organizations, (conditions) => walk.newestKeys(conditions, extent.limit + extent.offset));
   return { sql: cut(found, extent), parameters: walk.parameters };
 }
 
 /** So many entries stand in at most as many stretches: those whose newest are newest. No other is read for more than its newest. */
-export function newestFirst(walk: IndexScan, extent: Extent, newest: Newest): Statement {
+function newestFirst(walk: IndexScan, extent: Extent, organizations: readonly string[]): Statement {
   const most = extent.limit + extent.offset;
-  const found = `select stretch.* from (select newest.* from (${newest(walk)}) newest order by newest.key desc limit ${most}) newest
+  const found = `select stretch.* from (select newest.* from (${walk.newest(organizations)}) newest order by newest.key desc limit ${most}) newest
     cross join lateral (${walk.newestKeys(walk.stretch('newest.organization_id', 'newest.event'), most)}) stretch`;
   return { sql: cut(found, extent), parameters: walk.parameters };
 }
@@ -54,9 +51,5 @@ const cut = (found: string, { limit, offset }: Extent) =>
 /** How many there are, counted up to a number: column `total`. */
 export function countStatement(selection: Selection, organizations: readonly string[], most: number): Statement {
   const walk = new IndexScan(selection);
-  return totalOf(walk.everything(organizations, most), walk);
-}
-
-export function totalOf(found: string, { parameters }: IndexScan): Statement {
-  return { sql: `select count(*)::integer as total from (${found}) counted`, parameters };
+  return { sql: `select count(*)::integer as total from (${walk.everything(organizations, most)}) counted`, parameters: walk.parameters };
 }

@@ -10,7 +10,6 @@ import { authorizedRuns } from './authorized-retention-runs.js';
 import { sharedEntries } from './source/shared-entries.query.js';
 import { subjectRows } from './source/subject-rows.query.js';
 import { tenantsAround } from './source/tenants.query.js';
-import { oneByOne, Pauses, yielding } from './cooperative-yield.js';
 
 /** Of whom the log is read. */
 export interface CheckedScope {
@@ -23,8 +22,7 @@ export interface CheckedScope {
 
 /**
  * Who judges the log beside the pass over its chains. Reads at once what agents share, and of which rows not all is there; the rest
- * comes with the pass, and the rows at its end: all of one moment, the one of `run`'s transaction. A server judges in its own thread, and
- * so lets others come in between.
+ * comes with the pass, and the rows at its end: all of one moment, the one of `run`'s transaction.
  */
 export async function logChecksOf(
   run: ReadStatement,
@@ -34,9 +32,7 @@ export async function logChecksOf(
 ): Promise<LogCheck[]> {
   const tenants = await tenantsAround(run, organizations);
   const shared = new SharedFacts(await authorizedRuns(run, verifierKeys), tenants);
-  const pauses = new Pauses();
-  const told = sharedEntries(run, organizations, [...tenants.keys()]);
-  for await (const [entry] of oneByOne(told, pauses)) shared.add(entry!);
+  for await (const entries of sharedEntries(run, organizations, [...tenants.keys()])) for (const entry of entries) shared.add(entry);
   const selection: Selection = agentId === undefined ? {} : { chain: agentId };
   const parts: Selection[] = organizations === 'all'
     ? [selection]
@@ -45,23 +41,23 @@ export async function logChecksOf(
   const gaps = new RecordGaps(key);
   for (const keeper of keepers) {
     if (!keeper.gaps) continue;
-    for (const part of parts) for await (const [gap] of oneByOne(keeper.gaps(run, part), pauses)) gaps.add(gap!);
+    for (const part of parts) for await (const some of keeper.gaps(run, part)) for (const gap of some) gaps.add(gap);
   }
   const range: EntryRange = agentId === undefined ? {} : { chains: [agentId] };
   const sources = {
     rows: async function* () {
       for (const keeper of keepers) {
-        for (const part of parts) for await (const rows of oneByOne(keeper.rows(run, part), pauses)) yield { kind: keeper.kind, rows };
+        for (const part of parts) for await (const rows of keeper.rows(run, part)) yield { kind: keeper.kind, rows };
       }
     },
     subjects: async function* () {
       for (const part of parts) yield* subjectRows(run, part);
     },
-    entries: () => oneByOne(source.read(range).entries, pauses),
+    entries: () => source.read(range).entries,
     leaves: async function* (organizationId: string) {
       for await (const { leaves } of source.leaves(organizationId)) yield leaves;
       yield* source.queued([organizationId]);
     },
   };
-  return [yielding(policyCheck({ key, shared, gaps, ofOneAgent: agentId !== undefined }, sources), pauses)];
+  return [policyCheck({ key, shared, gaps, ofOneAgent: agentId !== undefined }, sources)];
 }

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
-import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { Janitor, cleanupStep } from '../../../platform/database/janitor.service.js';
 
 /** One verification a minute for each credential (interface, section 8). */
@@ -9,11 +8,8 @@ export const VERIFICATION_INTERVAL_SECONDS = 60;
 
 /** When each credential last had the log verified. By the database's clock, so that replicas agree. */
 export abstract class VerificationRateLimit {
-  /**
-   * @param run in the transaction with which the verification begins: what does not begin has taken no turn
-   * @returns 0 when the turn is the caller's, else the seconds until it is
-   */
-  abstract take(credential: string, run: RunStatement): Promise<number>;
+  /** @returns 0 where the credential's minute begins now, else the seconds until its last one ends */
+  abstract take(credential: string): Promise<number>;
   /** A verification that could not be done, or found nothing to verify, counts as none. */
   abstract giveBack(credential: string): Promise<void>;
 }
@@ -31,8 +27,8 @@ export class VerificationRateLimitStore extends VerificationRateLimit {
     ));
   }
 
-  async take(credential: string, run: RunStatement): Promise<number> {
-    const rows = await run(
+  async take(credential: string): Promise<number> {
+    const rows = await this.dataSource.query<unknown[]>(
       `insert into audit_verification_turns as t (credential, begun_at) values ($1, clock_timestamp())
        on conflict (credential) do update set begun_at = clock_timestamp()
          where t.begun_at <= clock_timestamp() - make_interval(secs => $2)
@@ -40,12 +36,12 @@ export class VerificationRateLimitStore extends VerificationRateLimit {
       [credential, VERIFICATION_INTERVAL_SECONDS],
     );
     if (rows.length > 0) return 0;
-    const [row] = await run(
+    const [row] = await this.dataSource.query<{ seconds: number }[]>(
       `select ceil($2 - extract(epoch from clock_timestamp() - begun_at))::integer as seconds
        from audit_verification_turns where credential = $1`,
       [credential, VERIFICATION_INTERVAL_SECONDS],
     );
-    return Math.max(1, Number(row?.['seconds'] ?? 1));
+    return Math.max(1, row?.seconds ?? 1);
   }
 
   async giveBack(credential: string): Promise<void> {

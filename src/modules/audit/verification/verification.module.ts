@@ -3,8 +3,6 @@ import { AnchorsModule } from '../anchors/anchors.module.js';
 import { VerificationRateLimit, VerificationRateLimitStore } from './verification-rate-limit.store.js';
 import { LogVerifier, VerifyLogService } from './verify-log.service.js';
 import { DatabaseVerifier } from './database-verifier.js';
-import { SharedVerifications, SharedVerificationsStore } from './superseded/shared-verifications.store.js';
-import { VerifiedParts, VerifiedPartsStore } from './superseded/verified-parts.store.js';
 
 /** Verification of the whole log on request: chains, trees, checkpoints, anchors. */
 @Module({
@@ -13,8 +11,6 @@ import { VerifiedParts, VerifiedPartsStore } from './superseded/verified-parts.s
     VerifyLogService,
     { provide: LogVerifier, useClass: DatabaseVerifier },
     { provide: VerificationRateLimit, useClass: VerificationRateLimitStore },
-    { provide: SharedVerifications, useClass: SharedVerificationsStore },
-    { provide: VerifiedParts, useClass: VerifiedPartsStore },
   ],
   exports: [VerifyLogService],
 })

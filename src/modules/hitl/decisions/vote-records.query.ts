@@ -36,6 +36,7 @@ const GAPS = `select v.organization_id as "organizationId", ${ID}, v.note ${FROM
 /** Approvals of several as the log tells of them. */
 export const voteRecords: RecordKeeper = {
   kind: 'vote',
+  definedIn: import.meta.url,
   rows: async function* (run, selection) {
     for await (const batch of streamedRows<Row>(run, ROWS, selection)) {
       yield batch.map(({ organizationId, id, agentId, capability, isAsked, digest, entryId, note }) => ({

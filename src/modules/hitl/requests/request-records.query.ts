@@ -90,6 +90,7 @@ type GapRow = Omit<RecordGap, 'kind' | 'shown'> & Shown & { readonly isErased: b
 /** Requests as the log tells of them. */
 export const requestRecords: RecordKeeper = {
   kind: 'request',
+  definedIn: import.meta.url,
   rows: (run, selection) => recordRows<Row>(run, ROWS, selection, recordOf, LONG_OF),
   gaps: async function* (run, selection) {
     for await (const batch of streamedRows<GapRow>(run, GAPS, selection, LONG_OF)) yield batch.map(gapOf);

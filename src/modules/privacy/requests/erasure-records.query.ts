@@ -30,6 +30,7 @@ const GAPS = `
 /** Erasures as the log tells of them: of what kind they are, who asked, who confirmed, and why. */
 export const erasureRecords: RecordKeeper = {
   kind: 'erasure',
+  definedIn: import.meta.url,
   rows: async function* (run, selection) {
     for await (const batch of streamedRows<Row>(run, ROWS, selection)) {
       yield batch.map(({ organizationId, id, reason, ...members }) => ({

@@ -76,7 +76,7 @@ const IN_CHECKPOINTS = IN_HEADS.replaceAll('audit_heads', 'audit_checkpoints');
  *
  * @param scope organizations that are shown; null for all
  */
-export async function organizationsHolding(run: RunsSql, scope: readonly string[] | null, agentId: string): Promise<string[]> {
+async function organizationsHolding(run: RunsSql, scope: readonly string[] | null, agentId: string): Promise<string[]> {
   const rows = (await run(
     `select o.id from unnest($1::text[]) as o(id) where
        exists (select from audit_heads h where h.organization_id = o.id and h.chain = $2)
@@ -88,6 +88,14 @@ export async function organizationsHolding(run: RunsSql, scope: readonly string[
     [await organizationsIn(run, scope), agentId],
   )) as { id: string }[];
   return rows.map(({ id }) => id);
+}
+
+/** Whether anything in these organizations names the chain. A head, which is there as a rule, is one look into an index. */
+export async function isChainNamed(run: RunsSql, scope: readonly string[] | null, chain: string): Promise<boolean> {
+  const heads = await run(
+    'select 1 from audit_heads h where h.chain = $1 and ($2::text[] is null or h.organization_id = any ($2)) limit 1', [chain, scope],
+  );
+  return heads.length > 0 || (await organizationsHolding(run, scope, chain)).length > 0;
 }
 
 /** Heads are the smallest of what the log has; the database groups them, on disk where they are many. */
