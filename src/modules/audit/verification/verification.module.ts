@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { AnchorsModule } from '../anchors/anchors.module.js';
 import { VerificationRateLimit, VerificationRateLimitStore } from './verification-rate-limit.store.js';
 import { LogVerifier, VerifyLogService } from './verify-log.service.js';
-import { DatabaseVerifier } from './database-verifier.js';
+import { DatabaseVerifier } from './database-verifier.query.js';
 
 /** Verification of the whole log on request: chains, trees, checkpoints, anchors. */
 @Module({
