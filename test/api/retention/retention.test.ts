@@ -71,13 +71,13 @@ test('a second sweep carries on what still binds', async () => {
   expect(union.filter(({ id }) => before.some((one) => one.id === id))).toEqual(before);
   expect(await brokenArchives(archive)).toEqual([]);
   // Whoever says where a chain was cut is there, or is in no chain's way.
-  const seams = await server.sql<{ chain: string; there: boolean }>(
+  const cutPoints = await server.sql<{ chain: string; there: boolean }>(
     `select distinct on (cut.chain, s.organization_id) cut.chain,
        exists (select from audit_entries e where e.id = cut."sweepEntryId") as there
      from audit_sweeps s cross join lateral json_to_recordset(s.cuts) as cut(chain text, "sweepEntryId" text)
      order by cut.chain, s.organization_id, s.made_at desc, s.id desc`);
-  expect(seams.length).toBeGreaterThan(2);
-  expect(seams.filter(({ there }) => !there)).toEqual([]);
+  expect(cutPoints.length).toBeGreaterThan(2);
+  expect(cutPoints.filter(({ there }) => !there)).toEqual([]);
 });
 
 test('a dry run counts what then goes, and not the cuts that are listed again', async () => {

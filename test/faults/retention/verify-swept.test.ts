@@ -121,7 +121,7 @@ function tampered(changes: readonly string[]) {
   });
 }
 
-describe('what is done around a seam is found', () => {
+describe('what is done around a cut point is found', () => {
   interface Cut {
     readonly chain: string; readonly seq: number; readonly hash: string; readonly count: number; readonly sweepEntryId: string;
   }
@@ -161,13 +161,13 @@ describe('what is done around a seam is found', () => {
     await allSound();
   });
 
-  test('the first survivor deleted, and the seam moved behind it', async () => {
+  test('the first survivor deleted, and the cut point moved behind it', async () => {
     const [{ seq, hash }] = survivors as [Survivor];
     const { log, file } = await tampered([gone(agent.id, seq), cutsOf(instead({ seq, hash, count: cut.count + 1 }))]);
     expect([log, file]).toEqual([expect.arrayContaining(['deleted']), expect.arrayContaining(['deleted'])]);
   });
 
-  test('the first survivor replaced by another that continues the seam, and all behind it with it', async () => {
+  test('the first survivor replaced by another that continues the cut point, and all behind it with it', async () => {
     const changes: string[] = [];
     let last = cut.hash;
     for (const { id, payload, capability } of survivors) {

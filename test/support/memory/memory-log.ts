@@ -23,7 +23,7 @@ export interface MemoryLog {
   /** Name of the installation, which is that of its keys. */
   instance?: string;
   keys?: readonly ShownKey[];
-  seams?: readonly CutPointRow[];
+  cutPoints?: readonly CutPointRow[];
   /** By which erasures were signed, by their entries' ids. */
   erasureNotes?: ReadonlyMap<string, string>;
 }
@@ -92,7 +92,7 @@ export function sourceOf(log: MemoryLog, batch = 3): LogSource {
           const size = leafHashes(log.trees!, tree).length;
           return { tree, size, root: await rootAt(log.trees!, tree, size) };
         })),
-        seams: log.seams ?? [],
+        cutPoints: log.cutPoints ?? [],
         organizations: [...new Set(refs.map(({ organizationId }) => organizationId))],
         ranges: middle ? [{ to: middle }, { from: middle }] : [{}],
         total: log.entries.length,

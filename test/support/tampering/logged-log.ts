@@ -77,7 +77,7 @@ export async function loggedLog(client: pg.Client, { seed, retiredSeed, storied 
       chainsOf: (id) => entries.get(id) ?? new Map<string, StoredEntry[]>(),
       leaves, checkpoints,
       anchors: [{ name: 'file:honest', size, root, note }],
-      cut: new Map(header.seams.map((seam) => [`${seam.organizationId} ${seam.chain}`, seam.seq])),
+      cut: new Map(header.cutPoints.map((cutPoint) => [`${cutPoint.organizationId} ${cutPoint.chain}`, cutPoint.seq])),
     };
   } finally {
     await client.query('commit');

@@ -86,7 +86,7 @@ export interface LogHeader {
   /** The platform's among them, where it has grown. */
   readonly trees: readonly ShownTree[];
   /** Of every chain that was cut, the last one. */
-  readonly seams: readonly CutPointRow[];
+  readonly cutPoints: readonly CutPointRow[];
   /** Of each sweep whose row cannot be read in all that it should say, its organization. */
   readonly unreadable?: readonly string[];
   /** Every organization that has a chain, a tree or something in the queue, or was asked for by name, sorted. */

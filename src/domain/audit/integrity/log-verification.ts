@@ -54,7 +54,7 @@ export interface LogReading {
 export class LogVerification {
   private readonly sumKey = randomBytes(32);
   private readonly kept: readonly KeptCheckpoint[];
-  private readonly seams = new Map<string, CutPointRow[]>();
+  private readonly cutPoints = new Map<string, CutPointRow[]>();
   private done = 0;
 
   private readonly runner: TaskRunner;
@@ -66,10 +66,10 @@ export class LogVerification {
   ) {
     this.runner = options.runner ?? inTurn(source);
     this.kept = [...keptByAnchors(options.anchors ?? []), ...keptByCaller(options.remembered ?? [], header.instance)];
-    for (const seam of header.seams) {
-      const known = this.seams.get(seam.organizationId);
-      if (known) known.push(seam);
-      else this.seams.set(seam.organizationId, [seam]);
+    for (const cutPoint of header.cutPoints) {
+      const known = this.cutPoints.get(cutPoint.organizationId);
+      if (known) known.push(cutPoint);
+      else this.cutPoints.set(cutPoint.organizationId, [cutPoint]);
     }
   }
 
@@ -83,9 +83,9 @@ export class LogVerification {
 
   /** The agent's chain; its organizations' own, too, where a value was erased or the chain cut: these entries must be sound ones. */
   async readAgent(chains: readonly string[]): Promise<LogReading> {
-    const { organizations, seams } = this.header;
+    const { organizations, cutPoints } = this.header;
     const first = await this.run([this.entriesTask({ organizations, chains })]);
-    const isCut = (id: string) => seams.some((seam) => seam.organizationId === id && chains.includes(seam.chain));
+    const isCut = (id: string) => cutPoints.some((cutPoint) => cutPoint.organizationId === id && chains.includes(cutPoint.chain));
     const needed = organizations.filter((id) => (first.entries.organizations.get(id)?.blanks.size ?? 0) > 0 || isCut(id));
     const own = needed.map((id) => organizationChain(id).chain);
     const read = [...chains, ...own];
@@ -121,8 +121,8 @@ export class LogVerification {
     const isOrdered = onceEach(({ note, organizationId }, told) => judge.isOrdered('sweep', note, { organizationId, ...told }, keys));
     breaks.add((header.unreadable ?? []).map((id) => findingInTree(id, 0, 'deleted', 'has a sweep of which the row cannot be read')));
     for (const id of header.organizations) {
-      const seams = this.seamsOf(id, read.chains);
-      breaks.add(findUnrecordedCutPoints(seams, trees.get(id), named('admin.audit_retention_sweep'), platform, isOrdered));
+      const cutPoints = this.cutPointsOf(id, read.chains);
+      breaks.add(findUnrecordedCutPoints(cutPoints, trees.get(id), named('admin.audit_retention_sweep'), platform, isOrdered));
     }
     const recoveries = await this.recoveries(entries);
     breaks.add(againstSignature(platform));
@@ -132,8 +132,8 @@ export class LogVerification {
       breaks.add(read.map.breaks, read.map.breaksFound);
       breaks.add(againstWholeMap(read.map, platform, trees));
     } else for (const id of header.organizations) breaks.add(await againstMapPath(source, platform, id, trees.get(id)));
-    if (source.whole) breaks.add(unmatched(entries.transfers, header.seams));
-    breaks.add(usedAgain(header.shared ?? [], entries.transfers, header.seams));
+    if (source.whole) breaks.add(unmatched(entries.transfers, header.cutPoints));
+    breaks.add(usedAgain(header.shared ?? [], entries.transfers, header.cutPoints));
     let uncovered = 0;
     for (const { uncovered: young } of trees.values()) uncovered += young;
     for (const { count } of queue.values()) uncovered += count;
@@ -171,7 +171,7 @@ export class LogVerification {
       const isSame = isSameMultiset(written, known);
       if (isSame && leftovers === 0) continue;
       const range = { organizations: [id], ...(chains ? { chains } : {}) };
-      const order = { sumKey, seams: this.seamsOf(id, chains) };
+      const order = { sumKey, cutPoints: this.cutPointsOf(id, chains) };
       const found = await toEnd(verifyEntries(source.read(range), order, source.sorted(id, chains)));
       const one = found.organizations.get(id);
       if (!isSame && one?.breaksFound === 0) {
@@ -215,8 +215,8 @@ export class LogVerification {
   }
 
   private entriesTask(range: EntryRange): Task {
-    const seams = this.header.seams.filter((seam) => isCutPointIn(seam, range));
-    return { kind: 'entries', range, order: { sumKey: this.sumKey, seams } };
+    const cutPoints = this.header.cutPoints.filter((cutPoint) => isCutPointIn(cutPoint, range));
+    return { kind: 'entries', range, order: { sumKey: this.sumKey, cutPoints } };
   }
 
   /** Large trees first and alone, since a tree is read by one thread; small ones many together. */
@@ -226,7 +226,7 @@ export class LogVerification {
     const remembered = source.whole && !chains ? kept.map(({ tree }) => tree).filter((tree) => tree !== PLATFORM_TREE) : [];
     const orders = [...new Set([...organizations, ...remembered])]
       .map((id): OrganizationTreeOrder =>
-        ({ ...this.treeOrder(id), sumKey, seams: this.seamsOf(id, chains), ...(chains ? { chains } : {}) }))
+        ({ ...this.treeOrder(id), sumKey, cutPoints: this.cutPointsOf(id, chains), ...(chains ? { chains } : {}) }))
       .filter(({ shown, wanted }) => shown.size > 0 || wanted.length > 0)
       .sort((a, b) => b.shown.size - a.shown.size);
     const tasks: OrganizationTreeOrder[][] = [];
@@ -246,27 +246,27 @@ export class LogVerification {
   private treeOrder(tree: string): TreeOrder {
     const { instance, keys, trees } = this.header;
     const shown = trees.find((one) => one.tree === tree) ?? { tree, size: 0, root: hashText(EMPTY_ROOT) };
-    const seams = this.seamsOf(tree).map(({ checkpoint }) => checkpoint.size);
+    const cutPoints = this.cutPointsOf(tree).map(({ checkpoint }) => checkpoint.size);
     const kept = this.kept.filter((one) => one.tree === tree).map(({ size }) => size);
-    return { shown, trust: { instance, keys }, wanted: [...new Set([...seams, ...kept])] };
+    return { shown, trust: { instance, keys }, wanted: [...new Set([...cutPoints, ...kept])] };
   }
 
   private platformOrder(): TreeOrder {
     const order = this.treeOrder(PLATFORM_TREE);
-    return { ...order, wanted: [...order.wanted, ...this.header.seams.map(({ checkpoint }) => checkpoint.platformSize)] };
+    return { ...order, wanted: [...order.wanted, ...this.header.cutPoints.map(({ checkpoint }) => checkpoint.platformSize)] };
   }
 
-  private seamsOf(id: string, chains?: readonly string[]): CutPointRow[] {
-    return (this.seams.get(id) ?? []).filter(({ chain }) => !chains || chains.includes(chain));
+  private cutPointsOf(id: string, chains?: readonly string[]): CutPointRow[] {
+    return (this.cutPoints.get(id) ?? []).filter(({ chain }) => !chains || chains.includes(chain));
   }
 }
 
-/** One entry of a sweep tells of up to a thousand seams, and one note is of all of them. */
+/** One entry of a sweep tells of up to a thousand cut points, and one note is of all of them. */
 function onceEach(isOrdered: IsAuthorizedCut): IsAuthorizedCut {
   const known = new Map<string, boolean>();
-  return (seam, told) => {
-    const key = `${seam.organizationId} ${seam.sweepEntryId} ${seam.note}`;
-    const said = known.get(key) ?? isOrdered(seam, told);
+  return (cutPoint, told) => {
+    const key = `${cutPoint.organizationId} ${cutPoint.sweepEntryId} ${cutPoint.note}`;
+    const said = known.get(key) ?? isOrdered(cutPoint, told);
     known.set(key, said);
     return said;
   };

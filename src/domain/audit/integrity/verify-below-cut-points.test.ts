@@ -49,7 +49,7 @@ async function found({ comparesLeaves = false, ...state }: State): Promise<strin
   const log = swept(state);
   const source = sourceOf(log);
   const range = { organizations: ['org_a'] };
-  const order = { sumKey: new Uint8Array(32), seams: log.seams! };
+  const order = { sumKey: new Uint8Array(32), cutPoints: log.cutPoints! };
   const pass = await toEnd(verifyEntries(source.read(range), order, comparesLeaves ? source.sorted('org_a') : undefined));
   const one = pass.organizations.get('org_a')!;
   expect(pass.entries).toBe(POSITIONS.filter((seq) => seq > cut).length);
@@ -63,11 +63,11 @@ function swept({ cut, from, isDone = false, change = (left) => left }: State): M
   const own = log.entries.filter(({ organizationId }) => organizationId === 'org_a');
   const hash = own.find(({ seq }) => seq === cut)!.hash;
   const [left, survivors] = [own.filter(({ seq }) => seq >= from && seq <= cut), own.filter(({ seq }) => seq > cut)];
-  const seam = {
+  const cutPoint = {
     organizationId: 'org_a', chain: 'agt_1', seq: cut, hash, count: cut, sweepEntryId: 'audit_0', note: null, isDone,
     checkpoint: { size: 0, root: '', platformSize: 0, platformRoot: '' },
   };
-  return { ...log, entries: [...log.entries.filter((one) => !own.includes(one)), ...change(left), ...survivors], seams: [seam] };
+  return { ...log, entries: [...log.entries.filter((one) => !own.includes(one)), ...change(left), ...survivors], cutPoints: [cutPoint] };
 }
 
 /** Hashed as it stands, so that nothing is wrong with it alone. */

@@ -37,7 +37,7 @@ export interface ChainState {
   entries: number;
   /** Whether each position is compared with its leaf; else nobody says anything of leaves. */
   readonly comparesLeaves: boolean;
-  /** Position and hash that the next entry continues: of the last entry, or of the seam. */
+  /** Position and hash that the next entry continues: of the last entry, or of the cut point. */
   seq: number;
   hash: string | null;
   last?: StoredEntry;
@@ -53,12 +53,12 @@ export interface ChainState {
 /** Above this many mismatches in one chain nobody needs to be told which of them is a swap. */
 const MAX_STRANGERS = 1_000;
 
-/** @param seam where retention cut the chain: its survivors go on from there */
+/** @param cut point where retention cut the chain: its survivors go on from there */
 export function startChain(
-  ref: ChainRef, comparesLeaves: boolean, seam?: { readonly seq: number; readonly hash: string | null },
+  ref: ChainRef, comparesLeaves: boolean, cutPoint?: { readonly seq: number; readonly hash: string | null },
 ): ChainState {
   return {
-    ref, comparesLeaves, breaks: [], blanks: [], transfers: [], entries: 0, seq: seam?.seq ?? 0, hash: seam?.hash ?? null,
+    ref, comparesLeaves, breaks: [], blanks: [], transfers: [], entries: 0, seq: cutPoint?.seq ?? 0, hash: cutPoint?.hash ?? null,
     lastBroken: false, lastLeft: false, leafSeq: 0, strangers: [],
   };
 }

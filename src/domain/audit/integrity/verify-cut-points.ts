@@ -7,7 +7,7 @@ import type { Notable } from './verify-entries.js';
 import type { OrganizationTreeFound, PlatformFound } from '../tree/verify-tree.js';
 
 /** Whether the key that signs now has signed the sweep's entry. */
-export type IsAuthorizedCut = (seam: CutPointRow, told: SignedStatement) => boolean;
+export type IsAuthorizedCut = (cutPoint: CutPointRow, told: SignedStatement) => boolean;
 
 /**
  * The first survivor of a cut chain is never believed: the sweep's own entry, found sound, must say where the chain was cut, and rest
@@ -15,33 +15,33 @@ export type IsAuthorizedCut = (seam: CutPointRow, told: SignedStatement) => bool
  * be signed.
  */
 export function* findUnrecordedCutPoints(
-  seams: readonly CutPointRow[], tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound,
+  cutPoints: readonly CutPointRow[], tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound,
   isOrdered: IsAuthorizedCut,
 ): Generator<Finding> {
-  for (const seam of seams) {
-    const wrong = wrongWith(seam, tree, sweeps, platform, isOrdered);
-    if (wrong !== undefined) yield missingEntries(seam.chain, 1, seam.seq, 'deleted', wrong);
+  for (const cutPoint of cutPoints) {
+    const wrong = wrongWith(cutPoint, tree, sweeps, platform, isOrdered);
+    if (wrong !== undefined) yield missingEntries(cutPoint.chain, 1, cutPoint.seq, 'deleted', wrong);
   }
-  if (!tree || seams.length === 0) return;
-  const said = seams.reduce((sum, { count }) => sum + count, 0);
+  if (!tree || cutPoints.length === 0) return;
+  const said = cutPoints.reduce((sum, { count }) => sum + count, 0);
   if (tree.swept.count !== said) {
     yield findingInTree(tree.tree, tree.swept.count, 'deleted', `lacks the entries of ${tree.swept.count} leaves; sweeps speak of ${said}`);
   }
-  const provenTo = seams.reduce((most, { checkpoint }) => Math.max(most, checkpoint.size), 0);
+  const provenTo = cutPoints.reduce((most, { checkpoint }) => Math.max(most, checkpoint.size), 0);
   if (tree.swept.to > provenTo) {
     yield findingInTree(tree.tree, provenTo, 'deleted', 'lacks entries of leaves that no checkpoint held when they were swept');
   }
 }
 
 function wrongWith(
-  seam: CutPointRow, tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound, isOrdered: IsAuthorizedCut,
+  cutPoint: CutPointRow, tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound, isOrdered: IsAuthorizedCut,
 ): string | undefined {
-  const { organizationId, chain, hash, sweepEntryId, checkpoint } = seam;
+  const { organizationId, chain, hash, sweepEntryId, checkpoint } = cutPoint;
   const sweep = sweeps.find((one) => one.id === sweepEntryId && one.organizationId === organizationId);
   if (sweep?.chain !== organizationChain(organizationId).chain) return 'they were cut off, and no entry of a sweep accounts for it';
   const { checkpoint: said, before } = sweep.metadata;
-  if (!listsCutPoint(sweep.metadata, seam)) return "they were cut off, and the sweep's entry does not list them so";
-  if (!isOrdered(seam, sweep)) {
+  if (!listsCutPoint(sweep.metadata, cutPoint)) return "they were cut off, and the sweep's entry does not list them so";
+  if (!isOrdered(cutPoint, sweep)) {
     return 'they were cut off, and what the entry of the sweep says is not signed by the key that signs now: no server has ordered it';
   }
   const rests = isJsonObject(said) && said['size'] === checkpoint.size && said['root'] === checkpoint.root &&

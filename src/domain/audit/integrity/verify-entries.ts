@@ -13,7 +13,7 @@ export interface EntriesOrder {
   /** Of this verification; 32 random bytes. */
   readonly sumKey: Uint8Array;
   /** Of the chains in the range. */
-  readonly seams: readonly CutPointRow[];
+  readonly cutPoints: readonly CutPointRow[];
 }
 
 /** An entry that says something about the log itself, and in which nothing was found wrong. */
@@ -68,13 +68,13 @@ interface Pass {
  */
 export async function* verifyEntries(
   streams: EntryStreams,
-  { sumKey, seams }: EntriesOrder,
+  { sumKey, cutPoints }: EntriesOrder,
   leaves?: AsyncIterable<readonly StoredLeaf[]>,
 ): AsyncGenerator<number, EntriesFound, void> {
   const pass: Pass = { chains: 0, entries: 0, organizations: new Map(), transfers: [], notable: [] };
   const hasher = new LeafHasher(sumKey);
   const readers = [reader(streams.heads), reader(streams.entries), reader(leaves ?? none<StoredLeaf>())] as const;
-  const cut = reader(none<KnownCutPoint>([...seams].sort(byChain)));
+  const cut = reader(none<KnownCutPoint>([...cutPoints].sort(byChain)));
   let reported = 0;
   for (;;) {
     const report = await nextChain(pass, readers, cut, leaves !== undefined, (entry) => {
@@ -103,9 +103,9 @@ async function nextChain(
   const ref = first(await heads.peek(), await entries.peek(), await leaves.peek(), await cuts.peek());
   if (!ref) return undefined;
   const head = same(await heads.peek(), ref) ? heads.take() : undefined;
-  const seam = same(await cuts.peek(), ref) ? cuts.take() : undefined;
-  const state = startChain(ref, comparesLeaves, seam);
-  const left = seam && new EntriesBelowCutPoint(seam, comparesLeaves);
+  const cutPoint = same(await cuts.peek(), ref) ? cuts.take() : undefined;
+  const state = startChain(ref, comparesLeaves, cutPoint);
+  const left = cutPoint && new EntriesBelowCutPoint(cutPoint, comparesLeaves);
   const found = foundIn(pass, ref.organizationId);
   const settled = () => settle(state, left, pass, found);
   pass.chains++;

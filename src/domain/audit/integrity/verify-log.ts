@@ -81,9 +81,9 @@ async function foundBy(run: LogVerification, read: LogReading, judges: readonly 
  * Beside the threads, which leave the caller's with little to do. What a sweep has not deleted yet counts as gone: of an execution that
  * it parts, the end alone may be left.
  */
-async function judgeApart(source: LogSource, { ranges, seams }: LogHeader, { judges = [], agentId }: VerifyOptions): Promise<void> {
+async function judgeApart(source: LogSource, { ranges, cutPoints }: LogHeader, { judges = [], agentId }: VerifyOptions): Promise<void> {
   if (judges.length === 0) return;
-  const cutAt = new Map(seams.map(({ organizationId, chain, seq }) => [`${organizationId} ${chain}`, seq]));
+  const cutAt = new Map(cutPoints.map(({ organizationId, chain, seq }) => [`${organizationId} ${chain}`, seq]));
   const isGone = ({ organizationId, chain, seq }: StoredEntry) => seq <= (cutAt.get(`${organizationId} ${chain}`) ?? 0);
   for (const range of agentId === undefined ? ranges : [{ chains: [agentId] }]) {
     for await (const batch of source.read(range).entries) {

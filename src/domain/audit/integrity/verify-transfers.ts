@@ -5,17 +5,17 @@ import { readPayload } from '../entry/payload.js';
 import type { Transfer } from './verify-chain.js';
 import { byChain, type EntriesFound } from './verify-entries.js';
 
-/** Whether a seam's chain is read with a range. */
+/** Whether a cut point's chain is read with a range. */
 export function isCutPointIn({ organizationId, chain }: CutPointRow, { from, to, chains, organizations }: EntryRange): boolean {
-  const seam = { organizationId, chain };
-  if (from && byChain(seam, from) < 0) return false;
-  if (to && byChain(seam, to) >= 0) return false;
+  const cutPoint = { organizationId, chain };
+  if (from && byChain(cutPoint, from) < 0) return false;
+  if (to && byChain(cutPoint, to) >= 0) return false;
   return (!chains || chains.includes(chain)) && (!organizations || organizations.includes(organizationId));
 }
 
 /** Both halves of a transfer must be there, unless the chain was cut somewhere: a swept half is gone rightly. */
-export function* unmatched(transfers: readonly Transfer[], seams: readonly CutPointRow[]): Generator<Finding> {
-  const cut = new Set(seams.map(({ chain }) => chain));
+export function* unmatched(transfers: readonly Transfer[], cutPoints: readonly CutPointRow[]): Generator<Finding> {
+  const cut = new Set(cutPoints.map(({ chain }) => chain));
   const open = new Map<string, Transfer>();
   for (const transfer of transfers) {
     const key = `${transfer.entry.chain} ${transfer.seq} ${transfer.hash}`;
@@ -32,8 +32,8 @@ export function* unmatched(transfers: readonly Transfer[], seams: readonly CutPo
 }
 
 /** An agent is registered once: in every other organization in which its chain stands, it must have arrived. */
-export function* usedAgain(shared: readonly SharedChain[], transfers: readonly Transfer[], seams: readonly CutPointRow[]): Generator<Finding> {
-  const cut = new Set(seams.map(({ chain }) => chain));
+export function* usedAgain(shared: readonly SharedChain[], transfers: readonly Transfer[], cutPoints: readonly CutPointRow[]): Generator<Finding> {
+  const cut = new Set(cutPoints.map(({ chain }) => chain));
   const arrived = new Set(transfers.filter(({ direction }) => direction === 'in')
     .map(({ entry: { chain, organizationId } }) => `${chain} ${organizationId}`));
   for (const { chain, organizations } of shared) {

@@ -131,11 +131,11 @@ describe('the key that signs now is pinned alone', () => {
   it('of a key whose announcement was swept the note in the oldest that is left must tell, not that of a row', async () => {
     const log = await rotated(await signed(), 1, 2);
     const [first] = log.entries.filter(({ chain }) => chain === platformChain().chain);
-    const seams = [{
+    const cutPoints = [{
       ...platformChain(), seq: 1, hash: first!.hash, count: 1, sweepEntryId: 'audit_none', note: null, isDone: true,
       checkpoint: { size: 1, root: '', platformSize: 1, platformRoot: '' },
     }];
-    const swept: MemoryLog = { ...log, seams, entries: log.entries.filter((one) => one !== first) };
+    const swept: MemoryLog = { ...log, cutPoints, entries: log.entries.filter((one) => one !== first) };
     const isUnannounced = named('is not announced under a checkpoint that one of them has signed');
     expect(await found(swept, { verifierKeys: [text(2)] })).not.toContainEqual(isUnannounced);
     const [before, now] = log.keys!;

@@ -52,7 +52,7 @@ export interface ReadOfKeys {
  * the announcement of each key before, the last one being of a pinned key; of those that were swept, notes lead to the oldest that is left.
  */
 export function* againstPinned({ header, trees, ownTree, rotations }: ReadOfKeys, judge: CheckpointVerifier): Generator<Finding> {
-  const { keys, keptKeys = keys, keysBefore: before = [], seams, instance } = header;
+  const { keys, keptKeys = keys, keysBefore: before = [], cutPoints, instance } = header;
   if (before.length === 0) return;
   const pinned = keys.filter(({ key }) => !before.includes(key));
   for (const { tree, newest } of trees) {
@@ -63,7 +63,7 @@ export function* againstPinned({ header, trees, ownTree, rotations }: ReadOfKeys
   const announced = covered.flatMap(({ metadata }) => announcedBy(metadata) ?? []);
   const last = keptKeys.find(({ key }) => key === announced.at(-1)?.key);
   if (last && before.includes(last.key)) yield ofKey(last, 'is the one that the log announced last, and none of those given');
-  const isCut = seams.some(({ chain }) => chain === platformChain().chain);
+  const isCut = cutPoints.some(({ chain }) => chain === platformChain().chain);
   for (const one of keptKeys.filter(({ key }) => before.includes(key))) {
     if (announced.some(({ key }) => key === one.key) || (isCut && leadsToOldest(one.key, keptKeys, announced, instance))) continue;
     yield ofKey(one, 'is none of those given, and is not announced under a checkpoint that one of them has signed');

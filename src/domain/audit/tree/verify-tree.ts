@@ -19,7 +19,7 @@ export interface TreeOrder {
 export interface OrganizationTreeOrder extends TreeOrder {
   readonly sumKey: Uint8Array;
   /** Of the organization. */
-  readonly seams: readonly CutPointRow[];
+  readonly cutPoints: readonly CutPointRow[];
   /** Only leaves of these chains are counted. */
   readonly chains?: readonly string[];
 }
@@ -44,7 +44,7 @@ export interface OrganizationTreeFound extends TreeFound {
   readonly sum: MultisetDigest;
   /** How many of them stand beyond the newest checkpoint. */
   readonly uncovered: number;
-  /** Leaves at or below a seam: how many, and how far they reach into the tree. */
+  /** Leaves at or below a cut point: how many, and how far they reach into the tree. */
   readonly swept: { readonly count: number; readonly to: number };
   /** The leaf at which each chain was cut. */
   readonly cutAt: ReadonlyMap<string, { readonly index: number; readonly hash: string }>;
@@ -145,7 +145,7 @@ export async function verifyTree(
   const tree = new GrowingTree(order, checkpoints);
   const hasher = new LeafHasher(order.sumKey);
   const sum = new MultisetHash();
-  const seams = new Map(order.seams.map((one) => [one.chain, one.seq]));
+  const cutPoints = new Map(order.cutPoints.map((one) => [one.chain, one.seq]));
   const chains = order.chains && new Set(order.chains);
   const cutAt = new Map<string, { index: number; hash: string }>();
   const ownChain = organizationChain(order.shown.tree).chain;
@@ -165,11 +165,11 @@ export async function verifyTree(
     for (const leaf of run.leaves) {
       hasher.take(leaf);
       tree.range.append(hasher.leafHash());
-      const seam = seams.get(leaf.chain);
-      if (seam !== undefined && leaf.seq <= seam) {
+      const cutPoint = cutPoints.get(leaf.chain);
+      if (cutPoint !== undefined && leaf.seq <= cutPoint) {
         swept.count++;
         swept.to = tree.range.size;
-        if (leaf.seq === seam) cutAt.set(leaf.chain, { index: tree.range.size - 1, hash: leaf.hash });
+        if (leaf.seq === cutPoint) cutAt.set(leaf.chain, { index: tree.range.size - 1, hash: leaf.hash });
       } else if (!chains || chains.has(leaf.chain)) {
         hasher.addTo(sum);
         counted++;

@@ -279,23 +279,23 @@ describe('a chain that retention has cut', () => {
     };
     const entry = append(log, { chain: organizationChain('org_a'), type: 'admin.audit_retention_sweep', metadata }, stamp());
     const text = authorizationText('sweep', NAME, 'org_a', statementIn(entry));
-    const seam: CutPointRow = {
+    const cutPoint: CutPointRow = {
       organizationId: 'org_a', ...listed, ...(change.hash ? { hash: change.hash } : {}), ...(change.count ? { count: change.count } : {}),
       sweepEntryId: entry.id, checkpoint: below, isDone: true,
       note: change.note ? change.note(text) : signNote(text, [change.key ?? KEY]),
     };
-    log.seams = [seam];
+    log.cutPoints = [cutPoint];
     log.entries = log.entries.filter(({ chain, seq }) => chain !== 'agt_1' || seq > cut.seq - (change.left ?? 0));
     await checkpoint(log, KEY);
     return log;
   }
 
-  it('goes on from its seam, also alone', async () => {
+  it('goes on from its cut point, also alone', async () => {
     expect(await found(await swept())).toEqual(FINE);
     expect(await found(await swept(), { agentId: 'agt_1' })).toEqual(FINE);
   });
 
-  it('cut off whole, it ends at its seam', async () => {
+  it('cut off whole, it ends at its cut point', async () => {
     expect(await found(await swept({ seq: 8, size: 8 }))).toEqual(FINE);
   });
 
@@ -318,7 +318,7 @@ describe('a chain that retention has cut', () => {
     for (const left of [1, 2, 4]) {
       const log = await swept({ left });
       expect((await found(log)).breaks).toEqual(Array.from({ length: left }, () => 'agt_1 inserted'));
-      log.seams = log.seams!.map((seam) => ({ ...seam, isDone: false }));
+      log.cutPoints = log.cutPoints!.map((cutPoint) => ({ ...cutPoint, isDone: false }));
       expect(await found(log)).toEqual(FINE);
       expect(await found(log, { agentId: 'agt_1' })).toEqual(FINE);
       log.entries = log.entries.map((one) => (one.chain === 'agt_1' && one.seq === 4 ? { ...one, disclosures: '[]' } : one));

@@ -43,7 +43,7 @@ async function newestSweep({ run, organizationId }: TamperTarget): Promise<Sweep
 }
 
 /** Rows of sweeps are the service's own notes. */
-const BY_ENTRIES = "a file takes seams from the sweeps' entries, not from rows";
+const BY_ENTRIES = "a file takes cutPoints from the sweeps' entries, not from rows";
 
 function row(name: string, change: (cut: Cut, place: TamperTarget, sweep: Sweep) => Partial<Cut> | undefined,
   more: Partial<Tampering> = {}): Tampering {

@@ -24,13 +24,13 @@ export async function headerOf(run: RunsSql, scope: readonly string[] | null, ag
   const isGrown = new Set(grown.map(({ tree }) => tree));
   const gone = agentId === undefined ? await treesGone(run, (scope ?? organizations).filter((id) => !isGrown.has(id))) : [];
   const trees = [...grown, ...gone];
-  const { seams, unreadable } = await seamsIn(run, organizations);
+  const { cutPoints, unreadable } = await cutPointsIn(run, organizations);
   const { ranges, total } =
     agentId === undefined ? await rangesOf(run, scope) : { ranges: [{ organizations, chains: [agentId] }], total: 0 };
   const shared = scope === null ? await sharedChains(run, agentId) : [];
   // What was asked for may be gone with all that would say so here; the map that was signed tells.
   const known = scope === null || agentId !== undefined ? organizations : [...new Set(scope)].sort();
-  return { instance, keys, trees, seams, unreadable, organizations: known, ranges, shared, total };
+  return { instance, keys, trees, cutPoints, unreadable, organizations: known, ranges, shared, total };
 }
 
 async function organizationsIn(run: RunsSql, scope: readonly string[] | null): Promise<string[]> {
@@ -115,7 +115,7 @@ interface SweepRow extends Readonly<Record<'cuts' | 'checkpoint' | 'notes', unkn
 }
 
 /** Of each chain the newest cut: a later sweep lists again what still binds. */
-async function seamsIn(run: RunsSql, organizations: readonly string[]): Promise<{ seams: CutPointRow[]; unreadable: string[] }> {
+async function cutPointsIn(run: RunsSql, organizations: readonly string[]): Promise<{ cutPoints: CutPointRow[]; unreadable: string[] }> {
   const sweeps = (await run(
     `select s.organization_id as "organizationId", s.entry_id as "entryId", s.state = 'done' as "isDone", s.cuts, s.checkpoint, s.notes
      from audit_sweeps s where s.organization_id = any ($1) and s.state in ('recorded', 'done') order by s.made_at, s.id`,
@@ -129,11 +129,11 @@ async function seamsIn(run: RunsSql, organizations: readonly string[]): Promise<
     if (!isReadable) unreadable.push(organizationId);
     for (const { chain, seq, hash, count, sweepEntryId = entryId ?? '' } of cuts) {
       const note = noteIn(notes, sweepEntryId);
-      const seam = { organizationId, chain, seq, hash, count, sweepEntryId, note, checkpoint, isDone };
-      if ((newest.get(`${organizationId} ${chain}`)?.seq ?? 0) <= seq) newest.set(`${organizationId} ${chain}`, seam);
+      const cutPoint = { organizationId, chain, seq, hash, count, sweepEntryId, note, checkpoint, isDone };
+      if ((newest.get(`${organizationId} ${chain}`)?.seq ?? 0) <= seq) newest.set(`${organizationId} ${chain}`, cutPoint);
     }
   }
-  return { seams: [...newest.values()], unreadable };
+  return { cutPoints: [...newest.values()], unreadable };
 }
 
 /** Cuts the log between chains into parts of about the same size. The first has no beginning and the last no end. */
