@@ -1,10 +1,7 @@
-import type { RecordGap } from '../../domain/audit/completeness/superseded/record-gaps.js';
-import { canonical } from '../../domain/audit/completeness/superseded/shown-text.js';
-import { outputSummary } from '../../domain/audit/entry/output-summary.js';
-import { UNASKED } from '../../domain/audit/completeness/record-row.js';
-import { decodeText } from '../../domain/audit/integrity/row-decoding.js';
+import { type RecordGap, type RecordRow, type ShownTexts, UNASKED } from '../../domain/audit/completeness/record-row.js';
+import { canonical } from '../../domain/audit/entry/jcs.js';
 import { ERASED } from '../../domain/audit/entry/read-entry.js';
-import type { RecordRow, ShownTexts } from '../../domain/audit/completeness/record-row.js';
+import { decodeText } from '../../domain/audit/integrity/row-decoding.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
 import { longColumns, longColumnsOf, measured, pageOf, recordRows, streamedRows } from '../../platform/audit/record-rows.js';
@@ -36,15 +33,15 @@ interface Row {
   readonly settlement: JsonValue;
 }
 
-/** Of an output its entry has the beginning: enough, unless something was erased of it, which may have moved what stood behind. */
+/** An entry has the beginning of an output. Erasing may have moved the rest: an output with the mark of an erasure is read as a whole. */
 const LONG = {
   input: 'e.input', context: 'e.context', action: 'e.action', reasons: 'e.reasons', error: 'e.error', edit: 'e.edit', report: 'e.report',
   settlement: 'e.settlement', output: `case when strpos(e.output, '${ERASED}') > 0 then e.output else left(e.output, 1000) end`,
 };
 
 /**
- * What began without a person says no more than that in its entry, whether it was `auto` or `notify`. Of what a person was asked about
- * that of its request is compared; who asks a person unbidden may have any.
+ * The entry of an execution that began without a question to a person does not tell `auto` from `notify`. Of an execution with a request
+ * the request's mode is compared.
  */
 const MODE = `case when e.status = 'blocked' then e.effective_mode
   when e.hitl_request_id is null then case when e.effective_mode in ('auto', 'notify') then '${UNASKED}' else e.effective_mode end end`;
@@ -59,16 +56,16 @@ const LONG_OF = longColumnsOf('executions', 'e', LONG);
 
 const holds = (column: string) => `coalesce(strpos(e.${column}::text, '${ERASED}') > 0, false)`;
 
-/** Of JSON in which anything is escaped, which retention leaves nowhere, the database may not be able to tell a member at all. */
+/** The database may not be able to read JSON with escapes, which retention leaves nowhere. */
 const of = (column: string, sql: string) =>
   String.raw`case when e.${column} is null or strpos(e.${column}::text, '\u') > 0 then false else ${sql} end`;
 
-/** Retention blanks all of a row. */
+/** A row as retention of records leaves one. */
 const IS_BLANK = `e.closed_at is not null and e.input = '{}' and e.context is null and e.output is null and e.action is null
   and e.edit is null
   and (e.error is null or ${of('error', "e.error::text = json_build_object('code', e.error ->> 'code', 'message', '')::text")})`;
 
-/** What each of an execution, its report and its settlement has lost. */
+/** Executions of which the row, its report or its settlement has lost texts. */
 const GAPS = `
   select * from (
     select e.organization_id as "organizationId", e.id, ${IS_BLANK} as "isBlank",
@@ -98,7 +95,7 @@ function recordOf(row: Row): RecordRow {
   const { reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, mode, durationMs, entryId } = row;
   const [report, settlement] = [object(row.report), object(row.settlement)];
   return {
-    organizationId, id, agentId, capability, status, odd: oddIn(row),
+    organizationId, id, agentId, capability, status, malformed: malformedIn(row),
     members: {
       reason, definition, grantId, grantVersion, hitlId, requestedBy, flagged, mode, durationMs, entryId,
       reported: report ? decodeText(report['outcome']) : null,
@@ -122,8 +119,7 @@ function textsOf(row: Pick<Row, keyof typeof LONG>): NonNullable<RecordRow['text
 function ownTexts({ input, context, action, reasons, output, error, edit: edited }: Pick<Row, keyof typeof LONG>): ShownTexts {
   const edit = object(edited);
   return {
-    input, context, action, reasons: canonical(reasons),
-    output: output === null || output.includes(ERASED) ? output : outputSummary(output),
+    input, context, action, reasons: canonical(reasons), output,
     error: error === null ? null : canonical(error),
     diff: edit ? canonical(edit['diff']) : null,
     editor: edit ? decodeText(edit['by']) : null,
@@ -146,12 +142,12 @@ function durationOf(report: JsonObject | undefined): string | number | null {
   return said === undefined ? null : typeof said === 'number' ? said : canonical(said);
 }
 
-/** All that a report, a settlement and an edit may have; those who ask are shown what stands there. */
+/** All members that a report, a settlement and an edit may have: callers are shown the whole of each. */
 const MEMBERS = {
   report: ['outcome', 'output', 'error', 'durationMs', 'at'], settlement: ['outcome', 'note', 'by', 'at'], edit: ['by', 'at', 'diff'],
 } as const;
 
-function oddIn(row: Pick<Row, keyof typeof MEMBERS>): string[] {
+function malformedIn(row: Pick<Row, keyof typeof MEMBERS>): string[] {
   return (['report', 'settlement', 'edit'] as const).flatMap((name) => {
     const value = row[name];
     if (value === null) return [];
@@ -174,7 +170,7 @@ function member(of: JsonObject, name: string): string | null {
   return Object.hasOwn(of, name) ? canonical(of[name]) : null;
 }
 
-/** What is there and is none is odd, and nothing of it is compared. */
+/** Of what is no object `malformedIn` tells, and nothing is compared. */
 function object(value: JsonValue): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }

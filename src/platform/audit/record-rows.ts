@@ -4,21 +4,21 @@ import type { ReadStatement } from './record-keepers.js';
 
 const BATCH = 2_000;
 
-/** The end of a statement for {@link recordRows}: what it reads of the table with this alias, and in which order. */
+/** The end of a statement for {@link recordRows}: selection and order of rows of the table with this alias. */
 export const pageOf = (t: string): string => `
   where (${t}.organization_id, ${t}.id) > ($1, $2) and ($4::text is null or ${t}.organization_id = $4)
     and ($5::text is null or ${t}.agent_id = $5)
   order by ${t}.organization_id, ${t}.id limit $3`;
 
-type Told = Omit<RecordRow, 'members' | 'texts'>;
+type OwnColumns = Omit<RecordRow, 'members' | 'texts'>;
 
-/** Bytes of texts up to which a row comes along with others; a larger one is read alone, so that no batch takes much memory. */
+/** A row with more bytes of text than this is read alone, so that no batch takes much memory. */
 const LARGE = 16 * 1024;
 
-/** Columns of texts that may be long, by the names under which they are told; JSON of them as its text. */
+/** Columns that may be long, by the names that they have in a record. */
 export type LongColumns = Readonly<Record<string, string>>;
 
-/** These columns in a statement for {@link recordRows}, in which {@link measured} follows the table. */
+/** Long columns in a statement for {@link recordRows}; {@link measured} stands there behind the table. */
 export const longColumns = (columns: LongColumns): string =>
   Object.entries(columns).map(([name, sql]) => `case when long."isLarge" then null else ${sql} end as "${name}"`).join(', ');
 
@@ -27,20 +27,19 @@ export const measured = (columns: LongColumns): string => {
   return `cross join lateral (select ${sizes.join(' + ')} > ${LARGE} as "isLarge") long`;
 };
 
-/** A row's long columns alone. */
+/** The long columns of one row. */
 export const longColumnsOf = (table: string, t: string, columns: LongColumns): string =>
   `select ${Object.entries(columns).map(([name, sql]) => `${sql} as "${name}"`).join(', ')}
    from ${table} ${t} where ${t}.organization_id = $1 and ${t}.id = $2`;
 
-/** A row of which everything beyond what each record has is a member. */
-export function recordOf<Row extends Told & RecordRow['members']>(row: Row): RecordRow {
+/** A record whose members are all columns beside those that each record has. */
+export function recordOf<Row extends OwnColumns & RecordRow['members']>(row: Row): RecordRow {
   const { organizationId, id, agentId, capability, status, ...members } = row;
   return { organizationId, id, agentId, capability, status, members };
 }
 
 /**
- * Rows in batches, by their key: each statement begins behind the last row of the one before it, so no cursor has to stay open and memory
- * stays the same.
+ * Rows in batches by key: each statement begins behind the last row of the statement before, so no cursor stays open.
  *
  * @param sql ends with {@link pageOf}: in the order of organization and id, by code point
  * @param long of a row with {@link longColumns}: {@link longColumnsOf} it
@@ -49,13 +48,13 @@ export async function* recordRows<Row extends { readonly organizationId: string;
   run: ReadStatement,
   sql: string,
   { organizationId, chain }: Selection,
-  told: (row: Row) => RecordRow,
+  toRecord: (row: Row) => RecordRow,
   long?: string,
 ): AsyncGenerator<readonly RecordRow[]> {
   let after: readonly [string, string] = ['', ''];
   for (;;) {
     const rows = (await run(sql, [...after, BATCH, organizationId ?? null, chain ?? null])) as Row[];
-    for await (const some of withLong(run, rows, long)) yield some.map(told);
+    for await (const some of withLong(run, rows, long)) yield some.map(toRecord);
     const last = rows.at(-1);
     if (!last || rows.length < BATCH) return;
     after = [last.organizationId, last.id];
@@ -79,7 +78,7 @@ function isLarge(row: object): boolean {
 let cursors = 0;
 
 /**
- * Whatever a statement gives, in no order.
+ * The rows of a statement, in no order.
  *
  * @param sql with the organization as `$1` and the agent as `$2`, null for all of them
  * @param long of a row with {@link longColumns}: {@link longColumnsOf} it

@@ -6,7 +6,7 @@ import type { AuditEvent } from '../catalogue/audit-events.js';
 import { agentChain } from '../entry/chain.js';
 import type { RecordRow } from './record-row.js';
 import { Completeness, openRecord } from './completeness.js';
-import { RecordGaps } from './superseded/record-gaps.js';
+import { RecordGaps } from './record-gaps.js';
 import { RecordHashes } from './record-hashes.js';
 
 const KEY = Buffer.alloc(16, 7);

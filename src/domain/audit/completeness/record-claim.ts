@@ -1,22 +1,21 @@
-import type { RecordKind, RecordRow, ShownTexts } from './record-row.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
-import { outputSummary } from '../entry/output-summary.js';
-import { agree, brief, type ToldText } from './superseded/shown-text.js';
+import type { RecordKind, RecordRow, ShownTexts } from './record-row.js';
+import { briefOfShown, type IsErasedInRow, isSameText, type RecordedTexts } from './record-text.js';
 
-/** A report and a settlement are told by entries of their own, later than the execution's, so they are compared apart. */
+/** A report and a settlement have entries of their own, later than those of the execution, so each is compared by itself. */
 export type ClaimKind = RecordKind | 'report' | 'settlement';
 
-/** Where an entry stands. */
+/** The place of an entry. */
 export interface EntryRef {
   readonly chain: string;
   readonly position: number;
   readonly entryId: string | null;
 }
 
-/** Undefined where nobody can tell any more: it was erased, or cut off. */
+/** Undefined where an erasure or a retention run has taken the value. */
 export type ClaimValue = string | number | boolean | null | undefined;
 
-/** What a row and its entries both say of one thing, in the same words: so it can be compared, or summed up. */
+/** What a row and its entries both say of one record, in the same words. */
 export interface RecordClaim {
   readonly kind: ClaimKind;
   readonly organizationId: string;
@@ -24,144 +23,109 @@ export interface RecordClaim {
   readonly agentId: string | null;
   readonly capability: string;
   readonly status: string;
-  /** The entry that ended it; null while it goes on. */
+  /** The entry that ended the record; null while it is open. */
   readonly entryId: string | null;
   readonly members: Readonly<Record<string, ClaimValue>>;
 }
 
-/** What a row says of it. */
+/** What a row says. */
 export interface RowClaim extends RecordClaim {
   readonly shown?: ShownTexts | undefined;
-  /** What it shows that no such row ever has: no entry is needed to tell. */
-  readonly odd?: readonly string[] | undefined;
+  readonly malformed?: readonly string[] | undefined;
 }
 
-/** What its entries say of it, and where the last of them stands. */
+/** What the entries of a record say, and the place of the last of them. */
 export interface RecordedFact extends RecordClaim {
-  readonly texts?: RecordedTexts | undefined;
+  readonly texts: RecordedTexts;
   readonly place: EntryRef;
 }
 
-/** Whether the row shows under this name what erasing may have left of a text whose `brief` is another. */
-export type IsErased = (name: string, brief: string) => boolean;
-
-/** Where what entries say goes: what they tell, and where they contradict themselves. */
+/** Receives what the entries of a chain say. */
 export interface RecordedFactListener {
-  told(fact: RecordedFact): void;
-  /** What the row of this key shows in the place of what it is told to. */
-  erasedIn(key: string): IsErased;
+  fact(fact: RecordedFact): void;
+  /** Texts of the row with this key that hold the mark of an erasure. */
+  erasedInRow(key: string): IsErasedInRow;
+  /** An entry that does not fit those before it. */
   contradiction(place: EntryRef, detail: string): void;
 }
 
-/** What entries say of what a row shows, by the names that rows use. */
-export type RecordedTexts = Readonly<Record<string, ToldText>>;
+/** No entry says by which grant and definition an execution was blocked. */
+const UNTOLD_OF_BLOCKED = { grantId: undefined, grantVersion: undefined, definition: undefined };
 
-const ALWAYS = ['hitlId', 'requestedBy', 'flagged', 'mode', 'reason', 'durationMs'];
-const BEGUN = [...ALWAYS, 'grantId', 'grantVersion', 'definition'];
-
-/** Members that count in each state of a row, also where it must have none: by which grant something was blocked, no entry says. */
-const EXECUTION_MEMBERS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['pending_hitl', BEGUN], ['running', BEGUN], ['executed', BEGUN], ['failed', BEGUN], ['indeterminate', BEGUN], ['cancelled', BEGUN],
-  ['blocked', ALWAYS],
-]);
-
-/** A row in the words of the entries: itself, and what was said of it afterwards. */
+/** The claims of a row: of the record itself, and of the report and the settlement within it. */
 export function claimsOfRow(kind: RecordKind, row: RecordRow): RowClaim[] {
-  const { organizationId, id, agentId, capability, status, texts, odd } = row;
-  const { entryId = null, reported = null, reportedMs = null, settled = null, settledBy = null, ...members } = row.members;
-  const same = { organizationId, id, agentId, capability };
-  const counted = kind === 'execution' ? chosen(members, EXECUTION_MEMBERS.get(status) ?? []) : members;
-  const facts: RowClaim[] = [{ kind, ...same, status, entryId: entryId as string | null, members: counted, shown: texts?.own, odd }];
+  const { organizationId, id, agentId, capability, status, texts, malformed } = row;
+  const { entryId = null, reported = null, reportedMs = null, settled = null, settledBy = null, ...others } = row.members;
+  const members = kind === 'execution' && status === 'blocked' ? { ...others, ...UNTOLD_OF_BLOCKED } : others;
+  const own = { organizationId, id, agentId, capability };
+  const claims: RowClaim[] = [{ kind, ...own, status, entryId: entryId as string | null, members, shown: texts?.own, malformed }];
   const later = { organizationId, id, agentId: null, capability, entryId: null };
   if (reported !== null) {
-    facts.push({ kind: 'report', ...later, status: String(reported), members: { durationMs: reportedMs }, shown: texts?.report });
+    claims.push({ kind: 'report', ...later, status: String(reported), members: { durationMs: reportedMs }, shown: texts?.report });
   }
   if (settled !== null) {
-    facts.push({ kind: 'settlement', ...later, status: String(settled), members: { settledBy }, shown: texts?.settlement });
+    claims.push({ kind: 'settlement', ...later, status: String(settled), members: { settledBy }, shown: texts?.settlement });
   }
-  return facts;
-}
-
-/** Those of an execution's members that count in this state. */
-export function countedMembers(status: string, members: Readonly<Record<string, ClaimValue>>): Record<string, ClaimValue> {
-  return chosen(members, EXECUTION_MEMBERS.get(status) ?? []);
-}
-
-function chosen<Value extends ClaimValue>(members: Readonly<Record<string, Value>>, names: readonly string[]): Record<string, Value> {
-  return Object.fromEntries(names.map((name) => [name, (members[name] ?? null) as Value]));
+  return claims;
 }
 
 export function entryRefOf({ chain, seq, id }: StoredEntry): EntryRef {
   return { chain, position: seq, entryId: id };
 }
 
-/** Of an entry that does not fit those before it. */
-export function sentence({ chain, position }: EntryRef, what: string): string {
-  return `entry ${position} of chain ${chain} ${what}`;
-}
-
 export function keyOfClaim({ kind, organizationId, id }: Pick<RecordClaim, 'kind' | 'organizationId' | 'id'>): string {
   return `${kind} ${organizationId} ${id}`;
 }
 
-/** Equal for facts that say the same, and for no others. Put together by hand: a log has millions of them. */
-export function textOfClaim(fact: RecordClaim, texts: Readonly<Record<string, string | null>> = {}): string {
-  const { kind, organizationId, id, agentId, capability, status, entryId, members } = fact;
+/** Whether nothing of what the entries say was taken by an erasure or a retention run. */
+export function isWhole({ members, texts }: RecordedFact): boolean {
+  return Object.values(members).every((value) => value !== undefined) &&
+    Object.values(texts).every((text) => text === null || typeof text === 'string');
+}
+
+/** Equal for claims that say the same, and for no others. Put together by hand: a log has millions of claims. */
+export function textOfClaim(claim: RecordClaim, briefs: RecordedTexts): string {
+  const { kind, organizationId, id, agentId, capability, status, entryId, members } = claim;
   const own = JSON.stringify([kind, organizationId, id, agentId, capability, status, entryId]);
-  return `${own}${present(members)};${present(texts)}`;
+  return `${own}${membersText(members)};${membersText(briefs as Readonly<Record<string, string | null>>)}`;
 }
 
-/** In the form in which entries tell them: of an output, its beginning. */
-export function briefOf(kind: ClaimKind, name: string, shown: string): string {
-  return brief(kind === 'execution' && name === 'output' ? outputSummary(shown) : shown);
+/** The texts of a row, each by its brief. */
+export function briefsOf(kind: ClaimKind, shown: ShownTexts = {}): Record<string, string | null> {
+  return Object.fromEntries(Object.entries(shown).map(([name, text]) => [name, text === null ? null : briefOfShown(kind, name, text)]));
 }
 
-/** @param without names of texts that are left out */
-export function briefed({ kind, shown = {} }: Pick<RowClaim, 'kind' | 'shown'>, without: RecordedTexts = {}): Record<string, string | null> {
-  const texts: Record<string, string | null> = {};
-  for (const [name, text] of Object.entries(shown)) {
-    if (!Object.hasOwn(without, name)) texts[name] = text === null ? null : briefOf(kind, name, text);
-  }
-  return texts;
-}
-
-/** Which of the texts that a row shows are others than its entries say; never the texts, of which these may be the only traces. */
-export function otherTexts({ kind, shown }: Pick<RowClaim, 'kind' | 'shown'>, told: RecordedTexts | undefined): string[] {
-  if (!shown || !told) return [];
-  const isOther = (name: string) => {
-    const [text, said] = [shown[name] ?? null, told[name]];
-    return typeof said === 'string' ? text === null || briefOf(kind, name, text) !== said : !agree(text, said);
-  };
-  return Object.keys(told).filter(isOther).map((name) => `another ${name} than its entries say`);
-}
-
-/** In what a row and its entries differ, in words; nothing where they agree. What nobody can tell any more agrees with anything. */
-export function differences(row: RowClaim, told: RecordedFact): string[] {
+/** In what a row and its entries differ, in words; never with a text of the row, which may be the only trace of what was erased. */
+export function differences(row: RowClaim, fact: RecordedFact): string[] {
   const found: string[] = [];
-  const compare = (name: string, has: ClaimValue, said: ClaimValue) => {
-    if (said !== undefined && has !== undefined && (has ?? null) !== (said ?? null)) {
-      found.push(`${name} ${written(has)}, its entries say ${written(said)}`);
-    }
+  const compare = (name: string, has: ClaimValue, says: ClaimValue) => {
+    if (has !== says) found.push(`${name} ${written(has)}, its entries say ${written(says)}`);
   };
-  compare('status', row.status, told.status);
-  compare('capability', row.capability, told.capability);
-  compare('agent', row.agentId, told.agentId);
-  compare('last entry', row.entryId, told.entryId);
-  for (const name of new Set([...Object.keys(row.members), ...Object.keys(told.members)])) {
-    const isUntold = Object.hasOwn(told.members, name) && told.members[name] === undefined;
-    if (!isUntold) compare(name, row.members[name] ?? null, told.members[name] ?? null);
+  compare('status', row.status, fact.status);
+  compare('capability', row.capability, fact.capability);
+  compare('agent', row.agentId, fact.agentId);
+  compare('last entry', row.entryId, fact.entryId);
+  for (const name of new Set([...Object.keys(row.members), ...Object.keys(fact.members)])) {
+    const isUnknown = Object.hasOwn(fact.members, name) && fact.members[name] === undefined;
+    if (!isUnknown) compare(name, row.members[name] ?? null, fact.members[name] ?? null);
   }
-  return [...found, ...otherTexts(row, told.texts)];
+  return [...found, ...differentTexts(row, fact).map((name) => `another ${name} than its entries say`)];
 }
 
-/** With the length of each value before it, so that none passes for two. */
-function present(members: Readonly<Record<string, ClaimValue>>): string {
+function differentTexts({ kind, shown }: RowClaim, { texts }: RecordedFact): string[] {
+  if (!shown) return [];
+  const names = [...new Set([...Object.keys(shown), ...Object.keys(texts)])];
+  return names.filter((name) => !isSameText(kind, name, shown[name] ?? null, Object.hasOwn(texts, name) ? texts[name] : null));
+}
+
+/** With the length of each value before the value, so that none passes for two. */
+function membersText(members: Readonly<Record<string, ClaimValue>>): string {
   let text = '';
   for (const name of Object.keys(members).sort()) {
     const value = members[name];
     if (value === undefined || value === null) continue;
-    const said = String(value);
-    text += `,${name} ${typeof value} ${said.length} ${said}`;
+    const content = String(value);
+    text += `,${name} ${typeof value} ${content.length} ${content}`;
   }
   return text;
 }

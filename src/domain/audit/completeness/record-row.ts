@@ -1,24 +1,37 @@
-/** Which kind of row the entries of the log must agree with. */
+/** Tables whose rows the entries of the log must agree with. */
 export type RecordKind = 'execution' | 'request' | 'vote' | 'grant' | 'erasure';
 
-/** The mode, as far as its entries tell it, of what began without anybody being asked. */
+/** The mode of an execution that began without a question to anybody: its entry says no more of the mode. */
 export const UNASKED = 'unasked';
 
-/** What a row shows of what somebody wrote or sent: canonical JSON, or the text itself. Null: it shows none. */
+/** What a row shows of what people wrote or agents sent: canonical JSON, or the text itself. Null where the row shows none. */
 export type ShownTexts = Readonly<Record<string, string | null>>;
 
-/** A row as its table has it now, told in the words of the log: what completeness compares with the entries. */
+/** A row as its table has it now, in the words of the log. */
 export interface RecordRow {
   readonly organizationId: string;
   readonly id: string;
-  /** Null for a team's grant, and for an erasure. */
+  /** Null for a grant of a team, and for an erasure. */
   readonly agentId: string | null;
   readonly capability: string;
   readonly status: string;
-  /** What else of the row its entries say, under the names that they use. */
+  /** Other columns that entries tell, under the names that entries use. */
   readonly members: Readonly<Record<string, string | number | boolean | null>>;
-  /** What it shows that no such row ever has, in words. */
-  readonly odd?: readonly string[];
-  /** What it shows of itself, and what of the report and the settlement that stand in it. */
+  /** Content that no row of this kind can have, in words. */
+  readonly malformed?: readonly string[];
+  /** Texts of the row itself, and of the report and the settlement within it. */
   readonly texts?: { readonly own: ShownTexts; readonly report?: ShownTexts | undefined; readonly settlement?: ShownTexts | undefined };
+}
+
+/** Which texts of a row are not complete any more: known before the entries are read, so that both sides leave out the same. */
+export interface RecordGap {
+  readonly kind: RecordKind | 'report' | 'settlement';
+  readonly organizationId: string;
+  readonly id: string;
+  /** Retention of records has blanked the texts. */
+  readonly isBlank: boolean;
+  /** The blank row of a request still shows the note of its decision, which stands in the row of a vote. */
+  readonly hasNote?: boolean;
+  /** The texts, where one of them may hold the mark of an erasure. */
+  readonly shown?: ShownTexts | undefined;
 }

@@ -1,61 +1,48 @@
 import { type OpenEntry, text } from '../entry/open-entry.js';
-import { keyOfClaim, type RecordedFactListener, entryRefOf, sentence, type RecordedFact } from './record-claim.js';
-import { ERASURE_TEXTS, textsIn } from './recorded-texts.js';
+import { type ClaimValue, keyOfClaim, type RecordedFactListener, entryRefOf, type RecordedFact } from './record-claim.js';
+import { type RecordedText, recordedTexts, TEXTS } from './record-text.js';
+import type { FollowedChain } from './recorded-state.js';
 
-type Erasure = Omit<RecordedFact, 'kind' | 'entryId'>;
-
-/** What the entries of one chain say of erasures that were asked for: who did, who confirmed them and why. Told at the end of the chain. */
+/** What the entries of one chain say of erasures: who asked, who confirmed and why. Told to the listener at the end of the chain. */
 export class RecordedErasures {
-  private readonly erasures = new Map<string, Erasure>();
+  private readonly erasures = new Map<string, RecordedFact>();
 
-  constructor(
-    private readonly organizationId: string,
-    private readonly isCut: boolean,
-    private readonly listener: RecordedFactListener,
-  ) {}
+  constructor(private readonly chain: FollowedChain, private readonly listener: RecordedFactListener) {}
 
   entry(opened: OpenEntry): void {
     const id = text(opened.metadata, 'erasureId');
     if (id === undefined) return;
-    if (opened.stored.event === 'gdpr.erasure_requested') this.requested(id, opened);
-    else this.confirmed(id, opened);
+    if (opened.stored.event === 'gdpr.erasure_requested') this.request(id, opened);
+    else this.confirm(id, opened);
   }
 
   end(): void {
-    for (const erasure of this.erasures.values()) this.listener.told({ kind: 'erasure', entryId: null, ...erasure });
+    for (const erasure of this.erasures.values()) this.listener.fact(erasure);
   }
 
-  private requested(id: string, opened: OpenEntry): void {
+  private request(id: string, opened: OpenEntry): void {
     const { stored, metadata } = opened;
-    const place = entryRefOf(stored);
-    if (this.erasures.has(id)) return this.listener.contradiction(place, sentence(place, `asks for erasure ${id} a second time`));
-    const isErased = this.listener.erasedIn(keyOfClaim({ kind: 'erasure', organizationId: this.organizationId, id }));
-    this.erasures.set(id, {
-      ...this.same(id), place,
-      members: { ...aboutWhom(text(metadata, 'userId')), askedBy: stored.actorId, confirmedBy: null },
-      texts: textsIn(opened, ERASURE_TEXTS, isErased),
-    });
+    if (this.erasures.has(id)) return this.listener.contradiction(entryRefOf(stored), `asks for erasure ${id} a second time`);
+    const userId = text(metadata, 'userId') ?? null;
+    const key = keyOfClaim({ kind: 'erasure', organizationId: this.chain.organizationId, id });
+    const texts = recordedTexts(opened, TEXTS.erasure, this.listener.erasedInRow(key));
+    this.set(id, opened, { kind: userId === null ? 'values' : 'user', userId, askedBy: stored.actorId, confirmedBy: null }, texts);
   }
 
-  /** Who asked stands in it, too: where that was swept, it is all that is told. */
-  private confirmed(id: string, { stored, metadata }: OpenEntry): void {
-    const place = entryRefOf(stored);
-    const known = this.erasures.get(id);
-    if (!known && !this.isCut) return this.listener.contradiction(place, sentence(place, `confirms erasure ${id}, for which nobody asked`));
+  /** The confirmation names who asked: where the request's entry was swept, nothing else of it is known. */
+  private confirm(id: string, opened: OpenEntry): void {
+    const { stored, metadata } = opened;
+    const erasure = this.erasures.get(id);
     const confirmedBy = stored.actorId;
-    if (known) this.erasures.set(id, { ...known, place, members: { ...known.members, confirmedBy } });
-    else {
-      const members = { kind: undefined, userId: undefined, askedBy: text(metadata, 'askedBy'), confirmedBy };
-      this.erasures.set(id, { ...this.same(id), place, members, texts: { reason: undefined } });
-    }
+    if (erasure) return this.set(id, opened, { ...erasure.members, confirmedBy }, erasure.texts);
+    if (!this.chain.isCut) return this.listener.contradiction(entryRefOf(stored), `confirms erasure ${id}, for which nobody asked`);
+    const members = { kind: undefined, userId: undefined, askedBy: text(metadata, 'askedBy') ?? null, confirmedBy };
+    this.set(id, opened, members, { reason: undefined });
   }
 
-  private same(id: string): Pick<Erasure, 'organizationId' | 'id' | 'agentId' | 'capability' | 'status'> {
-    return { organizationId: this.organizationId, id, agentId: null, capability: '', status: 'asked' };
+  private set(id: string, { stored }: OpenEntry, members: Record<string, ClaimValue>, texts: Readonly<Record<string, RecordedText>>): void {
+    const { organizationId } = this.chain;
+    const same = { kind: 'erasure', organizationId, id, agentId: null, capability: '', status: 'asked', entryId: null } as const;
+    this.erasures.set(id, { ...same, members, texts, place: entryRefOf(stored) });
   }
-}
-
-/** Of a person who has an account, or of values. */
-function aboutWhom(userId: string | undefined): Record<'kind' | 'userId', string | null> {
-  return userId === undefined ? { kind: 'values', userId: null } : { kind: 'user', userId };
 }

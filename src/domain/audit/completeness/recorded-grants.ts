@@ -1,69 +1,58 @@
-import type { JsonObject, JsonValue } from '../../json.js';
-import type { StoredEntry } from '../entry/stored-entry.js';
-import { type Blanks, number, type OpenEntry, text } from '../entry/open-entry.js';
-import { type ClaimValue, type RecordedFactListener, entryRefOf, sentence, type RecordedFact } from './record-claim.js';
-import { canonical } from './superseded/shown-text.js';
+import type { JsonValue } from '../../json.js';
+import { canonical } from '../entry/jcs.js';
+import { number, type OpenEntry, text } from '../entry/open-entry.js';
+import { type ClaimValue, type RecordedFactListener, entryRefOf, type RecordedFact } from './record-claim.js';
+import type { FollowedChain } from './recorded-state.js';
 
-type Grant = Omit<RecordedFact, 'kind' | 'entryId'>;
+const TERMS = [
+  'version', 'teamId', 'hitlMode', 'expiresAt', 'timeoutSeconds', 'timeoutAction', 'conditions', 'limits', 'quorum', 'reminders',
+  'grantedBy',
+];
+/** Of a grant whose first entries a retention run took. */
+const UNKNOWN: Readonly<Record<string, ClaimValue>> = Object.fromEntries(TERMS.map((name) => [name, undefined]));
 
-/** What the entries of one chain say of grants, told at the end of the chain. */
+/** What the entries of one chain say of grants, told to the listener at the end of the chain. */
 export class RecordedGrants {
-  private readonly grants = new Map<string, Grant>();
+  private readonly grants = new Map<string, RecordedFact>();
 
-  constructor(
-    private readonly organizationId: string,
-    private readonly agentId: string | null,
-    private readonly isCut: boolean,
-    private readonly listener: RecordedFactListener,
-  ) {}
+  constructor(private readonly chain: FollowedChain, private readonly listener: RecordedFactListener) {}
 
-  entry({ stored, metadata, erased }: OpenEntry): void {
-    if (stored.event === 'capability.revoked') this.revoked(stored, metadata);
-    else this.granted(stored, metadata, erased);
+  entry(opened: OpenEntry): void {
+    const id = text(opened.metadata, 'grantId');
+    if (id === undefined) return;
+    if (opened.stored.event === 'capability.revoked') this.revoke(id, opened);
+    else this.set(id, opened, 'granted', this.terms(id, opened));
   }
 
   end(): void {
-    for (const grant of this.grants.values()) this.listener.told({ kind: 'grant', entryId: null, ...grant });
+    for (const grant of this.grants.values()) this.listener.fact(grant);
   }
 
-  private granted(stored: StoredEntry, metadata: JsonObject, erased: ReadonlyMap<string, Blanks>): void {
-    const id = text(metadata, 'grantId');
-    if (id === undefined) return;
-    const written = (name: string, none: JsonValue = null): ClaimValue => {
-      if (erased.has(name)) return undefined;
+  private terms(id: string, { stored, metadata, erased }: OpenEntry): Record<string, ClaimValue> {
+    const json = (name: string, none: JsonValue): ClaimValue => {
       const value = metadata[name] ?? none;
-      return typeof value === 'object' && value !== null ? canonical(value) : value;
+      return erased.has(name) ? undefined : typeof value === 'object' && value !== null ? canonical(value) : value;
     };
-    this.grants.set(id, {
-      organizationId: this.organizationId, id, agentId: this.agentId, capability: stored.capability ?? '', status: 'granted',
-      place: entryRefOf(stored),
-      members: {
-        version: number(metadata, 'version'), teamId: text(metadata, 'teamId') ?? null, hitlMode: text(metadata, 'hitlMode'),
-        expiresAt: text(metadata, 'expiresAt') ?? null, timeoutSeconds: number(metadata, 'timeoutSeconds') ?? null,
-        timeoutAction: text(metadata, 'timeoutAction'), conditions: written('conditions', []), limits: written('limits', []),
-        quorum: written('quorum'), reminders: written('reminders', []), revokedBy: null,
-        grantedBy: stored.event === 'capability.granted' ? stored.actorId : this.grants.get(id)?.members['grantedBy'],
-      },
-    });
+    return {
+      version: number(metadata, 'version') ?? null, teamId: text(metadata, 'teamId') ?? null, hitlMode: text(metadata, 'hitlMode') ?? null,
+      expiresAt: text(metadata, 'expiresAt') ?? null, timeoutSeconds: number(metadata, 'timeoutSeconds') ?? null,
+      timeoutAction: text(metadata, 'timeoutAction') ?? null, conditions: json('conditions', []), limits: json('limits', []),
+      quorum: json('quorum', null), reminders: json('reminders', []), revokedBy: null,
+      grantedBy: stored.event === 'capability.granted' ? stored.actorId : this.grants.get(id)?.members['grantedBy'],
+    };
   }
 
-  private revoked(stored: StoredEntry, metadata: JsonObject): void {
-    const id = text(metadata, 'grantId');
-    if (id === undefined) return;
-    const known = this.grants.get(id);
-    const place = entryRefOf(stored);
-    if (!known && !this.isCut) return this.listener.contradiction(place, sentence(place, `revokes grant ${id}, which was never given`));
-    if (known?.status === 'revoked') return this.listener.contradiction(place, sentence(place, `revokes grant ${id} a second time`));
-    const members = known ? { ...known.members, revokedBy: stored.actorId } : { ...UNTOLD, revokedBy: stored.actorId };
-    const same = { organizationId: this.organizationId, id, agentId: this.agentId, capability: stored.capability ?? '' };
-    this.grants.set(id, { ...same, status: 'revoked', place, members });
+  private revoke(id: string, opened: OpenEntry): void {
+    const { stored } = opened;
+    const grant = this.grants.get(id);
+    if (!grant && !this.chain.isCut) return this.listener.contradiction(entryRefOf(stored), `revokes grant ${id}, which was never given`);
+    if (grant?.status === 'revoked') return this.listener.contradiction(entryRefOf(stored), `revokes grant ${id} a second time`);
+    this.set(id, opened, 'revoked', { ...(grant?.members ?? UNKNOWN), revokedBy: stored.actorId });
+  }
+
+  private set(id: string, { stored }: OpenEntry, status: string, members: Record<string, ClaimValue>): void {
+    const { organizationId, agentId } = this.chain;
+    const same = { kind: 'grant', organizationId, id, agentId, capability: stored.capability ?? '', entryId: null, texts: {} } as const;
+    this.grants.set(id, { ...same, status, members, place: entryRefOf(stored) });
   }
 }
-
-/** Of a grant whose first entries were cut off. */
-const UNTOLD: Record<string, ClaimValue> = Object.fromEntries(
-  [
-    'version', 'grantedBy', 'teamId', 'hitlMode', 'expiresAt', 'timeoutSeconds', 'timeoutAction', 'conditions', 'limits', 'quorum',
-    'reminders',
-  ].map((name) => [name, undefined]),
-);

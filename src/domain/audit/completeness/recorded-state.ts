@@ -1,38 +1,42 @@
 import type { JsonObject } from '../../json.js';
-import { UNASKED } from './record-row.js';
-import type { StoredEntry } from '../entry/stored-entry.js';
 import { number, type OpenEntry, text } from '../entry/open-entry.js';
+import type { StoredEntry } from '../entry/stored-entry.js';
 import {
-  countedMembers, type ClaimValue, type IsErased, keyOfClaim, type RecordedFactListener, type EntryRef, entryRefOf, type RecordClaim, sentence,
+  type ClaimKind, type ClaimValue, type EntryRef, entryRefOf, keyOfClaim, type RecordedFactListener,
 } from './record-claim.js';
-import { brief } from './superseded/shown-text.js';
-import {
-  CLOSED_TEXTS, COMMENTED_TEXTS, CREATED_TEXTS, EDITED_TEXTS, ESCALATED_TEXTS, FIRST_TEXTS, REPORTED_TEXTS, SETTLED_TEXTS, STARTED_TEXTS,
-  type Texts, textsIn,
-} from './recorded-texts.js';
+import { UNASKED } from './record-row.js';
+import { brief, type RecordedText, recordedTexts, type TextMembers, TEXTS } from './record-text.js';
 import { RecordedErasures } from './recorded-erasures.js';
 import { RecordedGrants } from './recorded-grants.js';
 
-interface Execution {
-  status: 'pending_hitl' | 'running';
-  capability: string;
-  members: Record<string, ClaimValue>;
-  texts: Texts;
-  place: EntryRef;
+/** The chain whose entries are followed. */
+export interface FollowedChain {
+  readonly organizationId: string;
+  /** Of an agent's chain. */
+  readonly agentId: string | null;
+  /** A retention run took the beginning of the chain, so what its first entries said is not known. */
+  readonly isCut: boolean;
 }
 
-interface Request {
+type Members = Record<string, ClaimValue>;
+type Texts = Record<string, RecordedText>;
+
+/** An execution or a request that is open. */
+interface Open {
+  readonly capability: string;
   status: string;
-  capability: string;
-  executionId: string | undefined;
-  members: Record<string, ClaimValue>;
+  members: Members;
   texts: Texts;
-  /** What it shows besides once somebody has edited it. */
-  first: Texts;
   place: EntryRef;
 }
 
-/** Events that it needs. */
+interface OpenRequest extends Open {
+  readonly executionId: string | undefined;
+  /** The input as it was before an edit, which a request shows once it was edited. */
+  readonly requestedInput: RecordedText;
+}
+
+/** Events that completeness needs. */
 export const RECORD_EVENTS: ReadonlySet<string> = new Set([
   'execution.started', 'execution.retried', 'execution.completed', 'execution.failed', 'execution.blocked', 'execution.cancelled',
   'execution.reported', 'execution.settled', 'hitl.created', 'hitl.approved', 'hitl.rejected', 'hitl.escalated', 'hitl.timed_out',
@@ -40,260 +44,223 @@ export const RECORD_EVENTS: ReadonlySet<string> = new Set([
   'gdpr.erasure_requested', 'gdpr.erasure_confirmed',
 ]);
 
-/** Those of them whose committed values it needs, too. */
+/** Those of them whose committed values are needed, too. */
 export const WITH_VALUES: ReadonlySet<string> = new Set(
   [...RECORD_EVENTS].filter((event) => !['execution.retried', 'execution.cancelled', 'capability.revoked'].includes(event)),
 );
 
+/** Texts of an execution that has neither been edited nor ended. */
+const NO_OUTCOME: Texts = { diff: null, editor: null, output: null, error: null };
+/** Texts of a request that nobody has edited, escalated or decided. */
+const NO_DECISION: Texts = { requestedInput: null, diff: null, escalationReason: null, note: null };
+
 /**
- * What the entries of one chain say of executions, requests, grants and erasures. Holds what is still going on, grants and erasures;
- * tells what has ended as it ends, and the rest at the end of the chain.
+ * What the entries of one chain say of executions, requests, votes, grants and erasures. Keeps what is open, and grants and erasures; an
+ * execution or a request is told to the listener as it ends, all others at the end of the chain.
  */
 export class RecordedState {
-  private readonly executions = new Map<string, Execution>();
-  private readonly requests = new Map<string, Request>();
+  private readonly executions = new Map<string, Open>();
+  private readonly requests = new Map<string, OpenRequest>();
   private readonly grants: RecordedGrants;
   private readonly erasures: RecordedErasures;
 
-  /** @param isCut the beginning of the chain was swept, so that what it said first is not known */
-  constructor(
-    private readonly organizationId: string,
-    private readonly agentId: string | null,
-    isCut: boolean,
-    private readonly listener: RecordedFactListener,
-  ) {
-    this.grants = new RecordedGrants(organizationId, agentId, isCut, listener);
-    this.erasures = new RecordedErasures(organizationId, isCut, listener);
+  constructor(private readonly chain: FollowedChain, private readonly listener: RecordedFactListener) {
+    this.grants = new RecordedGrants(chain, listener);
+    this.erasures = new RecordedErasures(chain, listener);
   }
 
   entry(opened: OpenEntry): void {
-    const [family] = opened.stored.event.split('.', 1);
-    if (family === 'execution') this.execution(opened);
-    else if (family === 'hitl') this.request(opened);
-    else if (family === 'gdpr') this.erasures.entry(opened);
-    else this.grants.entry(opened);
+    const { stored: { event }, metadata } = opened;
+    if (event.startsWith('gdpr.')) this.erasures.entry(opened);
+    else if (event.startsWith('capability.')) this.grants.entry(opened);
+    else if (event.startsWith('hitl.')) this.request(text(metadata, 'hitlId'), opened);
+    else this.execution(text(metadata, 'executionId'), opened);
   }
 
   /** After the last entry of the chain. */
   end(): void {
-    for (const [id, { status, ...execution }] of this.executions) this.tellExecution(id, status, execution, null);
-    for (const [id, request] of this.requests) this.tellRequest(id, request, null);
+    for (const [id, execution] of this.executions) this.tell('execution', id, execution, null);
+    for (const [id, request] of this.requests) this.tell('request', id, request, null);
     this.grants.end();
     this.erasures.end();
   }
 
-  private execution(opened: OpenEntry): void {
-    const { stored, metadata } = opened;
-    const id = text(metadata, 'executionId');
+  private execution(id: string | undefined, opened: OpenEntry): void {
     if (id === undefined) return;
+    const { stored, metadata } = opened;
     const place = entryRefOf(stored);
-    const capability = stored.capability ?? '';
-    const known = this.executions.get(id);
+    const open = this.executions.get(id);
+    const durationMs = number(metadata, 'durationMs') ?? null;
     switch (stored.event) {
       case 'execution.started':
-        if (known?.status === 'running') this.contradict(place, `begins execution ${id} a second time`);
-        return void this.executions.set(id, this.started(id, opened, known));
+        if (open?.status === 'running') this.contradict(place, `begins execution ${id} a second time`);
+        return this.start(id, open, opened);
       case 'execution.retried':
-        if (known?.status !== 'running') return this.contradict(place, `begins execution ${id} again, which was not running`);
-        Object.assign(known.members, present({ grantId: text(metadata, 'grantId'), grantVersion: number(metadata, 'grantVersion') }));
-        return;
+        if (open?.status !== 'running') return this.contradict(place, `begins execution ${id} again, which was not running`);
+        return void Object.assign(open.members, grantNamedIn(metadata));
       case 'execution.completed':
       case 'execution.failed':
-        if (known?.status !== 'running') return this.contradict(place, `closes execution ${id}, which was not running`);
-        known.members['durationMs'] = number(metadata, 'durationMs') ?? null;
-        Object.assign(known.texts, textsIn(opened, CLOSED_TEXTS, this.erasedIn('execution', id)));
-        return this.close(id, closedStatus(stored, metadata), { ...known, place }, stored.id);
+        if (open?.status !== 'running') return this.contradict(place, `closes execution ${id}, which was not running`);
+        open.members['durationMs'] = durationMs;
+        Object.assign(open.texts, this.texts('execution', id, opened, TEXTS.closed));
+        return this.close(id, open, closedStatus(stored, metadata), stored);
       case 'execution.cancelled':
-        if (known?.status !== 'pending_hitl') return this.contradict(place, `cancels execution ${id}, which was not waiting to begin`);
-        known.members['reason'] = text(metadata, 'reason') ?? null;
-        return this.close(id, 'cancelled', { ...known, place }, stored.id);
+        if (open?.status !== 'pending_hitl') return this.contradict(place, `cancels execution ${id}, which was not waiting to begin`);
+        open.members['reason'] = text(metadata, 'reason') ?? null;
+        return this.close(id, open, 'cancelled', stored);
       case 'execution.blocked':
-        return this.tellExecution(id, 'blocked', {
-          capability, place,
-          members: { requestedBy: stored.actorId, flagged: metadata['flagged'] === true, mode: 'block', reason: text(metadata, 'reason') },
-          texts: { ...NOTHING_YET, ...textsIn(opened, CREATED_TEXTS, this.erasedIn('execution', id)) },
+        return this.tell('execution', id, {
+          status: 'blocked', capability: stored.capability ?? '', place,
+          members: { ...askedBy(opened), mode: 'block', reason: text(metadata, 'reason') ?? null },
+          texts: { ...NO_OUTCOME, ...this.texts('execution', id, opened, TEXTS.asked) },
         }, stored.id);
       case 'execution.reported':
-        // What came in late stands beside the row, which keeps what closed it.
-        if (metadata['late'] === true) return;
-        return this.tellLater('report', id, opened, { durationMs: number(metadata, 'durationMs') ?? null },
-          textsIn(opened, REPORTED_TEXTS, this.erasedIn('report', id)));
+        // The row keeps what closed the execution; an answer that came in late is told by its entry alone.
+        return metadata['late'] === true ? undefined : this.tellLater('report', id, opened, { durationMs }, TEXTS.reported);
       case 'execution.settled':
-        return this.tellLater('settlement', id, opened, { settledBy: stored.actorId },
-          textsIn(opened, SETTLED_TEXTS, this.erasedIn('settlement', id)));
+        return this.tellLater('settlement', id, opened, { settledBy: stored.actorId }, TEXTS.settled);
       default:
     }
   }
 
-  /** What it asks, and by whom, was told before where a person was asked first. */
-  private started(id: string, opened: OpenEntry, asked: Execution | undefined): Execution {
+  /** Where a person was asked first, the request's entry told who asked, and why the gate asked. */
+  private start(id: string, asked: Open | undefined, opened: OpenEntry): void {
     const { stored, metadata } = opened;
-    const places = asked ? STARTED_TEXTS : CREATED_TEXTS;
-    const { requestedBy = stored.actorId, flagged = metadata['flagged'] === true } = asked?.members ?? {};
-    return {
+    const hitlId = text(metadata, 'hitlId') ?? null;
+    const { requestedBy, flagged } = asked?.members ?? askedBy(opened);
+    this.executions.set(id, {
       status: 'running', capability: stored.capability ?? '', place: entryRefOf(stored),
-      members: { ...startedMembers(metadata), requestedBy, flagged },
-      texts: { ...NOTHING_YET, ...asked?.texts, ...textsIn(opened, places, this.erasedIn('execution', id)) },
-    };
+      members: {
+        grantId: null, grantVersion: null, ...grantNamedIn(metadata), hitlId, mode: hitlId === null ? UNASKED : null,
+        definition: text(metadata, 'definition') ?? null, requestedBy, flagged,
+      },
+      texts: { ...NO_OUTCOME, ...asked?.texts, ...this.texts('execution', id, opened, asked ? TEXTS.started : TEXTS.asked) },
+    });
   }
 
-  private request(opened: OpenEntry): void {
-    const { stored, metadata } = opened;
-    const id = text(metadata, 'hitlId');
+  private request(id: string | undefined, opened: OpenEntry): void {
     if (id === undefined) return;
+    const { stored, metadata } = opened;
+    if (stored.event === 'hitl.created') return this.ask(id, opened);
     const place = entryRefOf(stored);
-    if (stored.event === 'hitl.created') return this.asked(id, opened, place);
     const request = this.requests.get(id);
     if (!request) return this.contradict(place, `decides request ${id}, which was not open`);
     request.place = place;
     switch (stored.event) {
       case 'hitl.edited':
-        return this.edited(id, request, opened);
+        return this.edit(id, request, opened);
       case 'hitl.voted':
-        return this.voted(id, request, opened);
+        return this.vote(id, request, opened);
       case 'hitl.escalated':
         request.status = 'escalated';
-        Object.assign(request.members, { level: number(metadata, 'level'), escalatedTo: text(metadata, 'escalatedTo') ?? null });
-        Object.assign(request.texts, textsIn(opened, ESCALATED_TEXTS, this.erasedIn('request', id)));
-        return;
-      case 'hitl.timed_out': {
-        const action = text(metadata, 'action');
-        // Another entry of the same commit tells what became of it.
-        if (action === 'approve' || action === 'escalate') return;
-        return this.decide(id, request, 'timed_out', opened, 'system');
-      }
+        Object.assign(request.members, { level: number(metadata, 'level') ?? null, escalatedTo: text(metadata, 'escalatedTo') ?? null });
+        return void Object.assign(request.texts, this.texts('request', id, opened, TEXTS.escalated));
+      case 'hitl.timed_out':
+        // Where the timeout approves or escalates, another entry of the same commit says so.
+        return ['approve', 'escalate'].includes(text(metadata, 'action') ?? '') ? undefined : this.decide(id, request, 'timed_out', opened);
       case 'hitl.approved':
         request.members['breakGlass'] = metadata['breakGlass'] === true;
-        return this.decide(id, request, 'approved', opened, stored.actorId);
-      case 'hitl.rejected':
-        return this.decide(id, request, 'rejected', opened, stored.actorId);
-      case 'hitl.cancelled':
-        return this.decide(id, request, 'cancelled', opened, stored.actorId);
+        return this.decide(id, request, 'approved', opened);
       default:
+        return this.decide(id, request, stored.event === 'hitl.rejected' ? 'rejected' : 'cancelled', opened);
     }
   }
 
-  private asked(id: string, opened: OpenEntry, place: EntryRef): void {
+  /** Opens the request, and the execution that waits for its decision. */
+  private ask(id: string, opened: OpenEntry): void {
     const { stored, metadata } = opened;
-    const by = { flagged: metadata['flagged'] === true };
-    const capability = stored.capability ?? '';
-    const mode = text(metadata, 'hitlMode');
+    const [place, capability, mode] = [entryRefOf(stored), stored.capability ?? '', text(metadata, 'hitlMode') ?? null];
     const executionId = text(metadata, 'executionId');
-    const [grantId, definition] = [text(metadata, 'grantId'), text(metadata, 'definition')];
+    const { requestedBy, flagged } = askedBy(opened);
+    const same = { grantId: text(metadata, 'grantId') ?? null, definition: text(metadata, 'definition') ?? null, flagged };
+    const { requestedInput, ...texts } = this.texts('request', id, opened, TEXTS.requested);
     this.requests.set(id, {
-      status: mode === 'escalate' ? 'escalated' : 'pending', capability, executionId, place,
+      status: mode === 'escalate' ? 'escalated' : 'pending', capability, executionId, place, requestedInput,
       members: {
-        executionId, grantId, definition, mode, level: number(metadata, 'level'), digest: text(metadata, 'digest'),
-        version: 1,
-        createdBy: stored.actorId, ...by, editedBy: null, escalatedTo: null, decidedBy: null, outcome: null, endedBy: null,
-        breakGlass: false, isVoted: true,
+        ...same, executionId: executionId ?? null, mode, level: number(metadata, 'level') ?? null, digest: text(metadata, 'digest') ?? null,
+        version: 1, createdBy: requestedBy, breakGlass: false, isVoted: true,
       },
-      texts: {
-        ...textsIn(opened, CREATED_TEXTS, this.erasedIn('request', id)), requestedInput: null, diff: null, escalationReason: null,
-        note: null,
-      },
-      first: textsIn(opened, FIRST_TEXTS, this.erasedIn('request', id)),
+      texts: { ...NO_DECISION, ...texts },
     });
     if (executionId === undefined) return;
     this.executions.set(executionId, {
       status: 'pending_hitl', capability, place,
-      members: {
-        hitlId: id, grantId, grantVersion: number(metadata, 'grantVersion'), definition, requestedBy: stored.actorId, ...by, mode: null,
-        reason: null,
-      },
-      texts: { ...NOTHING_YET, ...textsIn(opened, CREATED_TEXTS, this.erasedIn('execution', executionId)) },
+      members: { ...same, grantVersion: number(metadata, 'grantVersion') ?? null, hitlId: id, requestedBy },
+      texts: { ...NO_OUTCOME, ...this.texts('execution', executionId, opened, TEXTS.asked) },
     });
   }
 
-  private edited(id: string, { members, texts, first, executionId }: Request, opened: OpenEntry): void {
+  /** An edit may change the mode, and changes the reasons of the gate; no entry says to what. */
+  private edit(id: string, { members, texts, requestedInput, executionId }: OpenRequest, opened: OpenEntry): void {
     const { stored, metadata } = opened;
-    // Its mode may be another by that, and the reasons of the gate are, which no entry names: of edited ones they are not compared.
-    Object.assign(members, {
-      version: number(metadata, 'version'), digest: text(metadata, 'digest'), mode: null,
-      editedBy: stored.actorId,
-    });
-    Object.assign(texts, first, textsIn(opened, EDITED_TEXTS, this.erasedIn('request', id)), { reasons: null });
+    const version = number(metadata, 'version') ?? null;
+    Object.assign(members, { version, digest: text(metadata, 'digest') ?? null, mode: null, editedBy: stored.actorId });
+    Object.assign(texts, { requestedInput, reasons: null }, this.texts('request', id, opened, TEXTS.edited));
     const execution = executionId === undefined ? undefined : this.executions.get(executionId);
     if (!execution) return;
-    Object.assign(execution.texts, textsIn(opened, EDITED_TEXTS, this.erasedIn('execution', executionId!)));
-    execution.texts['editor'] = brief(stored.actorId);
+    Object.assign(execution.texts, this.texts('execution', executionId!, opened, TEXTS.edited), { editor: brief(stored.actorId) });
   }
 
-  private voted(hitlId: string, { capability, members: { version, digest } }: Request, opened: OpenEntry): void {
+  private vote(hitlId: string, { capability, members: { version, digest } }: OpenRequest, opened: OpenEntry): void {
     const { stored } = opened;
     const id = `${hitlId} ${String(version)} ${stored.actorId}`;
-    this.listener.told({
-      kind: 'vote', organizationId: this.organizationId, agentId: this.agentId, capability, id, status: 'voted', entryId: stored.id,
-      members: { digest }, texts: textsIn(opened, COMMENTED_TEXTS, this.erasedIn('vote', id)), place: entryRefOf(stored),
-    });
+    const texts = this.texts('vote', id, opened, TEXTS.decided);
+    this.tell('vote', id, { status: 'voted', capability, members: { digest }, texts, place: entryRefOf(stored) }, stored.id);
   }
 
-  /** What was not approved does not begin: its waiting execution ends with the same entry. */
-  private decide(id: string, request: Request, status: string, opened: OpenEntry, decidedBy: string): void {
+  /** An execution whose request was not approved ends with the same entry. */
+  private decide(id: string, request: OpenRequest, status: string, opened: OpenEntry): void {
     const { stored } = opened;
-    request.status = status;
     const isTimedOut = status === 'timed_out';
+    const decidedBy = isTimedOut ? 'system' : stored.actorId;
     const endedBy = isTimedOut ? 'timeout' : decidedBy === 'system' ? 'system' : 'human';
     Object.assign(request.members, { decidedBy, outcome: isTimedOut ? 'rejected' : status, endedBy });
-    Object.assign(request.texts, textsIn(opened, COMMENTED_TEXTS, this.erasedIn('request', id)));
+    Object.assign(request.texts, this.texts('request', id, opened, TEXTS.decided));
     this.requests.delete(id);
-    this.tellRequest(id, request, stored.id);
+    this.tell('request', id, { ...request, status }, stored.id);
     const execution = request.executionId === undefined ? undefined : this.executions.get(request.executionId);
     if (status === 'approved' || execution?.status !== 'pending_hitl') return;
     execution.members['reason'] = status;
-    this.close(request.executionId!, 'cancelled', { ...execution, place: entryRefOf(stored) }, stored.id);
+    this.close(request.executionId!, execution, 'cancelled', stored);
   }
 
-  private close(id: string, status: string, execution: Omit<Execution, 'status'>, entryId: string): void {
+  private close(id: string, execution: Open, status: string, stored: StoredEntry): void {
     this.executions.delete(id);
-    this.tellExecution(id, status, execution, entryId);
+    this.tell('execution', id, { ...execution, status, place: entryRefOf(stored) }, stored.id);
   }
 
-  private tellExecution(id: string, status: string, execution: Omit<Execution, 'status'>, entryId: string | null): void {
-    const { capability, members, texts, place } = execution;
-    const same = { organizationId: this.organizationId, agentId: this.agentId, capability };
-    this.listener.told({ kind: 'execution', ...same, id, status, entryId, members: countedMembers(status, members), texts, place });
+  private tellLater(kind: 'report' | 'settlement', id: string, opened: OpenEntry, members: Members, told: TextMembers): void {
+    const { stored, metadata } = opened;
+    const [capability, texts, place] = [stored.capability ?? '', this.texts(kind, id, opened, told), entryRefOf(stored)];
+    this.tell(kind, id, { status: text(metadata, 'outcome') ?? '', capability, members, texts, place }, null, null);
   }
 
-  private tellRequest(id: string, { status, capability, members, texts, place }: Request, entryId: string | null): void {
-    const same = { organizationId: this.organizationId, agentId: this.agentId, capability };
-    this.listener.told({ kind: 'request', ...same, id, status, entryId, members: { ...members }, texts: { ...texts }, place });
+  private tell(kind: ClaimKind, id: string, record: Open, entryId: string | null, agentId = this.chain.agentId): void {
+    const { capability, status, members, texts, place } = record;
+    const { organizationId } = this.chain;
+    this.listener.fact({ kind, id, organizationId, agentId, capability, status, entryId, members, texts, place });
   }
 
-  private tellLater(
-    kind: 'report' | 'settlement', id: string, { stored, metadata }: OpenEntry, members: Record<string, ClaimValue>, texts: Texts,
-  ): void {
-    const same = { organizationId: this.organizationId, agentId: null, capability: stored.capability ?? '' };
-    this.listener.told({
-      kind, ...same, id, status: text(metadata, 'outcome') ?? '', entryId: null, members, texts, place: entryRefOf(stored),
-    });
-  }
-
-  private erasedIn(kind: RecordClaim['kind'], id: string): IsErased {
-    return this.listener.erasedIn(keyOfClaim({ kind, organizationId: this.organizationId, id }));
+  private texts(kind: ClaimKind, id: string, opened: OpenEntry, told: TextMembers): Texts {
+    const key = keyOfClaim({ kind, organizationId: this.chain.organizationId, id });
+    return recordedTexts(opened, told, this.listener.erasedInRow(key));
   }
 
   private contradict(place: EntryRef, what: string): void {
-    this.listener.contradiction(place, sentence(place, what));
+    this.listener.contradiction(place, what);
   }
 }
 
-/** What an execution shows only once it was edited, or has ended. */
-const NOTHING_YET: Texts = { diff: null, editor: null, output: null, error: null };
+function askedBy({ stored, metadata }: OpenEntry): Members {
+  return { requestedBy: stored.actorId, flagged: metadata['flagged'] === true };
+}
 
-function startedMembers(metadata: JsonObject): Record<string, ClaimValue> {
-  return {
-    hitlId: text(metadata, 'hitlId') ?? null, mode: text(metadata, 'hitlId') === undefined ? UNASKED : null,
-    grantId: text(metadata, 'grantId') ?? null,
-    grantVersion: number(metadata, 'grantVersion') ?? null, definition: text(metadata, 'definition'),
-  };
+function grantNamedIn(metadata: JsonObject): Members {
+  const [grantId, grantVersion] = [text(metadata, 'grantId'), number(metadata, 'grantVersion')];
+  return { ...(grantId === undefined ? {} : { grantId }), ...(grantVersion === undefined ? {} : { grantVersion }) };
 }
 
 function closedStatus({ event }: StoredEntry, metadata: JsonObject): string {
   if (event === 'execution.completed') return 'executed';
   return metadata['outcome'] === 'indeterminate' ? 'indeterminate' : 'failed';
-}
-
-function present(members: Record<string, ClaimValue>): Record<string, ClaimValue> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }

@@ -5,7 +5,7 @@ import type { AuditEvent } from '../catalogue/audit-events.js';
 import { agentChain, organizationChain } from '../entry/chain.js';
 import type { RecordKind, RecordRow } from './record-row.js';
 import { Completeness, openRecord, WRONG_CLOCK_MS } from './completeness.js';
-import { RecordGaps } from './superseded/record-gaps.js';
+import { RecordGaps } from './record-gaps.js';
 
 // Rows whose entries a sweep took are not asked for. Which ones these can be is told by when each was made, which its id says.
 

@@ -19,6 +19,25 @@ export function jcs(value: unknown): string {
   return textOf(value, 0);
 }
 
+/** The canonical text of a value that somebody may have tampered with: a value without a canonical form gets a text that is no JSON. */
+export function canonical(value: unknown): string {
+  try {
+    return jcs(value);
+  } catch {
+    return `~${String(JSON.stringify(value))}`;
+  }
+}
+
+/** Whether a value can be written in canonical form at all: what a server writes can. */
+export function hasCanonicalForm(value: unknown): boolean {
+  try {
+    jcs(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The canonical text of a string: RFC 8785 takes the escapes of ECMAScript's `JSON.stringify`. */
 export function jcsString(text: string): string {
   if (NEEDS_NO_ESCAPE.test(text)) return `"${text}"`;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, UNREADABLE } from '../../json.js';
 import type { CutPointRow } from './log-source.js';
-import { canonical } from '../completeness/superseded/shown-text.js';
+import { canonical } from '../entry/jcs.js';
 
 // What rows show to a verification. Whoever owns the database can put anything there that its columns take, or widen these: so nothing
 // is taken for what it should be. What cannot be read becomes a value that no entry has, by which its row is found; nothing here throws.

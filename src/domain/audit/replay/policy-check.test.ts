@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from '../../json.js';
 import type { AuditEvent } from '../catalogue/audit-events.js';
 import { byChain } from '../integrity/verify-entries.js';
 import { policyCheck } from './policy-check.js';
-import { RecordGaps } from '../completeness/superseded/record-gaps.js';
+import { RecordGaps } from '../completeness/record-gaps.js';
 import { SharedFacts } from './state/shared-facts.js';
 
 const KEY = new Uint8Array(16);

@@ -7,7 +7,7 @@ import { SubjectIndexCheck, type SubjectSources } from '../completeness/subject-
 import { isolateFailure } from './isolate-failure.js';
 import { metadataFindings, openCheckedEntry, readsValues } from '../completeness/metadata-check.js';
 import { isStamped, type OpenEntry } from '../entry/open-entry.js';
-import type { RecordGaps } from '../completeness/superseded/record-gaps.js';
+import type { RecordGaps } from '../completeness/record-gaps.js';
 import { type OrderedLeaves, Replay, REPLAY_EVENTS } from './replay.js';
 import { SHARED_EVENTS, type SharedFacts } from './state/shared-facts.js';
 import { RECORD_EVENTS, WITH_VALUES as RECORDS_WITH_VALUES } from '../completeness/recorded-state.js';

@@ -3,7 +3,7 @@ import { isHardcoded } from '../../gate/catalogue.js';
 import type { GateDecision } from '../../gate/decide.js';
 import { stricterQuorum } from '../../hitl/quorum.js';
 import { type EscalationLevel, type HitlCommand, HIGHEST_LEVEL, type HitlState, transition } from '../../hitl/transition.js';
-import { canonical } from '../completeness/superseded/shown-text.js';
+import { canonical } from '../entry/jcs.js';
 import { type OpenEntry, text } from '../entry/open-entry.js';
 import type { RecordedBasis } from './recorded-basis.js';
 import type { FactsAt } from './state/facts-at.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { policyCheck } from '../../../domain/audit/replay/policy-check.js';
-import { RecordGaps } from '../../../domain/audit/completeness/superseded/record-gaps.js';
+import { RecordGaps } from '../../../domain/audit/completeness/record-gaps.js';
 import { SharedFacts } from '../../../domain/audit/replay/state/shared-facts.js';
 import type { LogCheck } from '../../../domain/audit/integrity/log-check.js';
 import type { EntryRange, LogSource } from '../../../domain/audit/integrity/log-source.js';

@@ -8,7 +8,7 @@ interface Row {
   readonly id: string;
   readonly agentId: string | null;
   readonly capability: string;
-  /** Whether its request is there, of which no retention and no erasure takes the row. */
+  /** Whether the row of the request is there: neither retention nor an erasure takes that. */
   readonly isAsked: boolean;
   readonly digest: string;
   readonly entryId: string;
@@ -21,8 +21,8 @@ const FROM = `
 const ID = `v.request_id || ' ' || v.version || ' ' || v.voter as id`;
 
 /**
- * The vote that decided is told by the approval, and so must be what its request shows of that; it stands here only where it is not.
- * Erasing reaches the two rows one after the other, and retention the request's alone: then the vote's note is compared as the request's.
+ * Without the vote that decided, which the approval's entry tells, as long as the vote is what its request shows. Erasing reaches the two
+ * rows one after the other, and retention the request's alone: then the vote's note is compared as the request's.
  */
 const ROWS = `
   select v.organization_id as "organizationId", ${ID}, q.agent_id as "agentId", coalesce(q.capability, '') as capability,
@@ -33,7 +33,7 @@ const ROWS = `
 
 const GAPS = `select v.organization_id as "organizationId", ${ID}, v.note ${FROM} and strpos(v.note, '${ERASED}') > 0`;
 
-/** Approvals of several as the log tells of them. */
+/** Votes in the words of the log. */
 export const voteRecords: RecordKeeper = {
   kind: 'vote',
   definedIn: import.meta.url,
@@ -41,7 +41,7 @@ export const voteRecords: RecordKeeper = {
     for await (const batch of streamedRows<Row>(run, ROWS, selection)) {
       yield batch.map(({ organizationId, id, agentId, capability, isAsked, digest, entryId, note }) => ({
         organizationId, id, agentId, capability, status: 'voted', members: { digest, entryId }, texts: { own: { note } },
-        ...(isAsked ? {} : { odd: ['a request that is not there'] }),
+        ...(isAsked ? {} : { malformed: ['a request that is not there'] }),
       }));
     }
   },

@@ -1,14 +1,12 @@
-import type { RecordGap } from '../../../domain/audit/completeness/superseded/record-gaps.js';
-import { canonical } from '../../../domain/audit/completeness/superseded/shown-text.js';
+import type { RecordGap, RecordRow, ShownTexts } from '../../../domain/audit/completeness/record-row.js';
+import { canonical } from '../../../domain/audit/entry/jcs.js';
 import { ERASED } from '../../../domain/audit/entry/read-entry.js';
-import type { RecordRow, ShownTexts } from '../../../domain/audit/completeness/record-row.js';
 import type { JsonValue } from '../../../domain/json.js';
 import type { RecordKeeper } from '../../../platform/audit/record-keepers.js';
 import { longColumns, longColumnsOf, measured, pageOf, recordRows, streamedRows } from '../../../platform/audit/record-rows.js';
 
 type Shown = Pick<Row, keyof typeof LONG | 'version'>;
 
-/** What of a request's texts is JSON, in an order that no entry has. */
 interface Row {
   readonly organizationId: string;
   readonly id: string;
@@ -42,7 +40,10 @@ interface Row {
   readonly escalationReason: string | null;
 }
 
-/** The vote that decided says the same, and has no entry of its own: where it shows more, that is compared. Retention leaves it. */
+/**
+ * The vote that decided has no entry of its own, and the same note as the request. Retention and erasures may leave the note there alone:
+ * then that one is compared.
+ */
 const NOTE = `case when q.note <> '${ERASED}' then q.note else coalesce((select v.note from hitl_votes v
   where v.organization_id = q.organization_id and v.request_id = q.id and v.entry_id = q.decision_entry_id limit 1), q.note) end`;
 
@@ -51,12 +52,12 @@ const LONG = {
   diff: 'q.edit_diff', note: NOTE, escalationReason: 'q.escalation_reason',
 };
 
-/** Edits are shown by their time, so one without the other is neither; no entry has such an editor. */
+/** An edit is shown by its time: a time without an editor, or an editor without a time, is an editor that no entry has. */
 const EDITOR = `case when q.edited_at is null then q.edited_by || ' (at no time)' else coalesce(q.edited_by, 'nobody') end`;
 
 /**
- * An edit may make another mode of it, and makes other reasons, which no entry names. Where several people have to approve, whoever did
- * so last has voted, too.
+ * An edit may change the mode and changes the reasons, and no entry says to what: both are compared of the first version alone. Where
+ * several people have to approve, the last of them has a vote, too.
  */
 const ROWS = `
   select q.organization_id as "organizationId", q.id, q.agent_id as "agentId", q.capability, q.status, q.execution_id as "executionId",
@@ -70,7 +71,7 @@ const ROWS = `
     q.decision_entry_id as "entryId", long."isLarge", ${longColumns(LONG)}
   from hitl_requests q ${measured(LONG)} ${pageOf('q')}`;
 
-/** Retention takes the nonce along with everything that was said. */
+/** A row as retention of records leaves one: without the nonce and all texts. */
 export const IS_BLANK = `q.status not in ('pending', 'escalated') and q.input = '{}' and q.nonce = '' and q.context is null
   and q.action is null and q.requested_input is null and q.edit_diff is null and q.note is null and q.escalation_reason is null`;
 
@@ -87,7 +88,7 @@ const LONG_OF = longColumnsOf('hitl_requests', 'q', LONG);
 
 type GapRow = Omit<RecordGap, 'kind' | 'shown'> & Shown & { readonly isErased: boolean };
 
-/** Requests as the log tells of them. */
+/** Requests in the words of the log. */
 export const requestRecords: RecordKeeper = {
   kind: 'request',
   definedIn: import.meta.url,

@@ -12,7 +12,7 @@ interface Row {
   readonly reason: string | null;
 }
 
-/** Their entries stand in the organization's chain: of one agent's, which is `$2`, there are none. */
+/** Erasures have their entries in the organization's chain, so of one agent, `$2`, there are none. */
 const FROM = `from erasures e where ($1::text is null or e.organization_id = $1) and $2::text is null`;
 
 const ROWS = `
@@ -20,14 +20,14 @@ const ROWS = `
     e.confirmed_by as "confirmedBy", e.reason
   ${FROM}`;
 
-/** Of what nobody has confirmed in time the reason is forgotten. */
+/** The reason of an erasure that nobody confirmed in time is forgotten. */
 const GAPS = `
   select * from (
     select e.organization_id as "organizationId", e.id, e.reason, e.state = 'declined' and e.reason is null as "isBlank",
       coalesce(strpos(e.reason, '${ERASED}') > 0, false) as "isErased" ${FROM}) e
   where "isBlank" or "isErased"`;
 
-/** Erasures as the log tells of them: of what kind they are, who asked, who confirmed, and why. */
+/** Erasures in the words of the log: the kind, who asked, who confirmed, and why. */
 export const erasureRecords: RecordKeeper = {
   kind: 'erasure',
   definedIn: import.meta.url,

@@ -5,7 +5,7 @@ import { definitionDigest } from '../../../gate/definition-digest.js';
 import { checkInputSchema } from '../../../gate/input-schema.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../json.js';
 import { type OpenEntry, text } from '../../entry/open-entry.js';
-import { hasCanonicalForm } from '../../completeness/superseded/shown-text.js';
+import { hasCanonicalForm } from '../../entry/jcs.js';
 
 /** `erased`: part of it is, so its digest is all that is known; of one that is unknown, not even that. */
 export type DefinitionState = { readonly facts: CapabilityFacts; readonly isErased: boolean; readonly isUnknown?: boolean };
