@@ -28,7 +28,7 @@ const TABLES: readonly Erasable[] = [
       organization_id: id, id, agent_id: id, team_id: id, capability: code, hitl_mode: code, timeout_action: code,
       conditions: policy(), limits: policy(), quorum: code, reminders: code, granted_by: id, revoked_by: id,
     },
-    also: { is_revoked: 't.revoked_at is not null' },
+    extraColumns: { is_revoked: 't.revoked_at is not null' },
     inForce: (row) => row['is_revoked'] !== true,
   },
 ];

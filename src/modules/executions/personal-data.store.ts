@@ -21,16 +21,16 @@ const EXECUTIONS: Erasable = {
     traceparent: id, report: partly(REPORT), settlement: partly(SETTLEMENT, 'json', { owner: 'settled_by', member: 'note' }),
     edit: partly(EDIT),
   },
-  also: { status: 't.status', settled_by: `t.settlement ->> 'by'` },
-  stands,
+  extraColumns: { status: 't.status', settled_by: `t.settlement ->> 'by'` },
+  erasability,
 };
 
 /**
  * What runs is not stopped, and its runtime has the bytes: the row is erased from once it has ended, and until then is left. What
  * waits for a person holds what its request holds, and goes with it.
  */
-function stands({ status }: PersonalRow): 'left' | 'elsewhere' | undefined {
-  if (status === 'running') return 'left';
+function erasability({ status }: PersonalRow): 'later' | 'elsewhere' | undefined {
+  if (status === 'running') return 'later';
   return status === 'pending_hitl' ? 'elsewhere' : undefined;
 }
 

@@ -33,13 +33,13 @@ export class HitlPersonalData implements PersonalData {
       agent_owner_id: id, agent_registered_by: id, vouched_by: id, team_id: id, quorum: code, reminders: code,
       requested_input: free('canonical'), edited_by: id, edit_diff: partly(DIFF),
     },
-    also: {
+    extraColumns: {
       agent_id: 't.agent_id', execution_id: 't.execution_id', status: 't.status',
       execution_status: '(select e.status from executions e where e.organization_id = t.organization_id and e.id = t.execution_id)',
     },
     head: (organizationId, row) => (isLive(row) ? agentChain(organizationId, row['agent_id'] as string) : undefined),
     // What runs is asked about its request again after a crash; both are erased from once it has ended.
-    stands: (row) => (row['execution_status'] === 'running' ? 'left' : undefined),
+    erasability: (row) => (row['execution_status'] === 'running' ? 'later' : undefined),
     before: (tx, { organizationId }, touched) => this.cancelling.cancel(tx, organizationId, touched.flatMap(toEnd)),
     // Also what ended after the executions were looked through.
     after: (tx, what, changed) => this.executions.eraseOf(tx, what, changed.map(({ row }) => row['execution_id'] as string)),

@@ -21,9 +21,9 @@ export class OrganizationsPersonalData implements PersonalData {
     {
       kind: 'profiles', from: 'users', key: { id: 'text' }, head,
       columns: {
-        organization_id: id, id, email: personal('id', { becomes: null, told: true }), email_folded: personal('id', { becomes: null }),
-        name: personal('id', { becomes: null, told: true }), avatar_url: personal('id', { becomes: null, told: true }), role: code,
-        status: code, vouched_by: id,
+        organization_id: id, id, email: personal('id', { replacement: null, reportOnly: true }),
+        email_folded: personal('id', { replacement: null }), name: personal('id', { replacement: null, reportOnly: true }),
+        avatar_url: personal('id', { replacement: null, reportOnly: true }), role: code, status: code, vouched_by: id,
       },
       ends: `status = 'erased', ended_at = coalesce(t.ended_at, clock_timestamp()), updated_at = clock_timestamp()`,
       // Whoever is nobody any more holds nothing that lets them in.
@@ -46,11 +46,11 @@ export class OrganizationsPersonalData implements PersonalData {
       },
     },
     {
-      kind: 'organizations', from: 'organizations', of: 't.id = $1', key: { id: 'text' }, head,
+      kind: 'organizations', from: 'organizations', scopeSql: 't.id = $1', key: { id: 'text' }, head,
       columns: { id, name: free(), tenant_id: id, separation_of_duties: code },
     },
     {
-      kind: 'tenants', from: 'tenants', of: 't.id = (select o.tenant_id from organizations o where o.id = $1)', key: { id: 'text' },
+      kind: 'tenants', from: 'tenants', scopeSql: 't.id = (select o.tenant_id from organizations o where o.id = $1)', key: { id: 'text' },
       columns: { id, name: free(), tier: code, status: code, first_organization_id: id },
     },
   ];

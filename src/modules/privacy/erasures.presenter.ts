@@ -88,7 +88,7 @@ export class ErasedUserReply {
 }
 
 export function presentErasure(row: ErasureRow): ErasureReply {
-  const { place: { phase, round }, counts, state } = row;
+  const { cursor: { phase, round }, counts, state } = row;
   return {
     id: row.id,
     organizationId: row.organizationId,

@@ -23,7 +23,7 @@ import { LogSearchQuery } from './search/log-search.query.js';
 import { ErasureSearch } from './search/erasure-search.service.js';
 import { UserDataController } from './user-data.controller.js';
 
-/** What a person may ask of their data: a copy of it, and its end. */
+/** Erasure of personal data, from the log and from the rows of all modules. */
 @Module({
   imports: [OrganizationsModule, SignedErasuresModule, RetentionModule],
   controllers: [ErasuresController, UserDataController],

@@ -53,7 +53,7 @@ const SEARCHED: readonly Erasable[] = [
   {
     // A provider may know its people by their addresses; without it nobody would come to their account.
     kind: 'identities', from: 'user_identities', key: { user_id: 'text', issuer: 'text' },
-    columns: { organization_id: id, user_id: id, issuer: code, subject: personal('user_id', { told: true }), claimed_role: code },
+    columns: { organization_id: id, user_id: id, issuer: code, subject: personal('user_id', { reportOnly: true }), claimed_role: code },
   },
   {
     kind: 'invitations', from: 'invitations', key: { id: 'text' }, head: organizationChain,

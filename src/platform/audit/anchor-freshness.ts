@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 
 /**
- * Whether the log has been without an anchor for longer than the installation allows (AUDIT_UNANCHORED_MAX_SECONDS). In memory, so that
- * the gate may ask at every call; whoever watches the anchors says so here.
+ * Whether the log has been without an anchor for longer than the installation allows (AUDIT_UNANCHORED_MAX_SECONDS). Kept in memory, so
+ * that the gate may ask at every call. The service that watches the anchors sets the time.
  */
 @Injectable()
 export class AnchorFreshness {

@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { StoredCheckpoint } from '../../domain/audit/notes/checkpoint.js';
 
-/** Somebody who is asked before this process signs: what stands outside of the database must agree with what stands in it. */
+/** A check before this process signs: what is kept outside of the database must agree with the database. */
 export interface SigningCheck {
   readonly name: string;
   /**
-   * Asked before the first signature after this replica came to lead.
+   * Runs before the first signature after this server has become the leader.
    *
    * @param newest signed checkpoint of the platform's tree; undefined while there is none
-   * @throws Error when nothing must be signed; asked again a little later
+   * @throws Error when nothing may be signed; the check runs again a little later
    */
   agree(newest: StoredCheckpoint | undefined): Promise<void>;
 }
 
-/** Modules register who is asked; the leader asks all of them, and knows none of the modules. */
+/** Modules register their checks: the leader runs them all and knows none of the modules. */
 @Injectable()
 export class BeforeSigning {
   private readonly checks: SigningCheck[] = [];

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Problem } from '../http/reply/problem.js';
 
 /**
- * Why this installation serves nobody at the moment: its database is behind an anchor, say. In memory, so that a call may ask; whoever
- * finds the reason, or finds it gone, says so here.
+ * Why this installation serves nobody at the moment: the database is behind an anchor, say. Kept in memory, so that every call may ask.
+ * The service that finds the reason sets and clears it.
  */
 @Injectable()
 export class MaintenanceMode {

@@ -8,57 +8,57 @@ import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.
 import type { ArchivedEntry } from '../../audit/retention/archives/archived-disclosures.js';
 import { type ArchivedRuns, ErasableArchives, type OpenArchives } from '../../audit/retention/archives/erasable-archives.js';
 import { addRows, type Erasure, type ErasureKey, type ErasureCursor, type Stepped } from './erasure.js';
-import { ALONE, ErasureProgress, type BlankingTotals, foundIn, together, under } from './erasure-progress.service.js';
+import { ALONE, ErasureProgress, type BlankingTotals, totalsOf, addTotals, under } from './erasure-progress.service.js';
 import { SealedSearchTexts } from '../requests/sealed-search-texts.js';
 import { atPhase, blankedOne, legible, ErasureSearch, VALUES_AT_ONCE } from '../search/erasure-search.service.js';
 
-/** What an archive holds of an erasure's, before any of it is blanked. */
+/** What an archive holds of what is to be erased, before anything is blanked. */
 interface Survey extends BlankingTotals {
-  /** All that is searched for, where the archive tells of more. */
+  /** All texts to search for, where the archive tells of further ones. */
   readonly texts?: readonly string[];
 }
 
 /**
- * Values of entries that were swept. Listed first and blanked then: what is listed twice, or too early, does no harm; a blank that
- * nothing lists is tampering. Doing it again finds what a crash has left.
+ * Erases values of swept entries from their archives. The log lists a value before the archive blanks the value: to list a value twice, or
+ * too early, does no harm; a blank value that no entry lists is tampering. After a crash the step is run again.
  */
 @Injectable()
 export class EraseArchive {
   constructor(
     private readonly work: UnitOfWork,
-    private readonly ledger: ErasureProgress,
-    private readonly looking: ErasureSearch,
+    private readonly progress: ErasureProgress,
+    private readonly search: ErasureSearch,
     private readonly texts: SealedSearchTexts,
     private readonly archived: ErasableArchives,
   ) {}
 
   async step(key: ErasureKey, from: ErasureCursor): Promise<Stepped> {
     const { erasure, sweeps } = await this.work.run(ALONE, async (tx) =>
-      ({ erasure: await this.ledger.running(tx, key, from), sweeps: await this.archived.sweeps(tx, key.organizationId) }));
+      ({ erasure: await this.progress.lock(tx, key, from), sweeps: await this.archived.sweeps(tx, key.organizationId) }));
     const isThrough = sweeps.unfinished.length === 0 && sweeps.recorded.length === (from.archives ?? 0);
     const erased = isThrough ? {} : await this.through(erasure, sweeps);
     if (typeof erased === 'string') return erased;
     return this.work.run(under(key), async (tx) => {
-      const now = await this.ledger.running(tx, key, from);
-      // Swept meanwhile: what went into the archive then was not looked at here.
+      const now = await this.progress.lock(tx, key, from);
+      // A retention run has added an archive meanwhile, which was not searched here.
       if ((await this.recorded(tx, key)) !== sweeps.recorded.length) return 'more';
       const counts = addRows(now.counts, erased);
-      if (now.place.last) return this.ledger.end(tx, { ...now, counts });
-      await this.ledger.move(tx, now, { ...atPhase(now.place, 'check'), archives: sweeps.recorded.length }, counts);
+      if (now.cursor.last) return this.progress.end(tx, { ...now, counts });
+      await this.progress.move(tx, now, { ...atPhase(now.cursor, 'check'), archives: sweeps.recorded.length }, counts);
       return 'more';
     });
   }
 
-  /** Whether each archive that there is was gone through. */
+  /** Whether every archive was searched. */
   async isThrough(tx: Tx, erasure: Erasure): Promise<boolean> {
-    return (await this.recorded(tx, erasure)) === (erasure.place.archives ?? 0);
+    return (await this.recorded(tx, erasure)) === (erasure.cursor.archives ?? 0);
   }
 
   private async recorded(tx: Tx, { organizationId }: ErasureKey): Promise<number> {
     return (await this.archived.sweeps(tx, organizationId)).recorded.length;
   }
 
-  /** @returns what it counted; or what came of the step, where it has not gone through them */
+  /** @returns the counts; or the result of the step, where not all archives were searched */
   private async through(erasure: Erasure, sweeps: ArchivedRuns): Promise<Record<string, number> | Stepped> {
     try {
       return await this.archived.open(erasure.organizationId, sweeps, (open) => this.erase(erasure, open));
@@ -75,7 +75,7 @@ export class EraseArchive {
     const counted: Record<string, number> = 'archivesGone' in erasure.counts.rows ? {} : { archivesGone: open.gone };
     if (found.entries === 0) return counted;
     const waiting = await this.work.run(under(erasure), async (tx) =>
-      this.ledger.waits(tx, await this.ledger.running(tx, erasure, erasure.place), found));
+      this.progress.requireConfirmation(tx, await this.progress.lock(tx, erasure, erasure.cursor), found));
     if (waiting) return waiting;
     await this.list(erasure, open, blanking);
     const entries = await open.rewrite((entry) => blanking(entry)?.after ?? entry.text);
@@ -89,18 +89,18 @@ export class EraseArchive {
     for await (const entry of open.entries()) {
       for (const text of legible(() => textsAt(entry.text, this.pointers(erasure, entry))) ?? []) told.add(text);
       const one = blanking(entry);
-      if (one) found = together(found, foundIn([one]));
+      if (one) found = addTotals(found, totalsOf([one]));
     }
     const texts = searchedTexts([...known, ...told]);
     return { ...found, ...(texts.length > known.length ? { texts } : {}) };
   }
 
-  /** What the archive tells of a user may stand in the log as well: that is searched again, and the archive after it. */
+  /** Texts that the archive tells of a user may stand in the log as well: the log is searched again, and the archive after the log. */
   private learn(erasure: Erasure, texts: readonly string[]): Promise<Stepped> {
     return this.work.run<Stepped>(under(erasure), async (tx) => {
-      const now = await this.ledger.running(tx, erasure, erasure.place);
-      const { round, ownOnly } = now.place;
-      await this.ledger.learn(tx, now, { phase: 'log', round, ...(ownOnly ? { ownOnly } : {}) }, this.texts.seal(erasure.id, texts));
+      const now = await this.progress.lock(tx, erasure, erasure.cursor);
+      const { round, ownOnly } = now.cursor;
+      await this.progress.addTexts(tx, now, { phase: 'log', round, ...(ownOnly ? { ownOnly } : {}) }, this.texts.seal(erasure.id, texts));
       return 'more';
     });
   }
@@ -109,7 +109,7 @@ export class EraseArchive {
     let page: Blanking[] = [];
     let values = 0;
     const record = () => this.work.run(under(erasure), async (tx) =>
-      this.ledger.listed(tx, await this.ledger.running(tx, erasure, erasure.place), page));
+      this.progress.recordArchived(tx, await this.progress.lock(tx, erasure, erasure.cursor), page));
     for await (const entry of open.entries()) {
       const found = blanking(entry);
       if (!found) continue;
@@ -124,14 +124,14 @@ export class EraseArchive {
   }
 
   private blanker(erasure: Erasure): (entry: ArchivedEntry) => Blanking | undefined {
-    const holds = this.looking.finder(erasure);
+    const matches = this.search.matcherOf(erasure);
     return (entry) => {
       const { id, hash, event, text } = entry;
-      return blankedOne({ id, hash, event, disclosures: text, pointers: this.pointers(erasure, entry) }, holds);
+      return blankedOne({ id, hash, event, disclosures: text, pointers: this.pointers(erasure, entry) }, matches);
     };
   }
 
-  /** Who swept entries were about is not kept beside them: they tell it themselves. */
+  /** The table of subjects has no rows of swept entries: the entries themselves tell whom they concern. */
   private pointers({ userId }: Erasure, { payload }: ArchivedEntry): string[] {
     const read = userId === null || !payload.includes(userId) ? '' : readPayload(payload);
     return typeof read === 'string' ? [] : pointersTo(userId!, read);

@@ -15,7 +15,7 @@ interface WantedSearch {
   readonly caller: Caller;
 }
 
-/** The searches of one user's erasure: one in each organization whose log names them. */
+/** Begins the searches for one user: one in each organization whose log names the user. */
 @Injectable()
 export class EraseUserSearches {
   constructor(
@@ -24,13 +24,13 @@ export class EraseUserSearches {
     private readonly texts: SealedSearchTexts,
   ) {}
 
-  /** Under the head of the organization's chain. @returns undefined where it was asked for before */
+  /** Needs the head of the organization's chain. @returns undefined where the user's erasure was asked for before */
   async begin(tx: Tx, { organizationId, userId, texts, caller }: WantedSearch): Promise<ErasureKey | undefined> {
     if ((await this.store.askedFor(tx, userId, [organizationId])).length > 0) return undefined;
     const id = newId('ers');
     await this.store.insert(tx, {
       organizationId, id, kind: 'user', userId, texts: this.texts.seal(id, texts), reason: null, state: 'running', askedBy: caller.actorId,
-      place: { phase: 'subjects', round: 1 }, counts: NOTHING_YET, askedAt: await tx.now(),
+      cursor: { phase: 'subjects', round: 1 }, counts: NOTHING_YET, askedAt: await tx.now(),
     });
     tx.record(organizationChain(organizationId), {
       type: 'gdpr.erasure_requested', metadata: { userId, erasureId: id, count: texts.length },
@@ -38,7 +38,7 @@ export class EraseUserSearches {
     return { organizationId, id };
   }
 
-  /** Organizations, of those that the caller reaches, whose log names the user and in which nobody has asked for it yet. */
+  /** Organizations in the caller's scope whose log names the user, and in which nobody has asked for the erasure yet. */
   async elsewhere(tx: Tx, { scope }: Caller, userId: string): Promise<string[]> {
     const organizations = await this.log.organizationsOf(tx, scope, userId);
     const asked = new Set(await this.store.askedFor(tx, userId, organizations));

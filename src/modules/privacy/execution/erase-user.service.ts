@@ -12,14 +12,13 @@ import { ErasureJob } from './erasure-job.service.js';
 import { ErasuresQuery } from '../requests/erasures.query.js';
 import { presentErasedUser, type ErasedUserReply } from '../erasures.presenter.js';
 
-/** How long the answer waits for the search, and for the identity provider: of most logs all is told by then. */
+/** How long the answer waits for the search and for the identity provider: most searches have ended by then. */
 const PATIENCE_MS = 1_500;
 
 /**
- * The end of what is known of a user. Profile, keys, sessions and the link to the identity provider go in the first transaction, with
- * the orders to delete the account there and to search for the rest. Of what is met by their texts alone, more than one person may
- * erase waits for another one. The search reaches as far as whoever asks for it: an admin's the
- * organization, an owner's the tenant, root's the platform's own chain too.
+ * Erases a user. The first transaction takes profile, keys, sessions and the link to the identity provider, and orders the deletion of the
+ * account there and the searches for the rest. Where texts alone find more than one person may erase, a second person confirms. The
+ * searches cover the caller's scope: of an admin the organization, of an owner the tenant, of root the platform's own chain as well.
  */
 @Injectable()
 export class EraseUserService {
@@ -46,7 +45,7 @@ export class EraseUserService {
     for (const organizationId of first.others) {
       const begin = () => this.work.run({ chains: [organizationChain(organizationId)], leavesFacts: true }, (tx) =>
         this.searches.begin(tx, { organizationId, userId, texts: first.texts, caller }));
-      // Who has just erased themselves has no credential any more.
+      // Callers who have just erased themselves have no credential any more.
       const search = await (caller.actorId === userId ? asService('worker', begin) : begin());
       if (search) keys.push(search);
     }

@@ -13,18 +13,17 @@ import { ErasureSteps } from './erasure-steps.service.js';
 
 const LOOK_EVERY_MS = 1_000;
 const AT_ONCE = 20;
-/** Then another one has its turn. */
+/** Steps of one erasure before another erasure has its turn. */
 const STEPS_IN_A_TURN = 50;
-/** One that failed is left alone for so long, so that it does not hold up the others. */
+/** How long a failed erasure is set aside, so that the others go on. */
 const SET_ASIDE_MS = 30_000;
-/** What had to be left as it is is looked at again so much later. */
+/** How long until rows that were left are searched again. */
 const LATER_MS = 5_000;
-/** What nobody has confirmed by then is forgotten, with what it would have searched for. */
+/** After so many days without a confirmation an erasure is declined. */
 const DAYS_TO_CONFIRM = 7;
 
 /**
- * Goes on with erasures, on whichever server has the lock for it. All that it knows stands in the database, so that what a server
- * that died has left is gone on with by another one, or by itself when it is back.
+ * Runs erasures, on the server that gets the lock. The whole state is in the database, so that another server goes on where one has died.
  */
 @Injectable()
 export class ErasureJob implements BeforeApplicationShutdown {
@@ -43,7 +42,7 @@ export class ErasureJob implements BeforeApplicationShutdown {
     void this.goOn();
   }
 
-  /** Works at what there is, for as long as a caller likes to wait; what is left then is done behind the answer. */
+  /** Runs erasures for as long as the caller likes to wait; the rest is done behind the answer. */
   async hurry(milliseconds: number): Promise<void> {
     const limit = new AbortController();
     await Promise.race([this.goOn(), pause(milliseconds, undefined, { signal: limit.signal }).catch(() => undefined)]);
@@ -66,7 +65,7 @@ export class ErasureJob implements BeforeApplicationShutdown {
       await this.store.decline(scopeOfEverything(), DAYS_TO_CONFIRM);
       for (let isMore = true; isMore && !this.isStopping; ) isMore = await this.turns();
     } catch (error) {
-      // Another server has the lock, or the database is away, or busy: the next look goes on.
+      // Another server has the lock, or the database is away or busy: the next tick goes on.
       if (!(error instanceof UnderWay) && !isPassing(error)) this.logger.error({ err: error }, 'erasures could not be gone on with');
     }
   }

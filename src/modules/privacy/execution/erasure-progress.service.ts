@@ -13,28 +13,28 @@ import { atPhase, type ErasureSearchResult } from '../search/erasure-search.serv
 /** One server at a time erases. */
 const ERASURE_LOCK = 715_517_007;
 
-/** For looking: no chain is held. */
+/** For reading: no chain is locked. */
 export const ALONE: Plan = { chains: [], alone: ERASURE_LOCK };
 
-/** What the log loses no decision in flight rests on; modules whose rows are decided by say so themselves. */
+/** Decisions in flight do not rest on the values that the log loses. Modules whose rows decisions rest on raise the heads themselves. */
 export function under({ organizationId }: ErasureKey, chains: readonly ChainRef[] = []): Plan {
   return { chains: [organizationChain(organizationId), ...chains], leavesFacts: true, alone: ERASURE_LOCK };
 }
 
-/** Ends a unit of work of which somebody else, another server or a sweep, has done a part meanwhile. It is done again. */
+/** Ends a unit of work because another server, or a retention run, has done a part of the work meanwhile: the work is done again. */
 export class Overtaken extends Error {}
 
-/** How much there is to blank. */
+/** How much is to be blanked. */
 export interface BlankingTotals {
   readonly values: number;
   readonly entries: number;
-  /** What was met by a text, and is not the erased user's own. */
+  /** Values that were found by a text, and are not the erased user's own. */
   readonly byText: number;
-  /** Whether some of that is of a decision. */
+  /** Whether some of these values belong to a decision. */
   readonly hasDecision: boolean;
 }
 
-/** Where an erasure stands, and the log's account of it: one never moves without the other. */
+/** Moves the cursor of an erasure together with the entries that tell what was erased. */
 @Injectable()
 export class ErasureProgress {
   constructor(
@@ -42,55 +42,55 @@ export class ErasureProgress {
     private readonly signed: SignedErasures,
   ) {}
 
-  /** Whether this server may erase: another one has to, where its key is not the one that signs. */
+  /** Whether this server may erase: where another key signs, another server has to. */
   maySign(tx: Tx): Promise<boolean> {
     return this.signed.maySign(tx);
   }
 
-  /** The erasure, held until this work ends. @throws Overtaken when it is not running any more, or stands elsewhere than `from` */
-  async running(tx: Tx, key: ErasureKey, from: ErasureCursor): Promise<Erasure> {
+  /** Locks the erasure until the unit of work ends. @throws Overtaken where the erasure has ended, or its cursor is not `from` */
+  async lock(tx: Tx, key: ErasureKey, from: ErasureCursor): Promise<Erasure> {
     const erasure = await this.store.find(tx, key, true);
-    if (erasure?.state !== 'running' || JSON.stringify(erasure.place) !== JSON.stringify(from)) throw new Overtaken();
+    if (erasure?.state !== 'running' || JSON.stringify(erasure.cursor) !== JSON.stringify(from)) throw new Overtaken();
     return erasure;
   }
 
-  /** @throws Overtaken where it stands elsewhere than it was read */
-  async move(tx: Tx, erasure: Erasure, place: ErasureCursor, counts: ErasureCounts): Promise<void> {
-    if (!(await this.store.advance(tx, erasure, { place, counts }))) throw new Overtaken();
+  /** @throws Overtaken where the cursor has moved since the erasure was read */
+  async move(tx: Tx, erasure: Erasure, cursor: ErasureCursor, counts: ErasureCounts): Promise<void> {
+    if (!(await this.store.advance(tx, erasure, { cursor, counts }))) throw new Overtaken();
   }
 
-  /** Moves it behind what a look has gone over. @throws Overtaken where it stands elsewhere than it was read */
-  async pass(tx: Tx, erasure: Erasure, { place, blankings, unreadable, texts }: ErasureSearchResult): Promise<void> {
+  /** Moves the cursor behind what was searched. @throws Overtaken where the cursor has moved since the erasure was read */
+  async moveBehind(tx: Tx, erasure: Erasure, { cursor, blankings, unreadable, texts }: ErasureSearchResult): Promise<void> {
     const counts = plus(erasure.counts, blankings);
-    const step = { place, counts: { ...counts, unreadable: counts.unreadable + unreadable }, ...(texts ? { texts } : {}) };
+    const step = { cursor, counts: { ...counts, unreadable: counts.unreadable + unreadable }, ...(texts ? { texts } : {}) };
     if (!(await this.store.advance(tx, erasure, step))) throw new Overtaken();
-    // What was not searched for until now may stand anywhere.
-    if (texts) await this.store.cover(tx, erasure, 'nothing');
-    const was = erasure.place.phase;
-    if (was === 'subjects' && place.phase === 'log') await this.store.aim(tx, erasure);
-    if (was === 'log' && place.phase === 'rows') await this.store.cover(tx, erasure, 'target');
+    // New texts may stand anywhere in the log.
+    if (texts) await this.store.markSearched(tx, erasure, 'nothing');
+    const was = erasure.cursor.phase;
+    if (was === 'subjects' && cursor.phase === 'log') await this.store.setScope(tx, erasure);
+    if (was === 'log' && cursor.phase === 'rows') await this.store.markSearched(tx, erasure, 'scope');
   }
 
-  /** Blanks what a look has found, and says so. @throws Overtaken where an entry is not as it was read, or gone */
+  /** Blanks the values that a search has found, and records them. @throws Overtaken where an entry has changed since, or is gone */
   async blank(tx: Tx, erasure: Erasure, blankings: readonly Blanking[]): Promise<void> {
     if ((await this.store.blank(tx, erasure.organizationId, blankings)) < blankings.length) throw new Overtaken();
     await this.list(tx, erasure, blankings);
   }
 
-  /** Searches for more from here on: what was not searched for until now may stand anywhere. @throws Overtaken */
-  async learn(tx: Tx, erasure: Erasure, place: ErasureCursor, texts: Buffer): Promise<void> {
-    if (!(await this.store.advance(tx, erasure, { place, counts: erasure.counts, texts }))) throw new Overtaken();
-    await this.store.cover(tx, erasure, 'nothing');
-    await this.store.aim(tx, erasure);
+  /** Adds texts to search for: these may stand anywhere in the log. @throws Overtaken */
+  async addTexts(tx: Tx, erasure: Erasure, cursor: ErasureCursor, texts: Buffer): Promise<void> {
+    if (!(await this.store.advance(tx, erasure, { cursor, counts: erasure.counts, texts }))) throw new Overtaken();
+    await this.store.markSearched(tx, erasure, 'nothing');
+    await this.store.setScope(tx, erasure);
   }
 
-  /** Says what will be blank outside of the database. @throws Overtaken */
-  async listed(tx: Tx, erasure: Erasure, blankings: readonly Blanking[]): Promise<void> {
-    await this.move(tx, erasure, erasure.place, plus(erasure.counts, blankings));
+  /** Records values that will be blanked outside of the database. @throws Overtaken */
+  async recordArchived(tx: Tx, erasure: Erasure, blankings: readonly Blanking[]): Promise<void> {
+    await this.move(tx, erasure, erasure.cursor, plus(erasure.counts, blankings));
     await this.list(tx, erasure, blankings);
   }
 
-  /** The signed entry without which each blank, and each name that is gone, would be tampering. */
+  /** Records the signed entry without which each blank value, and each erased name, would count as tampering. */
   private async list(tx: Tx, { organizationId, id, userId }: Erasure, blankings: readonly Blanking[]): Promise<void> {
     if (blankings.length === 0) return;
     const erased = sortedBlanks(blankings.flatMap(({ listed }) => listed));
@@ -98,41 +98,40 @@ export class ErasureProgress {
   }
 
   /**
-   * Whether more was met by texts than one person alone may erase: then it waits for another one; a user's goes on with what is their
-   * own before. What one person has erased alone within a day counts together: many small erasures are a large one. And whoever may
-   * erase a user may have named them before, so that their name says nothing of whose the texts are. Under the head of the
-   * organization's chain.
+   * Holds up an erasure that has found more by texts than one person alone may erase, until a second person confirms. The erasure of a
+   * user first goes on with the user's own values. Erasures of one person within a day count together: many small erasures are a large
+   * one. A user's name proves nothing: whoever may erase a user may have named the user before. Needs the head of the organization's chain.
    *
-   * @returns what came of the step, where it has to wait
+   * @returns the result of the step, where the erasure has to wait
    */
-  async waits(tx: Tx, erasure: Erasure, found: Pick<BlankingTotals, 'byText' | 'hasDecision'>): Promise<Stepped | undefined> {
-    const { kind, confirmedBy, organizationId, counts, place } = erasure;
+  async requireConfirmation(tx: Tx, erasure: Erasure, found: Pick<BlankingTotals, 'byText' | 'hasDecision'>): Promise<Stepped | undefined> {
+    const { kind, confirmedBy, organizationId, counts, cursor } = erasure;
     if (confirmedBy !== null || organizationId === PLATFORM_ORGANIZATION || found.byText === 0) return undefined;
     const met = counts.byText + found.byText + (await this.store.erasedAlone(tx, erasure));
     if (met <= VALUES_WITHOUT_CONFIRMATION && !found.hasDecision) return undefined;
     if (kind === 'user') {
-      await this.move(tx, erasure, { ...place, ownOnly: true }, counts);
+      await this.move(tx, erasure, { ...cursor, ownOnly: true }, counts);
       return 'more';
     }
     await this.store.setState(tx, erasure, 'unconfirmed');
     return 'end';
   }
 
-  /** The end; unless rows had to be left as they are, which are looked at again later, or somebody has to confirm the rest. */
+  /** Ends the erasure; unless rows were left, which are searched again later, or somebody has to confirm the rest. */
   async end(tx: Tx, erasure: Erasure): Promise<Stepped> {
-    const { organizationId, id, userId, counts, place } = erasure;
+    const { organizationId, id, userId, counts, cursor } = erasure;
     if (isAnyLeft(counts)) {
-      await this.move(tx, erasure, atPhase(place, 'rows'), counts);
+      await this.move(tx, erasure, atPhase(cursor, 'rows'), counts);
       return 'later';
     }
-    if (place.ownOnly) {
+    if (cursor.ownOnly) {
       await this.move(tx, erasure, { phase: 'subjects', round: 1 }, counts);
-      await this.store.cover(tx, erasure, 'nothing');
+      await this.store.markSearched(tx, erasure, 'nothing');
       await this.store.setState(tx, erasure, 'unconfirmed');
       return 'end';
     }
     await this.store.end(tx, erasure);
-    // Who asks the log whether it was done finds it said, also where nothing stood in it.
+    // The log tells that a user was erased, also where the log held nothing of the user.
     if (counts.values === 0 && userId !== null) {
       await this.signed.record(tx, organizationId, { userId, erasureId: id, erased: [] });
     }
@@ -140,8 +139,8 @@ export class ErasureProgress {
   }
 }
 
-/** How much these are. */
-export function foundIn(blankings: readonly Blanking[]): BlankingTotals {
+/** The totals of some blankings. */
+export function totalsOf(blankings: readonly Blanking[]): BlankingTotals {
   return {
     values: blankings.reduce((sum, { listed }) => sum + listed.length, 0),
     entries: blankings.length,
@@ -150,8 +149,8 @@ export function foundIn(blankings: readonly Blanking[]): BlankingTotals {
   };
 }
 
-/** Both, where no entry is in the one and in the other. */
-export function together(some: BlankingTotals, more: BlankingTotals): BlankingTotals {
+/** The sum of the totals of different entries. */
+export function addTotals(some: BlankingTotals, more: BlankingTotals): BlankingTotals {
   return {
     values: some.values + more.values,
     entries: some.entries + more.entries,
@@ -161,6 +160,6 @@ export function together(some: BlankingTotals, more: BlankingTotals): BlankingTo
 }
 
 function plus(counts: ErasureCounts, blankings: readonly Blanking[]): ErasureCounts {
-  const { values, byText, entries } = foundIn(blankings);
+  const { values, byText, entries } = totalsOf(blankings);
   return { ...counts, values: counts.values + values, byText: counts.byText + byText, entries: counts.entries + entries };
 }

@@ -5,27 +5,27 @@ import { OtherKey } from '../../audit/keys/signer.js';
 import { EraseArchive } from './erase-archive.service.js';
 import { EraseRows } from './erase-rows.service.js';
 import type { ErasureKey, ErasureCursor, Stepped } from './erasure.js';
-import { ALONE, ErasureProgress, foundIn, Overtaken, under } from './erasure-progress.service.js';
+import { ALONE, ErasureProgress, totalsOf, Overtaken, under } from './erasure-progress.service.js';
 import { atPhase, type ErasureSearchResult, ErasureSearch } from '../search/erasure-search.service.js';
 import { LogSearchQuery } from '../search/log-search.query.js';
 
-/** A text that keeps coming does not keep an erasure from ending: its end is where the chains stand as this round begins. */
+/** An erasure ends even if its texts keep coming: this round ends at the positions of the chains when the round begins. */
 const LAST_ROUND = 4;
 
-/** What comes behind a look, in a transaction that holds more: blank, change rows, or take all heads and look again. */
-type Next = 'moved' | 'gone' | 'not ours' | { readonly look: ErasureSearchResult } | { readonly at: ErasureCursor };
+/** What follows a search, in a transaction with more locks: blank values, or go on with another phase. */
+type Next = 'moved' | 'ended' | 'other key' | { readonly found: ErasureSearchResult } | { readonly at: ErasureCursor };
 
 /**
- * One step of an erasure after the other, each a transaction of its own that begins where the last one that committed has ended. Rounds
- * go over what the log holds, then the modules' rows, then the archive; and again over what has come meanwhile, until under the locks
- * of all of the organization's chains nothing new holds any of it.
+ * Runs an erasure step by step, each a transaction that begins at the cursor of the last committed one. A round searches the log, then the
+ * rows of modules, then the archive. Rounds are repeated over new entries, until under the locks of all chains of the organization no new
+ * entry holds anything to erase.
  */
 @Injectable()
 export class ErasureSteps {
   constructor(
     private readonly work: UnitOfWork,
-    private readonly ledger: ErasureProgress,
-    private readonly looking: ErasureSearch,
+    private readonly progress: ErasureProgress,
+    private readonly search: ErasureSearch,
     private readonly log: LogSearchQuery,
     private readonly rows: EraseRows,
     private readonly archive: EraseArchive,
@@ -36,65 +36,65 @@ export class ErasureSteps {
    */
   async step(key: ErasureKey): Promise<Stepped> {
     try {
-      const next = await this.work.run(ALONE, (tx) => this.look(tx, key));
-      if (next === 'gone') return 'end';
-      if (next === 'not ours') return 'later';
+      const next = await this.work.run(ALONE, (tx) => this.find(tx, key));
+      if (next === 'ended') return 'end';
+      if (next === 'other key') return 'later';
       if (next === 'moved') return 'more';
-      if ('look' in next) return await this.blank(key, next.look);
+      if ('found' in next) return await this.blank(key, next.found);
       if (next.at.phase === 'archive') return await this.archive.step(key, next.at);
       if (next.at.phase === 'check') return await this.check(key, next.at);
       await this.rows.step(key, next.at);
       return 'more';
     } catch (error) {
-      // The key was rotated since it was asked: the next step asks again.
+      // The signing key was rotated since the first check: the next step checks again.
       if (error instanceof Overtaken || error instanceof OtherKey) return 'more';
       throw error;
     }
   }
 
-  private async look(tx: Tx, key: ErasureKey): Promise<Next> {
-    const erasure = await this.ledger.store.find(tx, key);
-    if (erasure?.state !== 'running') return 'gone';
-    if (!(await this.ledger.maySign(tx))) return 'not ours';
-    const { phase } = erasure.place;
-    if (phase !== 'subjects' && phase !== 'log') return { at: erasure.place };
-    const look = phase === 'subjects' ? await this.looking.subjects(tx, erasure) : await this.looking.inLog(tx, erasure);
-    if (look.blankings.length > 0) return { look };
-    await this.ledger.pass(tx, erasure, look);
+  private async find(tx: Tx, key: ErasureKey): Promise<Next> {
+    const erasure = await this.progress.store.find(tx, key);
+    if (erasure?.state !== 'running') return 'ended';
+    if (!(await this.progress.maySign(tx))) return 'other key';
+    const { phase } = erasure.cursor;
+    if (phase !== 'subjects' && phase !== 'log') return { at: erasure.cursor };
+    const found = phase === 'subjects' ? await this.search.subjects(tx, erasure) : await this.search.inLog(tx, erasure);
+    if (found.blankings.length > 0) return { found };
+    await this.progress.moveBehind(tx, erasure, found);
     return 'moved';
   }
 
-  private async blank(key: ErasureKey, look: ErasureSearchResult): Promise<Stepped> {
+  private async blank(key: ErasureKey, found: ErasureSearchResult): Promise<Stepped> {
     return this.work.run(under(key), async (tx) => {
-      const erasure = await this.ledger.running(tx, key, look.from);
-      const waiting = await this.ledger.waits(tx, erasure, foundIn(look.blankings));
+      const erasure = await this.progress.lock(tx, key, found.from);
+      const waiting = await this.progress.requireConfirmation(tx, erasure, totalsOf(found.blankings));
       if (waiting) return waiting;
-      await this.ledger.pass(tx, erasure, look);
-      await this.ledger.blank(tx, erasure, look.blankings);
+      await this.progress.moveBehind(tx, erasure, found);
+      await this.progress.blank(tx, erasure, found.blankings);
       return 'more';
     });
   }
 
-  /** Nothing is written to any of the organization's chains, and nothing swept from them, while this looks at what has come. */
+  /** Searches new entries under the locks of all chains, so that none is appended and none swept meanwhile. */
   private async check(key: ErasureKey, at: ErasureCursor): Promise<Stepped> {
     const chains = await this.work.run(ALONE, (tx) => this.log.chains(tx, key.organizationId));
     const plan = under(key, chains.map((chain) => ({ organizationId: key.organizationId, chain })));
     return this.work.run({ ...plan, evenIfClosed: true, leavesFacts: true }, async (tx) => {
-      const erasure = await this.ledger.running(tx, key, at);
+      const erasure = await this.progress.lock(tx, key, at);
       if (!(await this.archive.isThrough(tx, erasure))) {
-        await this.ledger.move(tx, erasure, atPhase(erasure.place, 'archive'), erasure.counts);
+        await this.progress.move(tx, erasure, atPhase(erasure.cursor, 'archive'), erasure.counts);
         return 'more';
       }
-      if (!(await this.looking.isInNews(tx, erasure))) return this.ledger.end(tx, erasure);
-      const round = erasure.place.round + 1;
-      const { ownOnly } = erasure.place;
+      if (!(await this.search.isInNewEntries(tx, erasure))) return this.progress.end(tx, erasure);
+      const round = erasure.cursor.round + 1;
+      const { ownOnly } = erasure.cursor;
       const next: ErasureCursor = {
         round,
         ...(round >= LAST_ROUND ? { phase: 'log', last: true } : { phase: erasure.kind === 'user' ? 'subjects' : 'log' }),
         ...(ownOnly ? { ownOnly } : {}),
       };
-      await this.ledger.move(tx, erasure, next, erasure.counts);
-      if (next.phase === 'log') await this.ledger.store.aim(tx, erasure);
+      await this.progress.move(tx, erasure, next, erasure.counts);
+      if (next.phase === 'log') await this.progress.store.setScope(tx, erasure);
       return 'more';
     });
   }

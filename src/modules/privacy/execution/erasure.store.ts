@@ -9,8 +9,8 @@ import { Problem } from '../../../platform/http/reply/problem.js';
 import type { ChainRange, Erasure, ErasureCounts, ErasureKey, ErasureCursor, ErasureState } from './erasure.js';
 
 const COLUMNS = `e.organization_id as "organizationId", e.id, e.kind, e.user_id as "userId", e.texts, e.reason, e.state,
-  e.asked_by as "askedBy", e.confirmed_by as "confirmedBy", e.place, e.place::text as "placeText", e.counts, e.asked_at as "askedAt",
-  e.ended_at as "endedAt"`;
+  e.asked_by as "askedBy", e.confirmed_by as "confirmedBy", e.place as cursor, e.place::text as "cursorText", e.counts,
+  e.asked_at as "askedAt", e.ended_at as "endedAt"`;
 
 const ABOUT = `
   select json_build_object('id', e.id, 'state', e.state, 'askedAt', e.asked_at) as row from erasures e
@@ -20,18 +20,18 @@ const ABOUT = `
 export const RANGES_AT_ONCE = 50;
 
 export interface ErasureStep {
-  readonly place: ErasureCursor;
+  readonly cursor: ErasureCursor;
   readonly counts: ErasureCounts;
   readonly texts?: Buffer;
 }
 
-/** Erasures, and how far each has come. Steps compare where it stood, so that none is counted twice. */
+/** Erasures and their cursors. A step compares the cursor before the cursor moves, so that no step is counted twice. */
 @Injectable()
 export class ErasureStore {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
-  /** @throws Problem NOT_FOUND, also for one of another organization */
-  async place(scope: Scope, id: string): Promise<ErasureKey> {
+  /** @throws Problem NOT_FOUND, also for an erasure of another organization */
+  async findKey(scope: Scope, id: string): Promise<ErasureKey> {
     const within = scopeCondition(scope, { organization: 'e.organization_id' }, 2);
     const [row] = (await this.dataSource.query(
       `select e.organization_id as "organizationId", e.id from erasures e where e.id = $1 and ${within.sql}`, [id, ...within.parameters],
@@ -40,7 +40,7 @@ export class ErasureStore {
     return row;
   }
 
-  /** What is to be gone on with, oldest first. */
+  /** Erasures that run, oldest first. */
   async running(scope: Scope, limit: number): Promise<ErasureKey[]> {
     const within = scopeCondition(scope, { organization: 'e.organization_id' }, 2);
     return this.dataSource.query(
@@ -66,28 +66,28 @@ export class ErasureStore {
     return rows.map(({ organizationId }) => organizationId);
   }
 
-  async insert(tx: Tx, erasure: Omit<Erasure, 'placeText' | 'endedAt' | 'confirmedBy'>): Promise<void> {
-    const { organizationId, id, kind, userId, texts, reason, state, askedBy, place, counts, askedAt } = erasure;
+  async insert(tx: Tx, erasure: Omit<Erasure, 'cursorText' | 'endedAt' | 'confirmedBy'>): Promise<void> {
+    const { organizationId, id, kind, userId, texts, reason, state, askedBy, cursor, counts, askedAt } = erasure;
     await tx.query(
       `insert into erasures (organization_id, id, kind, user_id, texts, reason, state, asked_by, place, counts, asked_at)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-      [organizationId, id, kind, userId, texts, reason, state, askedBy, JSON.stringify(place), JSON.stringify(counts), askedAt],
+      [organizationId, id, kind, userId, texts, reason, state, askedBy, JSON.stringify(cursor), JSON.stringify(counts), askedAt],
     );
   }
 
-  /** Goes on from where the erasure was read. @returns false where somebody else has moved it meanwhile */
-  async advance(tx: Tx, { organizationId, id, placeText }: Erasure, { place, counts, texts }: ErasureStep): Promise<boolean> {
+  /** Moves the cursor. @returns false where somebody else has moved the cursor meanwhile */
+  async advance(tx: Tx, { organizationId, id, cursorText }: Erasure, { cursor, counts, texts }: ErasureStep): Promise<boolean> {
     const moved = await tx.query(
       `update erasures set place = $4, counts = $5, texts = coalesce($6, texts)
        where organization_id = $1 and id = $2 and state = 'running' and place::text = $3 returning id`,
-      [organizationId, id, placeText, JSON.stringify(place), JSON.stringify(counts), texts ?? null],
+      [organizationId, id, cursorText, JSON.stringify(cursor), JSON.stringify(counts), texts ?? null],
     );
     return moved.length > 0;
   }
 
   /**
-   * Committed values that the same person has had erased by texts in an organization within a day, by other orders that nobody
-   * confirmed. Who erases themselves cannot be asked any more: that counts as everybody's.
+   * Committed values that the same person has had erased by texts in an organization within a day, by other erasures that nobody
+   * confirmed. Erasures of users by themselves count for everybody.
    */
   async erasedAlone(tx: Tx, { organizationId, id, askedBy }: Pick<Erasure, 'organizationId' | 'id' | 'askedBy'>): Promise<number> {
     const [row] = await tx.query<{ values: string }>(
@@ -99,8 +99,8 @@ export class ErasureStore {
     return Number(row!.values);
   }
 
-  /** The present round goes up to where the chains stand now. */
-  async aim(tx: Tx, { organizationId, id }: ErasureKey): Promise<void> {
+  /** Sets the positions that the present round searches up to: those of the chains now. */
+  async setScope(tx: Tx, { organizationId, id }: ErasureKey): Promise<void> {
     await tx.query(
       `update erasures set target = coalesce(
          (select json_object_agg(chain, seq) from audit_heads where organization_id = $1 and seq > 0), '{}')
@@ -109,16 +109,16 @@ export class ErasureStore {
     );
   }
 
-  /** What the round aimed at is covered; or, where there is more to search for, nothing is. */
-  async cover(tx: Tx, { organizationId, id }: ErasureKey, what: 'target' | 'nothing'): Promise<void> {
+  /** Marks the scope of the round as searched; or nothing, where there are more texts to search for. */
+  async markSearched(tx: Tx, { organizationId, id }: ErasureKey, what: 'scope' | 'nothing'): Promise<void> {
     await tx.query(
       `update erasures set covered = case when $3 then target else '{}' end where organization_id = $1 and id = $2`,
-      [organizationId, id, what === 'target'],
+      [organizationId, id, what === 'scope'],
     );
   }
 
-  /** What the present round still has to cover, from a chain on, by chain. */
-  async ranges(tx: Tx, { organizationId, id }: ErasureKey, from = ''): Promise<ChainRange[]> {
+  /** Parts of chains that the present round has not searched yet, from a chain on. */
+  async unsearched(tx: Tx, { organizationId, id }: ErasureKey, from = ''): Promise<ChainRange[]> {
     return ranged(await tx.query(
       `select t.key as chain, coalesce(c.value::bigint, 0)::text as low, t.value as high
        from erasures e cross join lateral json_each_text(e.target) t left join lateral json_each_text(e.covered) c on c.key = t.key
@@ -128,8 +128,8 @@ export class ErasureStore {
     ));
   }
 
-  /** What has come since it was covered, from a chain on. */
-  async news(tx: Tx, { organizationId, id }: ErasureKey, from = ''): Promise<ChainRange[]> {
+  /** Parts of chains that came after what was searched, from a chain on. */
+  async newEntries(tx: Tx, { organizationId, id }: ErasureKey, from = ''): Promise<ChainRange[]> {
     return ranged(await tx.query(
       `with covered as (select c.key, c.value::bigint as seq from erasures e cross join lateral json_each_text(e.covered) c
                         where e.organization_id = $1 and e.id = $2)
@@ -147,7 +147,7 @@ export class ErasureStore {
     );
   }
 
-  /** Puts new disclosures in the place of those that were read. @returns how many entries were still as they were read */
+  /** Replaces disclosures. @returns how many entries still had the disclosures that were read */
   async blank(tx: Tx, organizationId: string, changes: readonly { id: string; before: string; after: string }[]): Promise<number> {
     const [row] = await tx.query<{ count: number }>('select erase_disclosures_v1($1, $2, $3, $4) as count', [
       organizationId, changes.map(({ id }) => id), changes.map(({ before }) => before), changes.map(({ after }) => after),
@@ -155,7 +155,7 @@ export class ErasureStore {
     return row!.count;
   }
 
-  /** It has ended: what was searched for is forgotten. */
+  /** Ends the erasure and forgets its texts. */
   async end(tx: Tx, { organizationId, id }: ErasureKey): Promise<void> {
     await tx.query(
       `update erasures set state = 'done', texts = null, covered = '{}', target = '{}', ended_at = clock_timestamp()
@@ -164,7 +164,7 @@ export class ErasureStore {
     );
   }
 
-  /** Erasures of a user, or asked for by them. */
+  /** Erasures of a user, or asked for or confirmed by the user. */
   about(person: FoundPerson): AsyncGenerator<JsonObject> {
     return listAbout(person, 'erasures', ABOUT);
   }
@@ -179,7 +179,7 @@ export class ErasureStore {
     await tx.query('update erasures set reason = $3 where organization_id = $1 and id = any ($2)', [organizationId, ids, reason]);
   }
 
-  /** What nobody confirms is forgotten after a while, and was never done. */
+  /** Declines erasures that nobody has confirmed in time, and forgets their texts. */
   async decline(scope: Scope, days: number): Promise<void> {
     const within = scopeCondition(scope, { organization: 'organization_id' }, 2);
     await this.dataSource.query(

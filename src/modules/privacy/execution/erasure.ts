@@ -1,4 +1,4 @@
-/** The steps of one round, in their order. `subjects` is for users alone. */
+/** The phases of a round, in their order. `subjects` is a phase of users' erasures alone. */
 export type ErasurePhase = 'subjects' | 'log' | 'rows' | 'archive' | 'check';
 
 /** How far an erasure has come. */
@@ -6,36 +6,34 @@ export interface ErasureCursor {
   readonly phase: ErasurePhase;
   /** From 1. */
   readonly round: number;
-  /** In `subjects`: the last entry looked at. */
+  /** In `subjects`: the last entry that was searched. */
   readonly entry?: string;
-  /** In `log`: the chain and the position in it up to which it is covered. */
+  /** In `log`: the chain, and the last position that was searched in the chain. */
   readonly chain?: string;
   readonly seq?: number;
-  /** In `rows`: which of the holders has its turn, and where it goes on. */
+  /** In `rows`: the number of the module's holder, and the row behind which the holder goes on. */
   readonly holder?: number;
   readonly after?: string;
-  /** How many of the organization's archives this round has gone through. */
+  /** How many archives of the organization this round has searched. */
   readonly archives?: number;
-  /**
-   * More was met by the user's texts than one person alone may erase: only what is the user's own goes until somebody confirms the rest.
-   */
+  /** The user's texts have found more than one person alone may erase: until somebody confirms, only the user's own values go. */
   readonly ownOnly?: true;
-  /** This round's positions were taken under the locks of all chains: it ends without looking again. */
+  /** The scope of this round was set under the locks of all chains: the erasure ends without another search. */
   readonly last?: true;
 }
 
 export interface ErasureCounts {
   /** Committed values that were blanked. */
   readonly values: number;
-  /** Of these, those that a text was met in, and that are not the erased user's own: what one person alone may erase so much of. */
+  /** Of these, values that a text has found and that are not the erased user's own: one person alone may erase a limited number. */
   readonly byText: number;
   /** Entries that lost a value. */
   readonly entries: number;
   /** Entries whose disclosures could not be read, which verification names. */
   readonly unreadable: number;
-  /** Rows of other tables, by what they are. */
+  /** Changed rows of other tables, by kind. */
   readonly rows: Readonly<Record<string, number>>;
-  /** Rows that still hold some of it, in the last pass over them: they decide what agents may, or belong to what runs. */
+  /** Rows that the last pass had to leave, by kind: of policy, or of executions that run. */
   readonly left: Readonly<Record<string, number>>;
 }
 
@@ -51,15 +49,15 @@ export type ErasureState = 'unconfirmed' | 'running' | 'done' | 'declined';
 export interface Erasure extends ErasureKey {
   readonly kind: 'user' | 'values';
   readonly userId: string | null;
-  /** Encrypted; null once it has ended. */
+  /** Encrypted; null after the end. */
   readonly texts: Buffer | null;
   readonly reason: string | null;
   readonly state: ErasureState;
   readonly askedBy: string;
   readonly confirmedBy: string | null;
-  readonly place: ErasureCursor;
-  /** As it is stored: what a step compares before it moves on. */
-  readonly placeText: string;
+  readonly cursor: ErasureCursor;
+  /** The cursor as stored: a step compares the text before the cursor moves. */
+  readonly cursorText: string;
   readonly counts: ErasureCounts;
   readonly askedAt: Date;
   readonly endedAt: Date | null;
@@ -72,10 +70,10 @@ export interface ChainRange {
   readonly high: number;
 }
 
-/** Over so many committed values met by texts in a day, or where one is of a decision, a second person confirms. */
+/** Over so many committed values found by texts in a day, or for one value of a decision, a second person confirms. */
 export const VALUES_WITHOUT_CONFIRMATION = 100;
 
-/** Adds what a call has counted; kinds that begin with `left` or `kept` are rows that it had to leave as they are. */
+/** Adds the counts of a call; kinds that begin with `left` or `kept` count rows that the call had to leave. */
 export function addRows(counts: ErasureCounts, rows: Readonly<Record<string, number>>): ErasureCounts {
   const [sum, left]: Record<string, number>[] = [{ ...counts.rows }, { ...counts.left }];
   for (const [what, count] of Object.entries(rows)) {
@@ -85,10 +83,10 @@ export function addRows(counts: ErasureCounts, rows: Readonly<Record<string, num
   return { ...counts, rows: sum!, left: left! };
 }
 
-/** Whether something is left that may go later. What is kept is other people's own: it stays. */
+/** Whether rows are left that can be erased from later. Rows that are kept belong to other people and stay. */
 export function isAnyLeft({ left }: ErasureCounts): boolean {
   return Object.keys(left).some((what) => what.startsWith('left'));
 }
 
-/** What came of a step: more to do, nothing for now (somebody has to do something first, or something has to end), or the end. */
+/** The result of a step: there is more to do; nothing can be done now, since something has to happen first; or the erasure has ended. */
 export type Stepped = 'more' | 'later' | 'end';

@@ -17,7 +17,7 @@ export interface NewErasureRequest {
   readonly state: 'unconfirmed' | 'running';
 }
 
-/** Orders to erase texts: made by one person, and confirmed by another where one is not enough. */
+/** Orders to erase texts: given by one person, and confirmed by a second one where one person is not enough. */
 @Injectable()
 export class ErasureRequests {
   constructor(
@@ -25,12 +25,12 @@ export class ErasureRequests {
     private readonly texts: SealedSearchTexts,
   ) {}
 
-  /** @throws Problem NOT_FOUND, also for one of another organization */
-  place({ scope }: Caller, id: string): Promise<ErasureKey> {
-    return this.store.place(scope, id);
+  /** @throws Problem NOT_FOUND, also for an erasure of another organization */
+  find({ scope }: Caller, id: string): Promise<ErasureKey> {
+    return this.store.findKey(scope, id);
   }
 
-  /** How many values the caller has erased here within a day that nobody else has confirmed. */
+  /** How many values the caller has erased here within a day without a confirmation. */
   erasedAlone(tx: Tx, organizationId: string, { actorId: askedBy }: Caller): Promise<number> {
     return this.store.erasedAlone(tx, { organizationId, id: '', askedBy });
   }
@@ -38,18 +38,18 @@ export class ErasureRequests {
   async insert(tx: Tx, { organizationId, values, reason, caller, state }: NewErasureRequest): Promise<ErasureRow> {
     const id = newId('ers');
     const row = {
-      organizationId, id, kind: 'values', userId: null, reason, state, askedBy: caller.actorId, place: { phase: 'log', round: 1 },
+      organizationId, id, kind: 'values', userId: null, reason, state, askedBy: caller.actorId, cursor: { phase: 'log', round: 1 },
       counts: NOTHING_YET, askedAt: await tx.now(),
     } as const;
     await this.store.insert(tx, { ...row, texts: this.texts.seal(id, values) });
-    await this.store.aim(tx, row);
+    await this.store.setScope(tx, row);
     tx.record(organizationChain(organizationId), {
       type: 'gdpr.erasure_requested', metadata: { erasureId: id, count: values.length, reason },
     });
     return { ...row, confirmedBy: null, endedAt: null };
   }
 
-  /** @throws Problem FORBIDDEN for who has asked for it, CONFLICT where nothing waits for it */
+  /** @throws Problem FORBIDDEN for the person who has asked for the erasure, CONFLICT where no confirmation is awaited */
   async confirm(tx: Tx, key: ErasureKey, caller: Caller): Promise<ErasureRow> {
     const erasure = (await this.store.find(tx, key, true)) as Erasure;
     if (erasure.state !== 'unconfirmed') throw new Problem('CONFLICT', 'The erasure waits for nobody to confirm it.');

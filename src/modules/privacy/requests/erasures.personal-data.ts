@@ -9,7 +9,7 @@ import type { FoundPerson } from '../../../platform/audit/personal-data/personal
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { ErasureStore } from '../execution/erasure.store.js';
 
-/** Why somebody had something erased is free text, and may name whom another erasure is about. */
+/** The reason of an erasure is free text, and may name the person of another erasure. */
 @Injectable()
 export class ErasuresPersonalData implements PersonalData {
   readonly name = 'erasures';
@@ -32,9 +32,9 @@ export class ErasuresPersonalData implements PersonalData {
   }
 
   async erase(tx: Tx, { organizationId, texts }: ErasureTarget, limit: number, after = ''): Promise<ErasedSoFar> {
-    const holds = textMatcher(texts);
+    const matches = textMatcher(texts);
     const rows = await this.store.reasons(tx, organizationId, after, limit);
-    const telling = rows.filter(({ reason }) => reason !== null && holds(reason)).map(({ id }) => id);
+    const telling = rows.filter(({ reason }) => reason !== null && matches(reason)).map(({ id }) => id);
     if (telling.length > 0) await this.store.giveReason(tx, organizationId, telling, ERASED);
     return { counts: telling.length === 0 ? {} : { erasures: telling.length }, ...(rows.length < limit ? {} : { next: rows.at(-1)!.id }) };
   }

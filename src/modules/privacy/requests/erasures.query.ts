@@ -6,11 +6,11 @@ import { pageOf } from '../../../platform/database/statements/paged.js';
 import type { Page, PageRequest } from '../../../platform/http/fields/pagination.js';
 import type { Erasure, ErasureKey } from '../execution/erasure.js';
 
-/** Never its texts. */
-export type ErasureRow = Omit<Erasure, 'texts' | 'placeText'>;
+/** An erasure without its texts. */
+export type ErasureRow = Omit<Erasure, 'texts' | 'cursorText'>;
 
 const COLUMNS = `e.organization_id as "organizationId", e.id, e.kind, e.user_id as "userId", e.reason, e.state,
-  e.asked_by as "askedBy", e.confirmed_by as "confirmedBy", e.place, e.counts, e.asked_at as "askedAt", e.ended_at as "endedAt"`;
+  e.asked_by as "askedBy", e.confirmed_by as "confirmedBy", e.place as cursor, e.counts, e.asked_at as "askedAt", e.ended_at as "endedAt"`;
 
 export interface ErasureFilter {
   readonly state?: string;
@@ -30,7 +30,7 @@ export class ErasuresQuery {
     return pageOf<ErasureRow>(this.dataSource, { columns: COLUMNS, from: 'erasures e', where, parameters, id: 'e.id' }, page);
   }
 
-  /** Those that were asked for together, as they are now. */
+  /** Erasures that were asked for together. */
   async these(scope: Scope, keys: readonly ErasureKey[]): Promise<ErasureRow[]> {
     const within = scopeCondition(scope, { organization: 'e.organization_id' }, 2);
     return this.dataSource.query(`select ${COLUMNS} from erasures e where e.id = any ($1) and ${within.sql} order by e.id`, [

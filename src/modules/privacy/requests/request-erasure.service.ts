@@ -14,24 +14,25 @@ import { PreviewErasure, needsConfirmation } from '../search/preview-erasure.ser
 
 const PATIENCE_MS = 1_500;
 
-/** Erasures of what names people who have no account here, by the texts that name them. */
+/** Erasures for people without an account here, by the texts that name them. */
 @Injectable()
 export class RequestErasureService {
   constructor(
     private readonly work: UnitOfWork,
     private readonly organizations: OrganizationsQuery,
-    private readonly foresight: PreviewErasure,
-    private readonly asked: ErasureRequests,
+    private readonly preview: PreviewErasure,
+    private readonly requests: ErasureRequests,
     private readonly erasures: ErasuresQuery,
     private readonly job: ErasureJob,
   ) {}
 
-  /** What one person alone may erase begins at once; of what is more, or a decision's, a second one is asked. */
+  /** An erasure that one person alone may order begins at once; for larger ones, and for values of decisions, a second person is asked. */
   async ask(wanted: AskErasureDto, caller: Caller): Promise<Reply<ErasureEnvelope | FoundReply>> {
     const { values, reason, dryRun = false } = wanted;
     const organizationId = await this.organizationOf(caller, wanted.organizationId);
     const found = await this.work.run({ chains: [] }, async (tx) => ({
-      before: await this.asked.erasedAlone(tx, organizationId, caller), ...(await this.foresight.look(tx, organizationId, values, dryRun)),
+      before: await this.requests.erasedAlone(tx, organizationId, caller),
+      ...(await this.preview.preview(tx, organizationId, values, dryRun)),
     }));
     if (dryRun) {
       recordsNothing();
@@ -39,22 +40,22 @@ export class RequestErasureService {
     }
     const mustWait = organizationId !== PLATFORM_ORGANIZATION && needsConfirmation({ ...found, values: found.values + found.before });
     const answer = await this.work.run({ chains: [organizationChain(organizationId)], leavesFacts: true }, async (tx) => {
-      const row = await this.asked.insert(tx, { organizationId, values, reason, caller, state: mustWait ? 'unconfirmed' : 'running' });
+      const row = await this.requests.insert(tx, { organizationId, values, reason, caller, state: mustWait ? 'unconfirmed' : 'running' });
       return tx.reply(mustWait ? 202 : 200, { ...presentFound(organizationId, found), erasure: presentErasure(row) });
     });
-    return mustWait ? answer : this.gone(answer, caller);
+    return mustWait ? answer : this.afterSearch(answer, caller);
   }
 
-  /** @throws Problem FORBIDDEN for who has asked for it, CONFLICT where nothing waits for it */
+  /** @throws Problem FORBIDDEN for the person who has asked for the erasure, CONFLICT where no confirmation is awaited */
   async confirm(id: string, caller: Caller): Promise<Reply<ErasureEnvelope>> {
-    const key = await this.asked.place(caller, id);
+    const key = await this.requests.find(caller, id);
     const answer = await this.work.run({ chains: [organizationChain(key.organizationId)], leavesFacts: true }, async (tx) =>
-      tx.reply(200, { erasure: presentErasure(await this.asked.confirm(tx, key, caller)) }));
-    return this.gone(answer, caller);
+      tx.reply(200, { erasure: presentErasure(await this.requests.confirm(tx, key, caller)) }));
+    return this.afterSearch(answer, caller);
   }
 
-  /** The answer as things are once the search had its moment. */
-  private async gone<Body extends ErasureEnvelope>(answer: Reply<Body>, caller: Caller): Promise<Reply<Body>> {
+  /** The answer with the progress that the search has made meanwhile. */
+  private async afterSearch<Body extends ErasureEnvelope>(answer: Reply<Body>, caller: Caller): Promise<Reply<Body>> {
     await this.job.hurry(PATIENCE_MS);
     const [row] = await this.erasures.these(caller.scope, [answer.body.erasure]);
     return row ? reply(answer.status, { ...answer.body, erasure: presentErasure(row) }) : answer;

@@ -6,8 +6,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * What is to be erased has to be kept while it is searched for; in the table, and in what backups hold of it, it is readable with
- * ENCRYPTION_KEY alone (AES-256-GCM; the erasure's id is authenticated beside it). The row forgets it when the search has ended.
+ * Encrypts the texts that an erasure searches for, which the table and its backups hold until the erasure ends (AES-256-GCM by a key
+ * from ENCRYPTION_KEY; the id of the erasure is authenticated with the texts).
  */
 @Injectable()
 export class SealedSearchTexts {
@@ -25,7 +25,7 @@ export class SealedSearchTexts {
     return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
   }
 
-  /** @throws Error when they were sealed with another key, or for another erasure */
+  /** @throws Error where the texts were sealed with another key, or for another erasure */
   open(id: string, sealed: Buffer | null): string[] {
     if (sealed === null) return [];
     const decipher = createDecipheriv('aes-256-gcm', this.key, sealed.subarray(0, NONCE_BYTES))

@@ -13,18 +13,18 @@ const ENTRIES_AT_ONCE = 100;
 /** Committed values that one transaction blanks, and one entry lists. */
 export const VALUES_AT_ONCE = 1_000;
 
-/** What a look found, and where the erasure stands once that is blank. */
+/** Values that a search has found, and the cursor once these are blank. */
 export interface ErasureSearchResult {
-  /** Where the erasure stood when it was looked. */
+  /** The cursor before the search. */
   readonly from: ErasureCursor;
-  readonly place: ErasureCursor;
+  readonly cursor: ErasureCursor;
   readonly blankings: readonly Blanking[];
   readonly unreadable: number;
-  /** All that is searched for from here on, sealed, where the look learned of more. */
+  /** All texts to search for, sealed, where the search has learned of further ones. */
   readonly texts?: Buffer;
 }
 
-/** Looks for what an erasure has to blank: of a user first by what the log knows of them, then by their texts. */
+/** Searches the log for values to blank: of a user first the entries that name the user, then those that hold the user's texts. */
 @Injectable()
 export class ErasureSearch {
   constructor(
@@ -33,55 +33,55 @@ export class ErasureSearch {
     private readonly texts: SealedSearchTexts,
   ) {}
 
-  /** What names the user; and the addresses and former names that it tells are searched for with the rest. */
+  /** Entries that name the user. Addresses and former names that they tell are searched for as well. */
   async subjects(tx: Tx, erasure: Erasure): Promise<ErasureSearchResult> {
-    const { organizationId, place } = erasure;
-    const [userId, after] = [erasure.userId!, place.entry ?? ''];
+    const { organizationId, cursor } = erasure;
+    const [userId, after] = [erasure.userId!, cursor.entry ?? ''];
     const end = await this.log.endOfPage(tx, organizationId, userId, after, ENTRIES_AT_ONCE);
-    if (end === undefined) return nothing(place, 'log');
+    if (end === undefined) return nothing(cursor, 'log');
     const known = this.texts.open(erasure.id, erasure.texts);
     const entries = await this.log.ofUser(tx, organizationId, userId, after, ENTRIES_AT_ONCE);
     const told = entries.flatMap(({ disclosures, pointers }) => legible(() => textsAt(disclosures, pointers)) ?? []);
     const texts = searchedTexts([...known, ...told]);
-    const { blankings, unreadable, last } = await blanked(entries, place.ownOnly ? () => false : textMatcher(texts));
+    const { blankings, unreadable, last } = await blanked(entries, cursor.ownOnly ? () => false : textMatcher(texts));
     const entry = last === entries.length - 1 || entries.length === 0 ? end : entries[last]!.id;
     const learned = texts.length > known.length ? { texts: this.texts.seal(erasure.id, texts) } : {};
-    return { from: place, place: { ...place, entry }, blankings, unreadable, ...learned };
+    return { from: cursor, cursor: { ...cursor, entry }, blankings, unreadable, ...learned };
   }
 
-  /** What holds one of the texts, up to where the present round goes. */
+  /** Entries in the scope of the round that hold one of the texts. */
   async inLog(tx: Tx, erasure: Erasure): Promise<ErasureSearchResult> {
-    const { place } = erasure;
-    const ranges = (await this.store.ranges(tx, erasure, place.chain)).flatMap((range) => restOf(range, place));
-    if (ranges.length === 0) return nothing(place, 'rows');
+    const { cursor } = erasure;
+    const ranges = (await this.store.unsearched(tx, erasure, cursor.chain)).flatMap((range) => restOf(range, cursor));
+    if (ranges.length === 0) return nothing(cursor, 'rows');
     const entries = await this.log.entries(tx, erasure.organizationId, erasure.userId, ranges, ENTRIES_AT_ONCE);
-    const { blankings, unreadable, last } = await blanked(entries, this.finder(erasure));
+    const { blankings, unreadable, last } = await blanked(entries, this.matcherOf(erasure));
     const isWhole = last === entries.length - 1 && entries.length < ENTRIES_AT_ONCE;
     const { chain, seq } = isWhole ? endOf(ranges) : entries[last]!;
-    return { from: place, place: { ...place, chain, seq }, blankings, unreadable };
+    return { from: cursor, cursor: { ...cursor, chain, seq }, blankings, unreadable };
   }
 
-  /** Whether something to blank has come since the last round's end. */
-  async isInNews(tx: Tx, erasure: Erasure): Promise<boolean> {
-    const holds = this.finder(erasure);
+  /** Whether entries since the last round hold values to blank. */
+  async isInNewEntries(tx: Tx, erasure: Erasure): Promise<boolean> {
+    const matches = this.matcherOf(erasure);
     for (let from = ''; ; ) {
-      const news = await this.store.news(tx, erasure, from);
-      if (await this.isIn(tx, erasure, news, holds)) return true;
+      const news = await this.store.newEntries(tx, erasure, from);
+      if (await this.isIn(tx, erasure, news, matches)) return true;
       if (news.length < RANGES_AT_ONCE) return false;
       from = news.at(-1)!.chain;
     }
   }
 
-  /** By its texts; none where those wait for somebody to confirm them. */
-  finder(erasure: Erasure): TextMatcher {
-    if (erasure.place.ownOnly) return () => false;
+  /** Matches the texts; nothing where a confirmation is awaited. */
+  matcherOf(erasure: Erasure): TextMatcher {
+    if (erasure.cursor.ownOnly) return () => false;
     return textMatcher(this.texts.open(erasure.id, erasure.texts));
   }
 
-  private async isIn(tx: Tx, { organizationId, userId }: Erasure, news: readonly ChainRange[], holds: TextMatcher) {
+  private async isIn(tx: Tx, { organizationId, userId }: Erasure, news: readonly ChainRange[], matches: TextMatcher) {
     for (let rest = news; rest.length > 0; ) {
       const entries = await this.log.entries(tx, organizationId, userId, rest, ENTRIES_AT_ONCE);
-      if ((await blanked(entries, holds)).blankings.length > 0) return true;
+      if ((await blanked(entries, matches)).blankings.length > 0) return true;
       const last = entries.at(-1);
       if (entries.length < ENTRIES_AT_ONCE || !last) return false;
       rest = rest.slice(rest.findIndex(({ chain }) => chain === last.chain)).flatMap((range) => restOf(range, last));
@@ -90,18 +90,18 @@ export class ErasureSearch {
   }
 }
 
-/** The place at the beginning of another phase. */
+/** The cursor at the beginning of another phase. */
 export function atPhase({ round, last, archives, ownOnly }: ErasureCursor, phase: ErasureCursor['phase']): ErasureCursor {
   return {
     phase, round, ...(archives === undefined ? {} : { archives }), ...(ownOnly ? { ownOnly } : {}), ...(last ? { last } : {}),
   };
 }
 
-/** How long others wait while entries are looked at, each of which may take tens of milliseconds. */
+/** How long other calls wait while entries are searched, each of which may take tens of milliseconds. */
 const UNSHARED_MS = 20;
 
-/** What each entry loses, of as many of them as one transaction takes; calls of others come in between. */
-export async function blanked(entries: readonly SearchedEntry[], holds: TextMatcher, most = VALUES_AT_ONCE) {
+/** The values that each entry loses, of as many entries as one transaction takes. Other calls come in between. */
+export async function blanked(entries: readonly SearchedEntry[], matches: TextMatcher, most = VALUES_AT_ONCE) {
   const blankings: Blanking[] = [];
   let [values, unreadable, last] = [0, 0, -1];
   let since = performance.now();
@@ -110,7 +110,7 @@ export async function blanked(entries: readonly SearchedEntry[], holds: TextMatc
       await setImmediate();
       since = performance.now();
     }
-    const one = legible(() => blankingOf(entry, holds));
+    const one = legible(() => blankingOf(entry, matches));
     if (one === null) unreadable++;
     if (one && values > 0 && values + one.listed.length > most) break;
     if (one) blankings.push(one);
@@ -120,12 +120,12 @@ export async function blanked(entries: readonly SearchedEntry[], holds: TextMatc
   return { blankings, unreadable, last };
 }
 
-/** What one entry loses, if anything. */
-export function blankedOne(entry: SearchedEntry, holds: TextMatcher): Blanking | undefined {
-  return legible(() => blankingOf(entry, holds)) ?? undefined;
+/** The values that one entry loses, if any. */
+export function blankedOne(entry: SearchedEntry, matches: TextMatcher): Blanking | undefined {
+  return legible(() => blankingOf(entry, matches)) ?? undefined;
 }
 
-/** Disclosures that are none, or too deep, have been tampered with: verification names them, and nothing can be blanked in them. */
+/** Disclosures that cannot be read, or are too deep, were tampered with: verification names them, and nothing in them can be blanked. */
 export function legible<Result>(read: () => Result): Result | null {
   try {
     return read();
@@ -136,7 +136,7 @@ export function legible<Result>(read: () => Result): Result | null {
 }
 
 function nothing(from: ErasureCursor, phase: ErasureCursor['phase']): ErasureSearchResult {
-  return { from, place: atPhase(from, phase), blankings: [], unreadable: 0 };
+  return { from, cursor: atPhase(from, phase), blankings: [], unreadable: 0 };
 }
 
 function restOf(range: ChainRange, at: { readonly chain?: string; readonly seq?: number }): ChainRange[] {

@@ -14,7 +14,7 @@ const ENTRY = `e.id, e.event, e.hash, e.disclosures, e.chain, e.seq::text as seq
 const POINTERS = `array(select s.pointer from audit_subjects s
   where s.organization_id = e.organization_id and s.user_id = $2 and s.entry_id = e.id)`;
 
-/** The log as an erasure reads it: entries of chains by position, and those that a user is a subject of. */
+/** Reads the log for an erasure: entries of chains by position, and entries that concern a user. */
 @Injectable()
 export class LogSearchQuery {
   /** Entries of these parts of chains, in the order of the parts and by position. */
@@ -35,7 +35,7 @@ export class LogSearchQuery {
     ));
   }
 
-  /** Entries that a user is a subject of, by id. */
+  /** Entries that concern a user, by id. */
   async ofUser(tx: Tx, organizationId: string, userId: string, after: string, limit: number): Promise<FoundEntry[]> {
     return numbered(await tx.query<Row>(
       `select ${ENTRY}, subject.pointers
@@ -58,7 +58,7 @@ export class LogSearchQuery {
     return row?.last ?? undefined;
   }
 
-  /** Organizations of the scope, the platform's own among them where it is everything, whose log names the user. */
+  /** Organizations of the scope whose log names the user; the platform's own among them where the scope is everything. */
   async organizationsOf(tx: Tx, scope: Scope, userId: string): Promise<string[]> {
     const within = scopeCondition(scope, { organization: 'o.id' }, 3);
     const rows = await tx.query<{ id: string }>(
@@ -69,7 +69,7 @@ export class LogSearchQuery {
     return rows.map(({ id }) => id);
   }
 
-  /** Every chain that an organization has, for taking their heads. */
+  /** All chains of an organization, for their heads to be locked. */
   async chains(tx: Tx, organizationId: string): Promise<string[]> {
     const rows = await tx.query<{ chain: string }>(
       'select chain from audit_heads where organization_id = $1 order by chain', [organizationId],
@@ -77,7 +77,7 @@ export class LogSearchQuery {
     return rows.map(({ chain }) => chain);
   }
 
-  /** What the chains hold now, from a chain on. */
+  /** The chains as they are now, from a chain on. */
   async heads(tx: Tx, organizationId: string, from: string, limit: number): Promise<ChainRange[]> {
     const rows = await tx.query<{ chain: string; high: string }>(
       `select chain, seq::text as high from audit_heads where organization_id = $1 and chain > $2 and seq > 0 order by chain limit $3`,

@@ -4,44 +4,43 @@ import type { Tx } from '../../database/transaction/tx.js';
 import type { FoundPerson } from './personal-records.js';
 
 /**
- * What a column may hold. `personal`: of a known person, and `free`: whatever somebody wrote, are erased from, and so is `partly`: JSON
- * of which names, codes, times and ids are the server's own, and stay; `secret` is dead with its owner; `code`, `id` and `digest` say
- * nothing of a person; `log` is the audit log's own, which erases by its own rules. `policy` is free too, but decides what agents may: it
- * is searched, and never rewritten silently.
+ * What a column may hold. Erased from: `personal` (of a known person), `free` (text that anybody wrote) and `partly` (JSON with names,
+ * codes, times and ids of the server's, which stay). `policy` is free text too, but decisions rest on it: policy is searched and never
+ * rewritten. `secret` is dead with its owner; `code`, `id` and `digest` say nothing of a person; `log` belongs to the audit log, which has
+ * its own rules.
  */
 export type ColumnClass = 'code' | 'id' | 'digest' | 'secret' | 'personal' | 'free' | 'partly' | 'policy' | 'log';
 
-/** What is to be erased of one organization: a user and what is known of them, or texts alone. */
+/** What an erasure takes from one organization: a user with the texts that name them, or texts alone. */
 export interface ErasureTarget {
   readonly organizationId: string;
   readonly userId?: string;
-  /** Searched for in whatever is `free`, or is so in part. */
+  /** Searched for in `free`, `partly` and `policy` columns. */
   readonly texts: readonly string[];
 }
 
 export interface ErasedSoFar {
   /**
-   * How many of each kind of row were changed by this call. A kind whose name begins with `left` counts rows that still hold what is
-   * to be erased: policy, until somebody changes it, and what runs, until it has ended. Erasing has ended with a whole pass that
-   * counts none of them.
+   * How many rows of each kind this call has changed. A kind that begins with `left` counts rows that cannot be erased from yet: policy,
+   * until somebody changes the policy, and executions that run. An erasure ends with a whole pass that counts none of these.
    */
   readonly counts: Readonly<Record<string, number>>;
-  /** Where the next call goes on; absent when there is nothing left. */
+  /** Where the next call goes on; absent after the last row. */
   readonly next?: string;
 }
 
-/** What a module holds of people: declared column by column, told to them, and erased. */
+/** The personal data of a module: declared column by column, exported for a person, and erased. */
 export interface PersonalData {
   readonly name: string;
-  /** Table → column → class, of every column of the module's own tables that can hold text. */
+  /** Table → column → class, for every column of the module's tables that can hold text. */
   readonly tables: Readonly<Record<string, Readonly<Record<string, ColumnClass>>>>;
-  /** What it holds about a person, for the copy that they may ask for: in parts, of which the lists go on one another. */
+  /** The data of a person, for the copy that the person may ask for, in parts: lists of the same name continue one another. */
   about(person: FoundPerson): AsyncIterable<JsonObject>;
   /** Erases from at most `limit` rows behind `after`. Doing it again changes nothing. */
   erase(tx: Tx, what: ErasureTarget, limit: number, after?: string): Promise<ErasedSoFar>;
 }
 
-/** Modules register at start what they hold of people; the order of registration is that of erasing. */
+/** Modules register their personal data at start; erasures follow the order of registration. */
 @Injectable()
 export class PersonalDataHolders {
   private readonly holders: PersonalData[] = [];

@@ -2,24 +2,24 @@ import type { JsonObject } from '../../../domain/json.js';
 import { readByCursor } from '../../database/statements/read-by-cursor.js';
 import type { ReadStatement } from '../record-keepers.js';
 
-// How holders of personal data read what a copy tells: a few rows at a time, by statements of one reading transaction.
+// Holders of personal data read the rows of a person's copy a few at a time, by statements of one reading transaction.
 
-/** Rows that are in memory at once: each may be as long as a request. */
+/** Rows in memory at once: each may be as long as a request. */
 const ROWS = 100;
-/** Rows of a table that one statement looks at where no index finds them by a person. */
+/** Rows that one statement looks at where no index finds rows by a person. */
 const LOOK = 20_000;
 
-/** Somebody whom a look-up by scope has found. */
+/** A person whom the caller may see. */
 export interface FoundPerson {
   readonly id: string;
-  /** Theirs, and those in which the log tells of them: they may have acted in each. Only those that whoever asks may see. */
+  /** The person's organizations and others whose log names the person, as far as the caller may see them. */
   readonly organizations: readonly string[];
-  /** Statements of the reading transaction in which their copy is made. */
+  /** Runs statements of the transaction that reads the copy. */
   readonly run: ReadStatement;
 }
 
 /**
- * Reads rows of a person a few at a time. One such reading at a time: they share a cursor's name.
+ * Reads rows of a person a few at a time. One reading at a time: all share the name of a cursor.
  *
  * @param sql `$1` is the person's id
  * @param parameters those from `$2` on
@@ -29,7 +29,7 @@ export function rowsAbout<Row>({ id, run }: FoundPerson, sql: string, parameters
 }
 
 /**
- * One list of what is held of a person, in parts; told where it is empty, too.
+ * One list of a person's copy, in parts; an empty list is told, too.
  *
  * @param sql gives a column `row` of JSON; `$1` is the person's id, `$2` their organizations
  */

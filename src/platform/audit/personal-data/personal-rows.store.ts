@@ -10,29 +10,28 @@ import {
 
 /** Rows of one call at most: each is searched in memory. */
 const ROWS_MAX = 500;
-/** Rows of which one statement asks whose they are. */
+/** Rows whose owners one statement compares. */
 const LOOK = 20_000;
-/** What they may take up in the tables, compressed as they are there. */
+/** Bytes that the rows of one call may take up in the table, compressed. */
 const BYTES_MAX = 4_000_000;
-/** How often, and how long apart, heads are tried that somebody holds: their works take milliseconds. */
+/** How often, and how long apart, locked heads are tried: a unit of work holds a head for milliseconds. */
 const TRIES = 20;
 const TRY_EVERY_MS = 25;
 
-/** A row that holds what is to be erased. */
+/** A row with something to erase. */
 export interface Touched {
   readonly row: PersonalRow;
   readonly changes: Changes;
 }
 
-/** What a module does about the rows of a table, besides changing their columns. */
+/** What a module does beside changing the columns of a row. */
 export interface ErasureHooks {
-  /** Behind the heads, before the rows are locked and read again. */
+  /** After the heads are locked, before the rows are locked and read again. */
   before?(tx: Tx, what: ErasureTarget, touched: readonly Touched[]): Promise<void>;
-  /** @returns how many rows of which other kinds were changed along */
+  /** @returns how many rows of other kinds were changed, by kind */
   after?(tx: Tx, what: ErasureTarget, changed: readonly Touched[]): Promise<Counts>;
 }
 
-/** A table with what goes with it. */
 export type Erasable = PersonalTable & ErasureHooks;
 
 type Counts = Readonly<Record<string, number>>;
@@ -41,11 +40,11 @@ type Key = readonly string[];
 interface Step {
   readonly counts: Counts;
   readonly rows: number;
-  /** Where the table goes on. */
+  /** The key behind which the next call reads. */
   readonly next?: Key | undefined;
 }
 
-/** Erases from whatever tables modules describe, in batches by their keys, each row again under its lock. */
+/** Erases from the tables that modules describe, in batches by key. Each row is read again under its lock. */
 @Injectable()
 export class PersonalRows {
   /** From at most `limit` rows behind `after`, as `PersonalData.erase` does. */
@@ -68,7 +67,7 @@ export class PersonalRows {
     return { counts };
   }
 
-  /** From these rows of a table alone; whoever names them holds what has to be held. */
+  /** Erases from rows with these keys. The caller holds the heads that the rows need. */
   async eraseOf(tx: Tx, table: PersonalTable, what: ErasureTarget, keys: readonly Key[]): Promise<Counts> {
     const { counts } = await this.change(tx, table, what, wantedOf(what), keys);
     return counts;
@@ -93,7 +92,7 @@ export class PersonalRows {
     return { counts: added(counts, along ?? {}, leftOf(table, inPolicy), counted('kept', table, inOwn)), rows: read.rows.length, next };
   }
 
-  /** Those before the first whose head somebody holds, also after a while. */
+  /** The rows before the first one whose head stays locked by somebody else. */
   private async withHeads(
     tx: Tx, table: Erasable, { organizationId }: ErasureTarget, touched: readonly Touched[],
   ): Promise<Touched[]> {
@@ -108,7 +107,7 @@ export class PersonalRows {
     return touched.slice(0, firstBusy);
   }
 
-  /** Each again under its lock: between the look and it, somebody else may have changed it. */
+  /** Reads each row again under its lock: somebody may have changed the row since the first read. */
   private async change(
     tx: Tx, table: PersonalTable, what: ErasureTarget, wanted: Wanted, keys: readonly Key[],
   ): Promise<{ counts: Counts; changed: Touched[] }> {
@@ -122,13 +121,13 @@ export class PersonalRows {
     );
     const touched = rows.flatMap((row) => {
       const changes = changesOf(table, row, wanted);
-      return Object.keys(changes).length === 0 ? [] : [{ row, changes, stands: table.stands?.(row) }];
+      return Object.keys(changes).length === 0 ? [] : [{ row, changes, erasability: table.erasability?.(row) }];
     });
-    const changed = touched.filter(({ stands }) => stands === undefined);
+    const changed = touched.filter(({ erasability }) => erasability === undefined);
     await this.write(tx, table, what, changed);
     await this.end(tx, table, what, changed.filter(({ row }) => isOwn(table, row, wanted)));
     if (table.changesFacts && table.head) await tx.raiseHeads(changed.flatMap(({ row }) => table.head!(what.organizationId, row) ?? []));
-    const left = touched.filter(({ stands }) => stands === 'left').length;
+    const left = touched.filter(({ erasability }) => erasability === 'later').length;
     return { counts: added({ [table.kind]: changed.length }, leftOf(table, left)), changed };
   }
 
@@ -137,7 +136,7 @@ export class PersonalRows {
     const written = readColumns(table);
     const types = [...Object.entries(table.key), ...written.map(([name, { form }]) => [name, TYPES[form!]] as const)];
     const keys = Object.keys(table.key);
-    // One text for a table, whichever of its columns are changed: what is put together for an occasion is not kept prepared.
+    // One statement for a table, whichever columns change, so that the statement stays prepared.
     const sets = written.map(([name]) => `${name} = case when '${name}' = any (n.changed) then n.${name} else t.${name} end`);
     await tx.query(
       `update ${table.from} t set ${sets.join(', ')}
@@ -163,8 +162,8 @@ export class PersonalRows {
   }
 
   /**
-   * As many rows as there may be at once, by number and by what they take up; one at least, whatever it takes up. Without texts
-   * nothing is searched: only what is theirs is read, of so many rows that one statement bears.
+   * Rows up to the limits of number and bytes, and at least one. Without texts nothing is searched: then only rows of the person are
+   * read, of as many rows as one statement may look at.
    */
   private async read(
     tx: Tx, table: PersonalTable, { organizationId, userId, texts }: ErasureTarget, limit: number, after: Key = [],
@@ -193,7 +192,7 @@ export class PersonalRows {
     return { rows: found, ...(found.length === limit || (await isCut()) ? { next } : {}) };
   }
 
-  /** A short batch may be one whose rows are large. */
+  /** A batch with few rows may have ended at the limit of bytes. */
   private async isMore(tx: Tx, table: PersonalTable, organizationId: string, after: Key): Promise<boolean> {
     const rows = await tx.query(
       `select 1 as one from ${table.from} t where ${within(table)} and ${isBehind(table, 2)} limit 1`, [organizationId, ...after],
@@ -205,7 +204,7 @@ export class PersonalRows {
 const TYPES = { text: 'text', canonical: 'text', json: 'json', list: 'text[]' } as const;
 
 function wantedOf({ userId, texts }: ErasureTarget): Wanted {
-  return { holds: textMatcher(texts), ...(userId === undefined ? {} : { userId }) };
+  return { matches: textMatcher(texts), ...(userId === undefined ? {} : { userId }) };
 }
 
 function placeOf(after: string | undefined): [string | undefined, Key | undefined] {
@@ -218,15 +217,15 @@ function keyOf({ key }: PersonalTable, row: PersonalRow): Key {
   return Object.keys(key).map((name) => String(row[name]));
 }
 
-function within({ of = 't.organization_id = $1' }: PersonalTable): string {
-  return of;
+function within({ scopeSql = 't.organization_id = $1' }: PersonalTable): string {
+  return scopeSql;
 }
 
 function columnsOf(names: readonly string[]): string {
   return names.map((name) => `t.${name}`).join(', ');
 }
 
-/** Behind a key whose parts are the parameters from `first` on. */
+/** SQL for keys after the one whose parts are the parameters from `first` on. */
 function isBehind({ key }: PersonalTable, first: number): string {
   const values = Object.values(key).map((type, i) => `$${first + i}::text::${type}`);
   return `(${columnsOf(Object.keys(key))}) > (${values.join(', ')})`;
@@ -236,14 +235,14 @@ function unnested({ key }: PersonalTable): string {
   return `unnest(${Object.values(key).map((type, i) => `$${i + 2}::${type}[]`).join(', ')})`;
 }
 
-function sourceOf({ also }: PersonalTable, name: string): string {
-  return also?.[name] ?? `t.${name}`;
+function sourceOf({ extraColumns }: PersonalTable, name: string): string {
+  return extraColumns?.[name] ?? `t.${name}`;
 }
 
-/** Each name once: keys, what is read, owners, and what else is asked. */
+/** Each name once: keys, columns that are read, owners, and extra columns. */
 function outputs(table: PersonalTable): string[] {
   const read = readColumns(table).map(([name]) => name);
-  return [...new Set([...Object.keys(table.key), ...read, ...ownersIn(table), ...Object.keys(table.also ?? {})])];
+  return [...new Set([...Object.keys(table.key), ...read, ...ownersIn(table), ...Object.keys(table.extraColumns ?? {})])];
 }
 
 function selected(table: PersonalTable): string {
@@ -262,7 +261,7 @@ function counted(what: 'left' | 'kept', { kind }: PersonalTable, count: number):
   return { [`${what}${kind.charAt(0).toUpperCase()}${kind.slice(1)}`]: count };
 }
 
-/** Together, without zeros. */
+/** The sums without zeros. */
 function added(...all: readonly Counts[]): Counts {
   const sums: Record<string, number> = {};
   for (const [kind, count] of all.flatMap((counts) => Object.entries(counts))) if (count > 0) sums[kind] = (sums[kind] ?? 0) + count;

@@ -10,21 +10,21 @@ import type { ColumnClass } from './personal-data-holders.js';
 /** How a column holds what people wrote. `canonical`: the RFC 8785 text of a JSON value; `list`: an array of texts. */
 export type Form = 'text' | 'canonical' | 'json' | 'list';
 
-/** A column that can hold text. What is neither searched nor anybody's has a class alone. */
+/** A column that can hold text. A column that is neither searched nor somebody's own has a class alone. */
 export interface PersonalColumn {
   readonly class: ColumnClass;
   readonly form?: Form;
-  /** Of JSON: erases from what of it people wrote. Without it, all of it is such. */
+  /** Of JSON: erases from the parts that people wrote. Without this function people may have written all of the JSON. */
   readonly part?: Part;
-  /** Names what holds the id of whoever the value is of: a column, or one of `also`. */
+  /** The column, or one of `extraColumns`, with the id of the person who owns the value. */
   readonly owner?: string;
-  /** Of a JSON object, only this member is of its owner. */
+  /** The owner owns this member of a JSON object alone. */
   readonly member?: string;
-  /** What is left of its owner's value; otherwise `[erased]`. */
-  readonly becomes?: null;
-  /** Stays where a text goes, for it is its owner's, who may have an erased person's name; but whoever orders that it goes is told. */
-  readonly told?: true;
-  /** Goes where one of these columns is changed. */
+  /** What the owner's value becomes; otherwise `[erased]`. */
+  readonly replacement?: null;
+  /** The value stays, since its owner may have the same name as an erased person. The erasure counts the row as kept. */
+  readonly reportOnly?: true;
+  /** The column is erased with any of these columns. */
   readonly goesWith?: readonly string[];
 }
 
@@ -34,33 +34,33 @@ export interface PersonalRow {
   readonly [column: string]: unknown;
 }
 
-/** A column's new values, by name. */
+/** New values by the names of their columns. */
 export type Changes = Readonly<Record<string, unknown>>;
 
-/** A table that holds something of people, and what has to be known to erase from it. */
+/** A table with personal data, and how to erase from its rows. */
 export interface PersonalTable {
-  /** Its rows' word in the counts. */
+  /** The word for a row in the counts. */
   readonly kind: string;
   readonly from: string;
-  /** Which of its rows are of the organization `$1`; the table is `t`. Without it, by its `organization_id`. */
-  readonly of?: string;
-  /** What its primary key has besides the organization, in its order, and of which type. */
+  /** SQL that selects the rows of the organization `$1` from the table `t`. Without that SQL, `organization_id` selects them. */
+  readonly scopeSql?: string;
+  /** Columns of the primary key besides the organization, in their order, with their types. */
   readonly key: Readonly<Record<string, 'text' | 'integer' | 'bigint'>>;
   readonly columns: Columns;
-  /** SQL of what else is asked of a row, by name. */
-  readonly also?: Readonly<Record<string, string>>;
-  /** The head under whose lock alone such a row is changed. */
+  /** SQL of further values that are read with a row, by name. */
+  readonly extraColumns?: Readonly<Record<string, string>>;
+  /** The head whose lock a change of the row needs. */
   readonly head?: (organizationId: string, row: PersonalRow) => ChainRef | undefined;
-  /** What agents are decided by: decisions in flight are taken again. */
+  /** Decisions rest on the rows: after a change, decisions in flight are taken again. */
   readonly changesFacts?: true;
   /**
-   * Asked under the row's lock. `left`: it cannot be changed yet, so erasing has not ended. `elsewhere`: whoever erases from another
-   * table changes it.
+   * Asked under the lock of the row. `later`: the row cannot be changed yet, so the erasure has not ended. `elsewhere`: the erasure from
+   * another table changes the row.
    */
-  readonly stands?: (row: PersonalRow) => 'left' | 'elsewhere' | undefined;
-  /** Whether the row's policy is in force; what is not may be erased from. */
+  readonly erasability?: (row: PersonalRow) => 'later' | 'elsewhere' | undefined;
+  /** Whether the policy in the row is in force. Other policy may be erased from. */
   readonly inForce?: (row: PersonalRow) => boolean;
-  /** Assignments that end what is the erased person's own. */
+  /** SQL assignments that end a row of the erased person's own. */
   readonly ends?: string;
 }
 
@@ -68,29 +68,29 @@ export const code: PersonalColumn = { class: 'code' };
 export const id: PersonalColumn = { class: 'id' };
 export const digest: PersonalColumn = { class: 'digest' };
 export const secret: PersonalColumn = { class: 'secret' };
-/** Whatever somebody wrote: searched. */
+/** Text that anybody may have written: searched. */
 export const free = (form: Form = 'text', more: Partial<PersonalColumn> = {}): PersonalColumn => ({ class: 'free', form, ...more });
-/** JSON of the server's with what somebody wrote in it: that alone is searched. */
+/** JSON of the server's: the parts that people wrote are searched. */
 export const partly = (part: Part, form: 'json' | 'canonical' = 'json', more: Partial<PersonalColumn> = {}): PersonalColumn =>
   ({ class: 'partly', form, part, ...more });
-/** Of the person whom `owner` names: not searched, unless to tell of it. */
+/** A value of the person in `owner`: searched only where the column is `reportOnly`. */
 export const personal = (owner: string, more: Partial<PersonalColumn> = {}): PersonalColumn =>
   ({ class: 'personal', form: 'text', owner, ...more });
-/** Searched, but what decides is never rewritten silently: it is reported as left until somebody has changed it. */
+/** Policy is searched and never rewritten: a match is reported as left until somebody has changed the policy. */
 export const policy = (form: Form = 'json'): PersonalColumn => ({ class: 'policy', form });
 
-/** Table → column → class, as the port wants it. */
+/** Table → column → class. */
 export function classesOf(tables: readonly { from: string; columns: Columns }[]): Record<string, Record<string, ColumnClass>> {
   return Object.fromEntries(tables.map(({ from, columns }) =>
     [from, Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column.class]))]));
 }
 
-/** Columns of which a value is read: those with a form. */
+/** Columns whose values are read: those with a form. */
 export function readColumns({ columns }: PersonalTable): [string, PersonalColumn][] {
   return Object.entries(columns).filter(([, { form }]) => form !== undefined);
 }
 
-/** What names the owners of a table's values. */
+/** Columns with the ids of owners. */
 export function ownersIn(table: PersonalTable): string[] {
   return [...new Set(Object.values(table.columns).flatMap(({ owner }) => (owner === undefined ? [] : [owner])))];
 }
@@ -98,15 +98,15 @@ export function ownersIn(table: PersonalTable): string[] {
 const SEARCHED: readonly ColumnClass[] = ['free', 'partly', 'policy'];
 
 export function isSearched({ columns }: PersonalTable): boolean {
-  return Object.values(columns).some((column) => SEARCHED.includes(column.class) || column.told);
+  return Object.values(columns).some((column) => SEARCHED.includes(column.class) || column.reportOnly);
 }
 
 export interface Wanted {
   readonly userId?: string;
-  readonly holds: TextMatcher;
+  readonly matches: TextMatcher;
 }
 
-/** What is to be changed of a row; nothing where it holds nothing, or nothing any more. */
+/** The values of a row that change; none where nothing is to be erased any more. */
 export function changesOf(table: PersonalTable, row: PersonalRow, wanted: Wanted): Changes {
   const changes: Record<string, unknown> = {};
   for (const [name, column] of readColumns(table)) {
@@ -121,19 +121,19 @@ export function changesOf(table: PersonalTable, row: PersonalRow, wanted: Wanted
   return changes;
 }
 
-/** Whether a row's policy holds one of the texts, and is in force. */
-export function matchesInPolicy(table: PersonalTable, row: PersonalRow, { holds }: Wanted): boolean {
-  return isInForce(table, row) && holdsIn(table, row, holds, (column) => column.class === 'policy');
+/** Whether the row has policy in force that holds one of the texts. */
+export function matchesInPolicy(table: PersonalTable, row: PersonalRow, { matches }: Wanted): boolean {
+  return isInForce(table, row) && matchesIn(table, row, matches, (column) => column.class === 'policy');
 }
 
-/** Whether what is somebody's own in a row holds one of the texts, of which no person was named whose own they are. */
-export function matchesInOwn(table: PersonalTable, row: PersonalRow, { userId, holds }: Wanted): boolean {
-  return userId === undefined && holdsIn(table, row, holds, (column) => column.told === true);
+/** Whether somebody's own value holds one of the texts, in an erasure of texts without a person. */
+export function matchesInOwn(table: PersonalTable, row: PersonalRow, { userId, matches }: Wanted): boolean {
+  return userId === undefined && matchesIn(table, row, matches, (column) => column.reportOnly === true);
 }
 
-function holdsIn(table: PersonalTable, row: PersonalRow, holds: TextMatcher, isMeant: (column: PersonalColumn) => boolean): boolean {
+function matchesIn(table: PersonalTable, row: PersonalRow, matches: TextMatcher, isMeant: (column: PersonalColumn) => boolean): boolean {
   return readColumns(table).some(([name, column]) =>
-    isMeant(column) && row[name] !== null && searched(column, row[name], holds) !== row[name]);
+    isMeant(column) && row[name] !== null && searched(column, row[name], matches) !== row[name]);
 }
 
 function isInForce({ inForce }: PersonalTable, row: PersonalRow): boolean {
@@ -146,33 +146,33 @@ export function isTheirs({ owner }: PersonalColumn, row: PersonalRow, { userId }
 
 function erased(column: PersonalColumn, value: unknown, row: PersonalRow, wanted: Wanted): unknown {
   if (isTheirs(column, row, wanted)) return theirs(column, value);
-  return column.class === 'personal' ? value : searched(column, value, wanted.holds);
+  return column.class === 'personal' ? value : searched(column, value, wanted.matches);
 }
 
-function theirs({ member, becomes }: PersonalColumn, value: unknown): unknown {
-  if (member === undefined) return becomes === undefined ? ERASED : becomes;
+function theirs({ member, replacement }: PersonalColumn, value: unknown): unknown {
+  if (member === undefined) return replacement === undefined ? ERASED : replacement;
   if (!isJsonObject(value) || !(member in value) || value[member] === ERASED) return value;
   return { ...value, [member]: ERASED };
 }
 
-/** The very same value where none of it holds a text. */
-function searched({ form, part = words }: PersonalColumn, value: unknown, holds: TextMatcher): unknown {
+/** The same value where nothing in the value holds a text. */
+function searched({ form, part = words }: PersonalColumn, value: unknown, matches: TextMatcher): unknown {
   switch (form) {
     case 'canonical':
-      return searchedJson(value as string, part, holds);
+      return searchedJson(value as string, part, matches);
     case 'json':
-      return part(value as JsonValue, holds);
+      return part(value as JsonValue, matches);
     case 'list':
-      return eraseList(value as string[], holds);
+      return eraseList(value as string[], matches);
     default:
-      return eraseText(value as string, holds);
+      return eraseText(value as string, matches);
   }
 }
 
-/** What is no JSON, which only tampering brings about, is searched as words: it keeps no erasure from its end. */
-function searchedJson(text: string, part: Part, holds: TextMatcher): string {
+/** A text that is no JSON, which only tampering brings about, is searched as words, so that the erasure can end. */
+function searchedJson(text: string, part: Part, matches: TextMatcher): string {
   const parsed = readJson(text);
-  if (parsed === undefined) return holds(text) ? jcs(ERASED) : text;
-  const after = part(parsed, holds);
+  if (parsed === undefined) return matches(text) ? jcs(ERASED) : text;
+  const after = part(parsed, matches);
   return after === parsed ? text : jcs(after);
 }

@@ -13,9 +13,9 @@ const TABLES: readonly Erasable[] = [
   {
     kind: 'effects', from: 'outbox', key: { id: 'bigint' },
     columns: { organization_id: id, kind: code, payload: partly(EFFECT) },
-    also: { kind: 't.kind' },
-    // Ids alone, or sealed: what is to be done would be lost with them.
-    stands: ({ kind }) => (kind === 'execution.run' || kind === 'provider-account.delete' ? 'elsewhere' : undefined),
+    extraColumns: { kind: 't.kind' },
+    // Their payloads hold ids alone, or are sealed: erased ones would lose what is to be done.
+    erasability: ({ kind }) => (kind === 'execution.run' || kind === 'provider-account.delete' ? 'elsewhere' : undefined),
   },
   {
     kind: 'answers', from: 'idempotency_keys', key: { scope: 'text' },
@@ -23,7 +23,7 @@ const TABLES: readonly Erasable[] = [
   },
 ];
 
-/** What the platform's own tables hold of people: effects that wait, kept answers, and who called lately. */
+/** Personal data in the platform's own tables: effects that wait, answers that are kept, and counted calls. */
 @Injectable()
 export class PlatformPersonalData implements PersonalData {
   readonly name = 'platform';
@@ -36,7 +36,7 @@ export class PlatformPersonalData implements PersonalData {
     holders.register(this);
   }
 
-  /** Nothing here is found by a person: answers are kept under a digest, for a day, and effects name ids. */
+  /** No row names its person: answers are kept under a digest, for a day, and effects name ids. */
   async *about(): AsyncGenerator<JsonObject> {
     yield await Promise.resolve({});
   }
@@ -47,7 +47,7 @@ export class PlatformPersonalData implements PersonalData {
     return { counts: calls === 0 ? counts : { ...counts, calls }, ...(next === undefined ? {} : { next }) };
   }
 
-  /** An address's calls are counted anew: what its count was is gone within minutes anyway. */
+  /** Calls of an erased address are counted anew: the old count would expire within minutes anyway. */
   private async forgetCalls(tx: Tx, texts: readonly string[]): Promise<number> {
     const addresses = texts.filter((text) => isIP(text) !== 0).map((text) => addressSubject(canonicalAddress(text)));
     if (addresses.length === 0) return 0;
