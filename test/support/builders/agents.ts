@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { asAgent, asRoot, type Client, type Reply } from '../http/actors.js';
 import type { TestServer } from '../servers/server.js';
 
@@ -38,11 +39,19 @@ export function anAgent(server: TestServer): AgentBuilder {
     granted: (capability, terms = {}) => build(body, [...grants, { hitlMode: 'auto', ...terms, capability }]),
     having: (members) => build({ ...body, ...members }, grants),
     create: async () => {
-      const registered = await asRoot(server).post('/api/v1/agents', { ...body, grants });
+      const registered = await onceAvailable(() => asRoot(server).post('/api/v1/agents', { ...body, grants }));
       return built(server, registered.expect(201));
     },
   });
   return build({ name: `agent ${randomBytes(4).toString('hex')}` }, []);
+}
+
+/** Again while the answer is 503: a busy machine may keep a server's first connection to its database for longer than a call waits. */
+async function onceAvailable(call: () => Promise<Reply>, tries = 20): Promise<Reply> {
+  const reply = await call();
+  if (reply.status !== 503 || tries === 1) return reply;
+  await pause(500);
+  return onceAvailable(call, tries - 1);
 }
 
 function built(server: TestServer, registered: Reply): BuiltAgent {
