@@ -89,7 +89,7 @@ export class VerificationReply {
   @ApiProperty({ type: 'integer' }) chains!: number;
   @ApiProperty({ type: 'integer' }) entries!: number;
   @ApiProperty({ type: 'integer', description: 'Entries that no checkpoint covers yet.' }) uncovered!: number;
-  @ApiProperty({ type: VerifiedCheckpointReply, nullable: true, description: 'The newest checkpoint it was held against.' })
+  @ApiProperty({ type: VerifiedCheckpointReply, nullable: true, description: 'The newest checkpoint that the log was compared with.' })
   checkpoint!: VerifiedCheckpointReply | null;
 
   @ApiProperty({ type: NotComparedReply, isArray: true, description: 'Anchors that say nothing of this log, and why.' })

@@ -24,23 +24,23 @@ import { ourTree } from '../checkpoints/platform-tree.query.js';
 export const ANCHORS = Symbol('ANCHORS');
 
 /**
- * Compares the anchors with the database, and holds the installation while one of them shows that the database was put back or
- * replaced. An anchor that is away holds nobody: it is asked again until it has answered.
+ * Compares the anchors with the database, and sets maintenance mode while one of them shows that the database was put back or replaced. An
+ * anchor that does not answer changes nothing: it is asked again until it has answered.
  */
 @Injectable()
 export class AnchorComparison extends Anchors {
   /** Anchors that have not answered since they were last to be asked. */
   private readonly unasked = new Set<Anchor>();
   private readonly contradictions = new Map<Anchor, string>();
-  /** By name, what those have that this server has published to. */
-  private readonly told = new Map<string, number>();
+  /** The sizes that anchors have reported to this server when it published to them, by the anchor's name. */
+  private readonly reported = new Map<string, number>();
   /** Anchors of which it was said that they do not answer. */
   private readonly silent = new Set<Anchor>();
 
   constructor(
     @Inject(ANCHORS) private readonly anchors: readonly Anchor[],
     private readonly reserve: ReservedPool,
-    private readonly hold: MaintenanceMode,
+    private readonly maintenance: MaintenanceMode,
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
@@ -53,7 +53,7 @@ export class AnchorComparison extends Anchors {
     return this.unasked.size > 0 || this.contradictions.size > 0;
   }
 
-  /** Why this database must not be served, as far as the anchors have told. */
+  /** Why this database must not be served, by what the anchors have answered. */
   get contradiction(): string | undefined {
     return [...this.contradictions.values()][0];
   }
@@ -68,8 +68,8 @@ export class AnchorComparison extends Anchors {
   }
 
   /**
-   * Why a database that nobody holds any more must not be served all the same: it does not continue what this server's key has signed. Who
-   * owns it can also take back that it is held. Undefined where all of it does, or another key signs.
+   * Why maintenance mode must go on although the database no longer asks for it, which its owner can write: the log does not continue what
+   * this server's key has signed. Undefined where all of it does, or another key signs.
    */
   async rewritten(): Promise<string | undefined> {
     const [found] = await rewrittenTrees(this.reserve.run, this.config.auditSigningKey);
@@ -84,7 +84,7 @@ export class AnchorComparison extends Anchors {
   async agree(): Promise<void> {
     this.askAnew();
     await this.askDue();
-    const because = this.hold.because ?? this.contradiction;
+    const because = this.maintenance.because ?? this.contradiction;
     if (because !== undefined) throw new Problem('UNAVAILABLE', because);
   }
 
@@ -94,23 +94,23 @@ export class AnchorComparison extends Anchors {
     const due = new Set([...this.unasked, ...this.contradictions.keys()]);
     await Promise.all([...due].map((anchor) => this.ask(instance, anchor)));
     const because = this.contradiction;
-    // What holds it for another reason is for whoever found that to take back.
-    if (because !== undefined) this.hold.set(because);
+    // Maintenance mode that was set for another reason ends elsewhere.
+    if (because !== undefined) this.maintenance.set(because);
   }
 
-  /** An anchor has told this server how far it is: the database's word goes no further then. */
+  /** An anchor has reported the size that it has: the database's own record counts only up to that size. */
   kept(name: string, size: number): void {
-    this.told.set(name, size);
+    this.reported.set(name, size);
   }
 
   /** Another server publishes. */
   forgetKept(): void {
-    this.told.clear();
+    this.reported.clear();
   }
 
   async anchoredSize(run: ReadStatement): Promise<number> {
     const known = new Map((await watermarks(run)).map(({ destination, size }) => [destination, size]));
-    return Math.min(...this.anchors.map(({ name }) => Math.min(known.get(name) ?? 0, this.told.get(name) ?? Infinity)));
+    return Math.min(...this.anchors.map(({ name }) => Math.min(known.get(name) ?? 0, this.reported.get(name) ?? Infinity)));
   }
 
   async newest(): Promise<AskedAnchors> {

@@ -11,8 +11,8 @@ import { rootAt } from '../checkpoints/platform-tree.query.js';
 export interface AnchorState {
   readonly instance: string;
   readonly now: Date;
-  /** Why an operator holds this database: it was restored, or is being recovered. */
-  readonly heldBecause?: string;
+  /** Why the database is in maintenance mode: it was restored, is being recovered, or was found to be rewritten. */
+  readonly maintenanceBecause?: string;
   /** When it was last recovered. */
   readonly recoveredAt?: Date;
   /** By which the signing key says so. */
@@ -63,7 +63,7 @@ export async function anchorState(run: ReadStatement, anchored: number): Promise
     now: row.now,
     commits: Number(row.commits),
     replicas: row.replicas,
-    ...(row.held_because === null ? {} : { heldBecause: row.held_because }),
+    ...(row.held_because === null ? {} : { maintenanceBecause: row.held_because }),
     ...(row.recovered_at === null ? {} : { recoveredAt: row.recovered_at }),
     ...(row.recovered_note === null ? {} : { recoveredNote: row.recovered_note }),
     ...(row.size === null || row.root === null ? {} : { newest: { size: Number(row.size), root: row.root } }),

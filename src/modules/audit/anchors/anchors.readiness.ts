@@ -9,14 +9,14 @@ import { DatabaseIdentityMonitor } from './database-identity.service.js';
 /** Without a limit of the operator's: longer than an anchor is away in passing. */
 const TOO_OLD_SECONDS = 300;
 
-/** What readiness tells of anchors: whether the installation is held, and for how long the log has stood without them. */
+/** What readiness reports of anchors: whether the installation is in maintenance mode, and how old the oldest unanchored entry is. */
 @Injectable()
 export class AnchorsReadiness implements ReadinessFact {
   readonly name = 'anchors';
 
   constructor(
     facts: ReadinessFacts,
-    private readonly hold: MaintenanceMode,
+    private readonly maintenance: MaintenanceMode,
     private readonly age: UnanchoredAge,
     private readonly watch: DatabaseIdentityMonitor,
     @Inject(CONFIG) private readonly config: CompleteConfig,
@@ -25,7 +25,7 @@ export class AnchorsReadiness implements ReadinessFact {
   }
 
   look(): Promise<Record<string, number | string>> {
-    const { because } = this.hold;
+    const { because } = this.maintenance;
     if (because !== undefined) throw new Problem('UNAVAILABLE', because);
     const unanchoredSeconds = this.age.seconds;
     const warning = this.warning(unanchoredSeconds);

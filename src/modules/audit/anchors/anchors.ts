@@ -4,8 +4,8 @@ import type { AskedAnchors } from './ask-anchors.js';
 /** What stands outside of the database, for whoever rests on it. */
 export abstract class Anchors {
   /**
-   * Compares every anchor with this database; one that is ahead of it, or contradicts it, holds the installation.
-   * @throws Problem UNAVAILABLE while it is held
+   * Compares every anchor with this database; one that is ahead of it, or contradicts it, sets maintenance mode.
+   * @throws Problem UNAVAILABLE in maintenance mode
    */
   abstract agree(): Promise<void>;
   /** The size of the platform's tree that every configured anchor is known to have. */

@@ -12,9 +12,9 @@ export function configuredAnchors(
   outbound: Pick<OutboundGuard, 'fetch'> = new OutboundGuard({ production: config.production, allow: config.outboundAllow }),
 ): Anchor[] {
   return [...new Set(config.auditAnchors)].map((name) => {
-    const place = name.slice(name.indexOf(':') + 1);
-    if (name.startsWith('witness:')) return new WitnessAnchor(name, place, outbound);
+    const address = name.slice(name.indexOf(':') + 1);
+    if (name.startsWith('witness:')) return new WitnessAnchor(name, address, outbound);
     // Whatever folder a command is run in, it means the same one as the server.
-    return new DirectoryAnchor(name, isAbsolute(place) ? place : resolve(checkoutRoot(), place), config.auditSigningKey);
+    return new DirectoryAnchor(name, isAbsolute(address) ? address : resolve(checkoutRoot(), address), config.auditSigningKey);
   });
 }

@@ -20,38 +20,38 @@ const OTHER = 'This database is not the one that this server has served until no
   + 'Put the right one back; or, if what is missing is lost for good, run `countersign recover --accept-loss`.';
 
 /**
- * Looks every second, on every server, whether this is still the database that it was: it has the checkpoint that was last seen, nobody
- * holds it, no anchor contradicts it. The anchors are compared before the first call is served, and again whenever the database was
- * away. What it finds it leaves in memory, where calls ask. A connection that the pool makes anew is looked at before it is used.
+ * Checks every second, on every server, that the database is still the same one: it has the checkpoint that this server saw last, no
+ * operator has put it into maintenance mode, and no anchor contradicts it. The anchors are compared before the first call is served, and
+ * again whenever the database was away. A new connection of the pool is checked before it is used.
  */
 @Injectable()
 export class DatabaseIdentityMonitor implements OnModuleInit, BeforeApplicationShutdown {
   /** The newest checkpoint that this process has seen, and after which recovery. */
   private seen: (Seen & { readonly recoveredAt: number }) | undefined;
-  /** What recovers this installation from here on comes later: an older word of the key might be one that somebody has kept. */
+  /** A recovery that was signed before this server started does not count: somebody may have kept that note. */
   private readonly startedAt = Date.now() - CLOCKS_DIFFER_MS;
-  /** Its name, which never changes. */
+  /** The installation's name, which never changes. */
   private instance: string | undefined;
   private state: AnchorState | undefined;
   private askedAt = -Infinity;
-  /** When this server last looked whether what is held may be served again, and found that it may not. */
+  /** When this server last found that maintenance mode may not end. */
   private provenAt = -Infinity;
   private looking: Promise<void> | undefined;
   private isStopping = false;
 
   constructor(
-    private readonly agreeing: AnchorComparison,
+    private readonly comparison: AnchorComparison,
     private readonly age: UnanchoredAge,
     private readonly reserve: ReservedPool,
-    private readonly hold: MaintenanceMode,
+    private readonly maintenance: MaintenanceMode,
     @Inject(LOGGER) private readonly logger: Logger,
     connections: NewConnections,
   ) {
     connections.onNew(async (run) => {
-      // Whoever is given one of a database that is held already asks for what is told also then.
-      if (!this.seen || this.hold.because !== undefined) return;
-      if (!(await stillHas(readStatementOf(run), this.seen))) this.holdForOther();
-      this.hold.assertServing();
+      // In maintenance mode a connection is needed to find out when that ends.
+      if (!this.seen || this.maintenance.because !== undefined) return;
+      if (!(await stillHas(readStatementOf(run), this.seen))) this.enterForOtherDatabase();
+      this.maintenance.assertServing();
     });
   }
 
@@ -81,8 +81,8 @@ export class DatabaseIdentityMonitor implements OnModuleInit, BeforeApplicationS
 
   private async lookOnce(): Promise<void> {
     try {
-      this.state = await anchorState(this.run, await this.agreeing.anchoredSize(this.run));
-      await this.judge(this.state);
+      this.state = await anchorState(this.run, await this.comparison.anchoredSize(this.run));
+      await this.check(this.state);
       this.age.measure(this.state);
     } catch (error) {
       // The database is away, and may be another one when it is back: then the anchors are asked before anything else.
@@ -92,46 +92,46 @@ export class DatabaseIdentityMonitor implements OnModuleInit, BeforeApplicationS
     this.age.pass();
   }
 
-  private async judge(state: AnchorState): Promise<void> {
-    const { instance, heldBecause, newest } = state;
-    // Whoever started this server has compared it with the signing key.
+  private async check(state: AnchorState): Promise<void> {
+    const { instance, maintenanceBecause, newest } = state;
+    // The start has compared the name with the signing key's.
     this.instance ??= instance;
-    if (this.seen && this.agreeing.isRecovered(state, this.instance, this.seen.recoveredAt)) {
-      // What we have seen need not be there, and the anchors decide.
+    if (this.seen && this.comparison.isRecovered(state, this.instance, this.seen.recoveredAt)) {
+      // A recovered database need not have the checkpoint that this server saw; the anchors decide.
       this.seen = undefined;
       this.askAnew();
     }
     const recoveredAt = this.seen?.recoveredAt ?? Math.max(state.recoveredAt?.getTime() ?? 0, this.startedAt);
     const isOther = instance !== this.instance || (this.seen !== undefined && !(await stillHas(this.run, this.seen)));
     // At once: the anchors may take their time.
-    if (isOther) this.holdForOther();
-    else if (heldBecause !== undefined) this.hold.set(heldBecause);
-    if (this.agreeing.isDue && performance.now() - this.askedAt >= ASK_AGAIN_MS) {
+    if (isOther) this.enterForOtherDatabase();
+    else if (maintenanceBecause !== undefined) this.maintenance.set(maintenanceBecause);
+    if (this.comparison.isDue && performance.now() - this.askedAt >= ASK_AGAIN_MS) {
       this.askedAt = performance.now();
-      await this.agreeing.askDue();
+      await this.comparison.askDue();
     }
-    this.hold.set(heldBecause ?? this.agreeing.contradiction ?? (isOther ? OTHER : await this.stillHeld()));
+    this.maintenance.set(maintenanceBecause ?? this.comparison.contradiction ?? (isOther ? OTHER : await this.stillBecause()));
     if (!isOther && newest) this.seen = { ...newest, recoveredAt };
   }
 
-  /** What was held is served again once it has proven to be what this server's key has signed; that may have to be tried again. */
-  private async stillHeld(): Promise<string | undefined> {
-    const { because } = this.hold;
+  /** Why maintenance mode goes on: it ends once the database has proven to continue what this server's key has signed. */
+  private async stillBecause(): Promise<string | undefined> {
+    const { because } = this.maintenance;
     if (because === undefined || performance.now() - this.provenAt < ASK_AGAIN_MS) return because;
-    const rewritten = await this.agreeing.rewritten();
+    const rewritten = await this.comparison.rewritten();
     this.provenAt = rewritten === undefined ? -Infinity : performance.now();
     return rewritten;
   }
 
-  private holdForOther(): void {
-    if (this.hold.because !== undefined) return;
+  private enterForOtherDatabase(): void {
+    if (this.maintenance.because !== undefined) return;
     this.logger.error(OTHER);
-    this.hold.set(OTHER);
+    this.maintenance.set(OTHER);
     this.askAnew();
   }
 
   private askAnew(): void {
-    this.agreeing.askAnew();
+    this.comparison.askAnew();
     this.askedAt = -Infinity;
   }
 

@@ -21,7 +21,7 @@ const LONGEST_PAUSE_MS = 60_000;
 /** How an anchor is doing with us. */
 interface Turn {
   busy: boolean;
-  /** What it has, as it told itself. Whoever owns the database could say there that it has all of it. */
+  /** The size that the anchor itself reported: the database's owner could write there that the anchor has everything. */
   kept?: Anchored;
   failures: number;
   notBefore: number;
@@ -43,14 +43,14 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
     private readonly leadership: Leadership,
     private readonly reserve: ReservedPool,
     private readonly agreeing: AnchorComparison,
-    private readonly hold: MaintenanceMode,
+    private readonly maintenance: MaintenanceMode,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   @Interval(LOOK_EVERY_MS)
   async tick(): Promise<void> {
     if (!this.leadership.isLeader) this.forget();
-    if (this.looking || this.isStopping || !this.leadership.isLeader || this.hold.because !== undefined) return;
+    if (this.looking || this.isStopping || !this.leadership.isLeader || this.maintenance.because !== undefined) return;
     this.looking = true;
     try {
       await this.begin();

@@ -3,11 +3,11 @@ import { MAP_DEPTH, mapKeyOf, type OrganizationHead } from '../../../domain/audi
 import type { MapContent, MapKey, MapSource } from '../../../domain/audit/tree/stored-map-nodes.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 
-const PLACE_BYTES = 32;
+const KEY_BYTES = 32;
 
 interface ContentRow {
   readonly node: Buffer | null;
-  readonly place: Buffer | null;
+  readonly key: Buffer | null;
   readonly leaf: Buffer | null;
 }
 
@@ -43,10 +43,10 @@ export async function mapHeadOf(run: ReadStatement, organization: string): Promi
 }
 
 /** The head of a leaf as its row has it, with whatever organization that names. */
-export async function mapHeadAt(run: ReadStatement, place: Uint8Array): Promise<OrganizationHead | undefined> {
+export async function mapHeadAt(run: ReadStatement, key: Uint8Array): Promise<OrganizationHead | undefined> {
   const [row] = (await run(
     `select organization_id as organization, size, root from audit_map_nodes where depth = ${MAP_DEPTH} and prefix = $1`,
-    [Buffer.from(place)],
+    [Buffer.from(key)],
   )) as { organization: string | null; size: string; root: string | null }[];
   return row && { organization: row.organization ?? '', size: Number(row.size), root: row.root ?? '' };
 }
@@ -78,7 +78,7 @@ const EMPTY = Buffer.alloc(0);
 
 // Where no node stands there are not two leaves, so that the first one is the only one.
 const CONTENTS = `
-  select node.hash as node, leaf.prefix as place, leaf.hash as leaf
+  select node.hash as node, leaf.prefix as key, leaf.hash as leaf
   from unnest($1::smallint[], $2::bytea[], $3::bytea[], $4::bytea[]) with ordinality as k(depth, prefix, low, high, n)
   left join lateral (
     select m.hash from audit_map_nodes m where k.depth < ${MAP_DEPTH} and m.depth = k.depth and m.prefix = k.prefix) node on true
@@ -88,15 +88,15 @@ const CONTENTS = `
     order by m.prefix limit 1) leaf on true
   order by k.n`;
 
-function contentOf({ node, place, leaf }: ContentRow): MapContent {
+function contentOf({ node, key, leaf }: ContentRow): MapContent {
   if (node) return { node };
-  return place && leaf ? { leaf: { place, hash: leaf } } : undefined;
+  return key && leaf ? { leaf: { place: key, hash: leaf } } : undefined;
 }
 
-/** The first or the last place in a subtree. */
+/** The first or the last key in a subtree. */
 function bound({ depth, prefix }: MapKey, bit: 0 | 1): Buffer {
-  const place = Buffer.alloc(PLACE_BYTES, bit ? 0xff : 0);
-  place.set(prefix);
-  if (bit && depth % 8 > 0) place[prefix.length - 1]! |= 0xff >> (depth % 8);
-  return place;
+  const first = Buffer.alloc(KEY_BYTES, bit ? 0xff : 0);
+  first.set(prefix);
+  if (bit && depth % 8 > 0) first[prefix.length - 1]! |= 0xff >> (depth % 8);
+  return first;
 }

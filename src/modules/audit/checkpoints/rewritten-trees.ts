@@ -46,6 +46,6 @@ export function rewrittenMessage(error: unknown): string | undefined {
     + 'has not vouched for it: the audit log was rewritten in the database.';
 }
 
-/** What operators are told of a rewritten database. */
+/** The message to operators about a rewritten database. */
 export const rewrittenText = (message: string): string =>
   `${message} Put the right database, or a backup, back; what a backup misses is accepted by \`countersign recover --accept-loss\`.`;

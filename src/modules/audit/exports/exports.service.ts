@@ -23,7 +23,7 @@ import { openSnapshot, type LogSnapshot } from '../query/log-snapshot.query.js';
 const AT_ONCE = 4;
 const OF_ONE_CALLER = 2;
 const RETRY_SECONDS = 30;
-/** Most files are made in less: whoever comes meanwhile waits for a place, for so long. */
+/** How long a caller waits for a slot: most files are made in less. */
 const PATIENCE_MS = 5_000;
 const LOOK_EVERY_MS = 50;
 
@@ -73,7 +73,7 @@ export class ExportsService {
     const { cut, giveBack } = await this.take(caller);
     if (response.closed) return giveBack();
     const onLost = () => cut.abort(new Error('the credential does not hold any more'));
-    const held = this.callers.register(caller, onLost, presentedCredentials(request));
+    const registration = this.callers.register(caller, onLost, presentedCredentials(request));
     let snapshot: LogSnapshot | undefined;
     try {
       snapshot = await openSnapshot(this.config.databaseUrl, 'countersign export');
@@ -90,7 +90,7 @@ export class ExportsService {
       if (!isGone(error)) this.logger.warn({ err: error, actorId: caller.actorId }, 'an export was not sent to its end');
     } finally {
       await snapshot?.close();
-      held.release();
+      registration.release();
       giveBack();
     }
   }

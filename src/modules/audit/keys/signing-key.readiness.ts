@@ -9,12 +9,12 @@ import { otherKey, signerOf } from './signer.js';
 /**
  * Tells whether this replica's key is the one that signs. Where it is not, as after a rotation until it is started again, calls are
  * served all the same: another replica signs. That is believed only where this key has vouched for the one that took its place;
- * otherwise the leader will hold the installation.
+ * otherwise the leader sets maintenance mode.
  */
 @Injectable()
 export class SigningKeyFact implements ReadinessFact, OnModuleInit {
   readonly name = 'signing key';
-  private told = false;
+  private isLogged = false;
 
   constructor(
     private readonly reserve: ReservedPool,
@@ -31,8 +31,8 @@ export class SigningKeyFact implements ReadinessFact, OnModuleInit {
     const other = await otherKey(this.reserve.run, await signerOf(this.reserve.run, this.config.auditSigningKey));
     if (!other) return { signingKey: 'current' };
     if (!other.isVouchedFor) return { signingKey: 'replaced' };
-    if (!this.told) {
-      this.told = true;
+    if (!this.isLogged) {
+      this.isLogged = true;
       this.logger.error({ signsNow: other.keyId, own: other.ownId }, 'AUDIT_SIGNING_KEY was rotated: start this replica with the new one');
     }
     return { signingKey: 'retired' };

@@ -121,8 +121,8 @@ export class IndexScan {
   /** Each stretch for itself, in order: the database merges them and reads no more of any than is wanted. */
   merged(organizations: readonly string[], each: (conditions: string) => string): string {
     return organizations.flatMap((organization) => {
-      const place = this.text(organization);
-      return this.events.map((event) => `(${each(this.stretch(place, event === undefined ? undefined : this.text(event)))})`);
+      const id = this.text(organization);
+      return this.events.map((event) => `(${each(this.stretch(id, event === undefined ? undefined : this.text(event)))})`);
     }).join(' union all ');
   }
 
@@ -132,7 +132,8 @@ export class IndexScan {
     const texts: Record<string, string> = {
       organization_id: organization, ...this.fixed, ...(hashed.includes('event') ? { event: event! } : {}),
     };
-    const hash = hashed.length === 0 ? [] : [`${hashOf(hashed.map((column) => `e.${column}`))} = ${hashOf(hashed.map((column) => texts[column]!))}`];
+    const columnHashes = hashOf(hashed.map((column) => `e.${column}`));
+    const hash = hashed.length === 0 ? [] : [`${columnHashes} = ${hashOf(hashed.map((column) => texts[column]!))}`];
     // Behind a hash the texts are only compared: as conditions of another index they would have that one walked, match or not.
     const compared = hashed.length === 0 ? '' : ` || ''`;
     const columns = Object.entries(texts).map(([column, text]) => `e.${column}${compared} = ${text}`);

@@ -7,7 +7,7 @@ import type { AnchorNotCompared } from '../anchors/ask-anchors.js';
 /** `valid_unanchored`: nothing is wrong, and the newest entries are under no checkpoint yet. */
 export type Verdict = 'valid' | 'valid_unanchored' | 'tampered';
 
-/** What a verification was held against: the newest checkpoint of the platform's tree, and what the anchors have of it. */
+/** What the log was compared with: the newest checkpoint of the platform's tree, and what the anchors have of it. */
 export interface VerifiedCheckpoint {
   readonly origin: string;
   readonly size: number;

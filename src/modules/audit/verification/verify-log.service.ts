@@ -73,7 +73,7 @@ export class VerifyLogService {
   }
 }
 
-/** An agent of which everything is gone is a finding, and is told. */
+/** An agent of which everything is gone is a finding, which is reported. */
 function isOfNothing({ chains, breaksFound }: Verification, agentId: string | undefined): boolean {
   return agentId !== undefined && chains === 0 && breaksFound === 0;
 }

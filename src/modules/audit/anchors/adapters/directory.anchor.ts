@@ -70,10 +70,10 @@ export class DirectoryAnchor implements Anchor {
   }
 
   private async last(origin: string): Promise<Last | undefined> {
-    const place = this.placeOf(origin);
+    const folder = this.folderOf(origin);
     let givenUp: Anchored | undefined;
-    for (const file of (await filesIn(place)).toReversed()) {
-      for await (const line of linesFromTheEnd(join(place, file))) {
+    for (const file of (await filesIn(folder)).toReversed()) {
+      for await (const line of linesFromTheEnd(join(folder, file))) {
         const found = read(line, origin);
         if (!found) continue;
         if (found.note !== undefined) {
@@ -86,13 +86,13 @@ export class DirectoryAnchor implements Anchor {
   }
 
   private async append(origin: string, line: Record<string, string | number | boolean>): Promise<void> {
-    const place = this.placeOf(origin);
-    await makeFolders(place);
-    const files = await filesIn(place);
+    const folder = this.folderOf(origin);
+    await makeFolders(folder);
+    const files = await filesIn(folder);
     const today = `${new Date().toISOString().slice(0, 10)}.jsonl`;
     // A clock that was set back must not begin an older file: they are read by their names, the last one first.
     const file = files.length > 0 && files.at(-1)! > today ? files.at(-1)! : today;
-    const handle = await open(join(place, file), 'a+', 0o644);
+    const handle = await open(join(folder, file), 'a+', 0o644);
     try {
       // Behind a torn line; in the same write, so that two writers do not come between.
       const start = (await endsTorn(handle)) ? '\n' : '';
@@ -103,10 +103,10 @@ export class DirectoryAnchor implements Anchor {
     } finally {
       await handle.close();
     }
-    await syncFolder(place);
+    await syncFolder(folder);
   }
 
-  private placeOf(origin: string): string {
+  private folderOf(origin: string): string {
     const instance = origin.slice(0, origin.lastIndexOf('/'));
     if (!INSTANCE.test(instance)) throw new Error('the name of this installation cannot name a folder');
     return join(this.folder, instance);
@@ -139,18 +139,18 @@ function read(line: string, origin: string): Anchored | undefined {
   return readCheckpoint(text) && note.startsWith(`${text}\n`) ? { note, root, size } : undefined;
 }
 
-async function filesIn(place: string): Promise<string[]> {
-  return (await within(place)).map(({ name }) => name).filter((name) => FILE.test(name)).sort();
+async function filesIn(folder: string): Promise<string[]> {
+  return (await within(folder)).map(({ name }) => name).filter((name) => FILE.test(name)).sort();
 }
 
 /** Of installations. */
-async function foldersIn(place: string): Promise<string[]> {
-  return (await within(place)).filter((one) => one.isDirectory() && INSTANCE.test(one.name)).map(({ name }) => name).sort();
+async function foldersIn(folder: string): Promise<string[]> {
+  return (await within(folder)).filter((one) => one.isDirectory() && INSTANCE.test(one.name)).map(({ name }) => name).sort();
 }
 
-async function within(place: string): Promise<Dirent[]> {
+async function within(folder: string): Promise<Dirent[]> {
   try {
-    return await readdir(place, { withFileTypes: true });
+    return await readdir(folder, { withFileTypes: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
@@ -193,17 +193,17 @@ async function endsTorn(handle: FileHandle): Promise<boolean> {
 }
 
 /** With their names on the disk. One after the other: made at once, Node.js tries for ever where a file system takes no folders. */
-async function makeFolders(place: string): Promise<void> {
+async function makeFolders(folder: string): Promise<void> {
   try {
-    await mkdir(place);
+    await mkdir(folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(place) === place) throw error;
-    await makeFolders(dirname(place));
-    await mkdir(place).catch(unlessThere);
+    if (code !== 'ENOENT' || dirname(folder) === folder) throw error;
+    await makeFolders(dirname(folder));
+    await mkdir(folder).catch(unlessThere);
   }
-  await syncFolder(dirname(place));
+  await syncFolder(dirname(folder));
 }
 
 /** Another server was quicker. */

@@ -99,11 +99,11 @@ async function cutsOf(
   const later = await namedLater(run, organizationId, executions, await newestWithin(run, organizationId, stretches));
   const known = new Set(events.map(({ chain, seq }) => `${chain} ${seq}`));
   // From the last to the first: cutting lower for one then shows at once what that parts.
-  const belongings = executionSpansOf([...events, ...later.filter(({ chain, seq }) => !known.has(`${chain} ${seq}`))])
+  const spans = executionSpansOf([...events, ...later.filter(({ chain, seq }) => !known.has(`${chain} ${seq}`))])
     .sort((a, b) => b.spans[0]!.first - a.spans[0]!.first);
   const erasures = await erasuresWithin(run, organizationId, stretches);
   const links = erasures.length === 0 ? [] : await linksOf(run, organizationId, erasures, window);
-  return planCutPoints(stretches.map(({ chain, first, last }) => ({ chain, first, covered: last })), belongings, links);
+  return planCutPoints(stretches.map(({ chain, first, last }) => ({ chain, first, covered: last })), spans, links);
 }
 
 /** Where the entries stand that erasures list, as far as they are there: all of them came before the erasure. */

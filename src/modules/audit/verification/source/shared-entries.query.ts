@@ -8,9 +8,9 @@ const OWN = `($1::text[] is null or e.organization_id = any ($1) or e.organizati
     and e.chain = case e.organization_id when 'org_platform' then 'sys_platform' else 'sys_' || e.organization_id end`;
 
 /**
- * Entries that tell what many agents share: those of organizations' own chains, with the first of each, which shows that nothing is cut
- * off, and the last, beyond which no decision can rest on it; and, from organizations that are not asked for, all about agents that were
- * transferred, since an agent brings along what it was, and about people of the same tenant, since its owners act in all of it.
+ * Entries of facts that many agents share: those of organizations' own chains, with the first entry of each, which shows that nothing is
+ * cut off, and the last, beyond which no decision can rest; and, from other organizations, the entries about agents that were transferred,
+ * which bring their facts along, and about people of the same tenant, whose owners act in all of its organizations.
  */
 const SHARED = `
   select ${MEASURED_COLUMNS} from audit_entries e where ${OWN} and (e.seq = 1 or e.event = any ($2))
@@ -27,11 +27,11 @@ const SHARED = `
     select t.chain from audit_entries t where t.event = 'agent.transferred' and ($1::text[] is null or t.organization_id = any ($1)))
   order by chain, seq`;
 
-/** @param house organizations of the same tenants */
+/** @param related organizations of the same tenants */
 export function sharedEntries(
-  run: ReadStatement, organizations: readonly string[] | 'all', house: readonly string[],
+  run: ReadStatement, organizations: readonly string[] | 'all', related: readonly string[],
 ): AsyncIterable<readonly StoredEntry[]> {
   const asked = organizations === 'all' ? null : organizations;
-  const beside = asked ? house.filter((id) => !asked.includes(id)) : [];
+  const beside = asked ? related.filter((id) => !asked.includes(id)) : [];
   return streamedEntries(run, SHARED, [asked, SHARED_EVENTS, beside, PEOPLE_EVENTS]);
 }
