@@ -40,7 +40,7 @@ describe('countersign secrets', () => {
 });
 
 describe('whose reader has read enough', () => {
-  const commands = [[['secrets']], [['environment']], [['audit', 'verify-archive', '--help']]];
+  const commands = [[['secrets']], [['environment']], [['audit', 'verify', '--help']]];
   it.each(commands)('%j ends quietly, as it would have', async (words) => {
     const child = spawn(process.execPath, [bin, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();

@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { auditVerifyArchiveCommand } from './audit-archive.command.js';
 import { exportCommand } from './audit-export.command.js';
 import { auditSweepCommand } from './audit-sweep.command.js';
 import { auditVerifyCommand } from './audit-verify.command.js';
@@ -12,6 +11,5 @@ export function auditCommand(): Command {
   audit.addCommand(exportCommand());
   audit.addCommand(rotateSigningKeyCommand());
   audit.addCommand(auditSweepCommand());
-  audit.addCommand(auditVerifyArchiveCommand());
   return audit;
 }

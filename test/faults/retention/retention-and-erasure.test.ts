@@ -11,7 +11,7 @@ import { columnsWith, erased, erasuresOf, type SeenErasure, verification } from 
 import { download, verifyBytes } from '../../support/log/exports.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../../support/builders/people.js';
 import {
-  aged, archiveFolder, brokenArchives, inArchives, swept, sweepProcess, verifiedArchives, verifiedByCommand, verifiedWithArchives,
+  aged, archiveFolder, brokenArchives, inArchives, swept, sweepProcess, verifiedArchives, verifiedWithArchives,
 } from '../../support/retention/retention.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { ROOT_KEY } from '../../support/servers/test-run.js';
@@ -230,13 +230,13 @@ test('what is changed in an archive is found', async () => {
   const change = (from: string, to: string) => disclosures.rewrite(
     organizationId, sweeps.map(({ id }) => id), ({ text }) => text.replaceAll(from, to), () => Promise.resolve());
   await change('Ada Lovelace', 'Eve Lovelace');
-  expect((await verifiedByCommand(server.database, archive)).breaks.map(({ kind }) => kind)).toContain('archive_altered');
+  expect((await verifiedArchives(server.database, archive)).breaks.map(({ kind }) => kind)).toContain('archive_altered');
   const withLog = await verifiedWithArchives(server.database, archive);
   expect(withLog).toMatchObject({ verdict: 'tampered', archives: { breaks: withLog.archives!.breaks } });
   expect(withLog.breaks).toContainEqual(expect.objectContaining({ kind: 'archive_altered', chain: agent.id }));
   expect(await verifiedWithArchives(server.database, archive, '--agent', agent.id)).not.toHaveProperty('archives');
   await change('Eve Lovelace', 'Ada Lovelace');
-  expect(await verifiedByCommand(server.database, archive)).toMatchObject({ valid: true });
+  expect(await verifiedArchives(server.database, archive)).toMatchObject({ valid: true });
   expect((await verifiedWithArchives(server.database, archive)).breaks).toEqual([]);
 
   const names: string[] = [];

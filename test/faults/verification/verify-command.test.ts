@@ -159,21 +159,6 @@ describe('what cannot be read', () => {
   }
 });
 
-describe('archives of a log that never swept', () => {
-  const archives = (words: string[], AUDIT_ARCHIVE: string) =>
-    countersign(['audit', 'verify-archive', '--database-url', server.database.url, ...words], env({ AUDIT_ARCHIVE }));
-
-  test('a folder without any is not the one that was meant, unless archives are to come there', async () => {
-    const [meant, other] = [mkdtempSync(join(folder, 'archive-')), mkdtempSync(join(folder, 'other-'))];
-    for (const words of [[other], [other, '--alone'], [meant, '--alone']]) {
-      const { code, stdout, stderr } = await archives(words, meant);
-      expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining('there is no archive in')]);
-    }
-    const said = 'NOTHING TO VERIFY: the log of the database has recorded no sweep, and AUDIT_ARCHIVE holds no archive.\n';
-    for (const words of [[], [meant]]) expect(await archives(words, meant)).toEqual({ code: 0, stdout: said, stderr: '' });
-  });
-});
-
 describe('anchors', () => {
   const anchors = async (words: string[], named: string) =>
     (JSON.parse((await verify(words, { AUDIT_ANCHORS: named })).stdout) as Record<string, unknown>)['anchorsNotCompared'];

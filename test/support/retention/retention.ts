@@ -7,8 +7,7 @@ import { gunzipSync } from 'node:zlib';
 import type * as VerifierModule from '../../../verifier/verify.mjs';
 import { DirectoryArchive } from '../../../src/modules/audit/retention/archives/directory-archive.js';
 import { type RetentionConfig, runLogRetention, type RetentionOutcome } from '../../../src/modules/audit/retention/run-retention.js';
-import type { VerifiedArchives } from '../../../src/modules/audit/retention/superseded/archive-tally.js';
-import { verifyArchivesOf } from '../../../src/modules/audit/retention/archives/verify-archives.js';
+import { verifyArchivesOf, type VerifiedArchives } from '../../../src/modules/audit/retention/archives/verify-archives.js';
 import { completeConfig, givenSecrets, loadConfig } from '../../../src/platform/config/config.js';
 import { countersign, type CommandResult } from '../servers/command-line.js';
 import type { TestDatabase } from '../servers/database.js';
@@ -171,13 +170,6 @@ export async function brokenArchives(folder: string, most = Infinity): Promise<s
 export async function verifiedArchives(database: TestDatabase, archive: string): Promise<VerifiedArchives & { readonly valid: boolean }> {
   const outcome = await verifyArchivesOf(database.url, new DirectoryArchive(archive));
   return { ...outcome, valid: outcome.breaks.length === 0 };
-}
-
-/** The same, as `countersign audit verify-archive` says it. */
-export async function verifiedByCommand(database: TestDatabase, archive: string): ReturnType<typeof verifiedArchives> {
-  const { stdout, stderr } = await countersign(['audit', 'verify-archive', archive, '--json'], { DATABASE_URL: database.url });
-  if (stdout === '') throw new Error(stderr);
-  return JSON.parse(stdout) as Awaited<ReturnType<typeof verifiedByCommand>>;
 }
 
 /** What `countersign audit verify` says of the log where the environment names the archives' folder. */

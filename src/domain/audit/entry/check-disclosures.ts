@@ -11,10 +11,10 @@ const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 
 /**
  * Holds an entry's disclosures against its commitments: each commitment has exactly one, in its place, and every value
- * opens its digest. No two stand in one place: one would hide the other. Of a part (`areSome`) some may be withheld. Returns the blanked
+ * opens its digest. No two stand in one place: one would hide the other. Returns the blanked
  * values, each as its digest and that of its place, which only an erasure entry can excuse, or what is wrong.
  */
-export function checkDisclosures(text: string, commitments: readonly Commitment[], areSome = false): string[] | string {
+export function checkDisclosures(text: string, commitments: readonly Commitment[]): string[] | string {
   const disclosures = readDisclosures(text);
   if (typeof disclosures === 'string') return disclosures;
 
@@ -40,7 +40,7 @@ export function checkDisclosures(text: string, commitments: readonly Commitment[
     if (disclosure.erased) blanks.push(`${d} ${pointerDigest(disclosure)}`);
     else if (!opens(disclosure, steps)) return `the value at ${pointer} is not the one that was committed to`;
   }
-  const [missing] = areSome ? [] : open.values();
+  const [missing] = open.values();
   return missing ? `a value of ${missing.steps.join('.')} is missing` : blanks;
 }
 

@@ -23,28 +23,18 @@ export interface CheckedEntry {
 /** What an entry is about, for those who follow the log. */
 export type SaidOfEntry = Pick<Payload, 'event' | 'metadata'>;
 
-/** How much of an entry's values is shown: all, some of them (a person's export), or none here (an archive's skeleton). */
-export interface ShownValues {
-  readonly disclosures: 'all' | 'some' | 'elsewhere';
-}
-
 /**
  * Everything that can be said of one entry by itself: its hash over its content, its columns against the hashed payload,
  * its disclosures against their commitments.
  *
  * @param expectedPrevHash hash of the entry before it, null for the first of a chain, undefined when that entry is missing
  */
-export function checkEntry(
-  entry: StoredEntry, expectedPrevHash?: string | null, { disclosures }: ShownValues = { disclosures: 'all' },
-): CheckedEntry {
-  if (disclosures === 'all' && passesFastCheck(entry)) return new SoundEntry(entry);
-  return checkAtLength(entry, expectedPrevHash, { disclosures });
+export function checkEntry(entry: StoredEntry, expectedPrevHash?: string | null): CheckedEntry {
+  return passesFastCheck(entry) ? new SoundEntry(entry) : checkAtLength(entry, expectedPrevHash);
 }
 
 /** The same, by the long way: everything is parsed, and what is wrong is told. */
-export function checkAtLength(
-  entry: StoredEntry, expectedPrevHash?: string | null, { disclosures }: ShownValues = { disclosures: 'all' },
-): CheckedEntry {
+export function checkAtLength(entry: StoredEntry, expectedPrevHash?: string | null): CheckedEntry {
   const findings: EntryFinding[] = [];
   const edited = (what: string): EntryFinding[] => [...findings, { kind: 'edited', what }];
   const payload = readPayload(entry.payload);
@@ -55,8 +45,7 @@ export function checkAtLength(
   for (const what of columnsThatDiffer(entry, payload)) findings.push({ kind: 'column_mismatch', what });
   const commitments = commitmentsOf(payload);
   if (typeof commitments === 'string') return { findings: edited(commitments), blanks: [], payload };
-  if (disclosures === 'elsewhere') return { findings, blanks: [], payload };
-  const blanks = checkDisclosures(entry.disclosures, commitments, disclosures === 'some');
+  const blanks = checkDisclosures(entry.disclosures, commitments);
   if (typeof blanks === 'string') return { findings: edited(blanks), blanks: [], payload };
   return { findings, blanks, payload };
 }

@@ -1,5 +1,3 @@
-import type { ArchiveManifest } from '../../../domain/audit/export/export-lines.js';
-import { checkArchive, type CheckedArchive } from '../../../domain/audit/retention/verify-archive.js';
 import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { publicHalf, signNote, type SigningKey, type VerifierKey } from '../../../domain/audit/notes/note.js';
 import { authorizationText, statementIn } from '../../../domain/audit/notes/authorization-note.js';
@@ -10,6 +8,7 @@ import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { knownSigningKeys } from '../keys/signer.js';
 import { archiveFolder, disclosuresName, manifestName, skeletonName } from './archives/archive-names.js';
+import { checkArchive, type CheckedArchive } from './archives/check-archive.js';
 import { manifestOf, sealed, RetentionBatchReader } from './archives/archive-lines.js';
 import { assertCheckpointAge } from './plan/checkpoint-age.js';
 import { assertErased } from './plan/erased-values.js';
@@ -178,21 +177,13 @@ export class RetentionRunner {
   /** @throws SweepRefused where the archive is not, to the byte, what was written, or that is not sound */
   private async readBack(sweep: RetentionRun): Promise<CheckedArchive> {
     const { organizationId, id, before, checkpoint } = sweep;
-    let manifest = '';
-    for await (const line of this.archive.read(manifestName.of(organizationId, id))) manifest = line;
-    const { chains } = JSON.parse(manifest) as ArchiveManifest;
-    const objects = {
-      skeleton: this.archive.read(skeletonName.of(organizationId, id)),
-      disclosures: this.archive.read(disclosuresName.of(organizationId, id)),
-    };
-    const claim = {
-      organizationId, instance: this.options.instance, skeleton: sweep.skeleton!, disclosures: sweep.disclosures!, chains, checkpoint,
-    };
-    const checked = await checkArchive(objects, claim, [this.signer.key]);
-    const [first] = checked.breaks;
+    const recorded = { organizationId, instance: this.options.instance, sweepId: id, skeleton: sweep.skeleton!, checkpoint };
+    const checked = await checkArchive(this.archive, recorded, [this.signer.key]);
+    const [first] = checked.findings;
     if (first) throw new RetentionRefused(`${first.detail}: nothing was deleted. countersign audit verify tells more.`);
     if (checked.newest >= before) throw new RetentionRefused('the archive holds an entry that is not older than the period');
-    if (!checked.isUntouched) throw new RetentionRefused('the archive does not hold the values that were written');
+    const isUntouched = checked.digests.disclosures === sweep.disclosures;
+    if (!isUntouched) throw new RetentionRefused('the archive does not hold the values that were written');
     return checked;
   }
 

@@ -1,109 +1,119 @@
-import { readVerifierKey, type VerifierKey } from '../../../../domain/audit/notes/note.js';
-import { unlistedBlanks, type CheckedArchive } from '../../../../domain/audit/retention/verify-archive.js';
+import { readVerifierKey } from '../../../../domain/audit/notes/note.js';
+import { unlistedBlanks, type ArchiveFinding } from '../../../../domain/audit/retention/archive-contents.js';
 import type { ArchiveStore } from '../../../../platform/audit/archive-store.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
 import { createDataSource } from '../../../../platform/database/data-source.js';
 import { SNAPSHOT } from '../../verification/source/log-source.query.js';
 import { instanceName, verifierKeys } from '../../checkpoints/checkpoint.query.js';
-import { altered, checkObjects } from '../superseded/archive-objects.js';
-import { ArchiveTally, notContinuing, type ChainEnds, type VerifiedArchives } from '../superseded/archive-tally.js';
 import { erasuresOf, firstEntries, archiveReferences, type ArchiveReference } from './archive-references.query.js';
+import { altered, checkArchive, type CheckedArchive } from './check-archive.js';
 import { retentionRunsIn } from '../retention-run.store.js';
 import type { RetentionRun } from '../retention-run.js';
 
-/** Some of the archives, and whose keys alone count. */
-export interface WhichArchives {
-  readonly isMeant?: (sweep: RetentionRun) => boolean;
-  /** Only these verifier keys are believed, where any are given. */
-  readonly pinned?: readonly VerifierKey[];
+export interface VerifiedArchives {
+  readonly archives: number;
+  readonly entries: number;
+  readonly breaks: readonly FoundBreak[];
 }
 
+export interface FoundBreak extends ArchiveFinding {
+  readonly organizationId: string;
+  readonly sweepId: string;
+}
+
+/** Where chains end in the archives that were read. */
+type ChainEnds = Map<string, { readonly seq: number; readonly hash: string }>;
+
 /**
- * Verifies the archives of a database's sweeps, each by itself and together with the log: what the sweep's entry says of it, each
- * chain from archive to archive and on into the log, and that every value that is gone was erased by an entry here or there. Where not
- * all of an organization's are meant, the others may hold what is missed: then that is not asked.
+ * Verifies the archives of a database's retention runs together with the log: each archive by what the entry of its run says of it, each
+ * chain from archive to archive and on into the log, and that an erasure in the log or in an archive lists every value that is gone.
  */
-export async function verifyArchives(
-  run: ReadStatement, archive: Pick<ArchiveStore, 'read'>, { isMeant = () => true, pinned = [] }: WhichArchives = {},
-): Promise<VerifiedArchives> {
+export async function verifyArchives(run: ReadStatement, archive: Pick<ArchiveStore, 'read'>): Promise<VerifiedArchives> {
   const instance = await instanceName(run);
   const shown = await verifierKeys(run);
-  const isBelieved = ({ text }: VerifierKey) => pinned.length === 0 || pinned.some((one) => one.text === text);
-  const keys = shown.flatMap(({ verifierKey }) => readVerifierKey(verifierKey) ?? []).filter(isBelieved);
+  const keys = shown.flatMap(({ verifierKey }) => readVerifierKey(verifierKey) ?? []);
   const unretired = shown.filter(({ retiredAtSize }) => retiredAtSize === undefined).map(({ verifierKey }) => verifierKey);
   const signsNow = { instance, keys: keys.filter(({ text }) => unretired.includes(text)) };
-  const tally = new ArchiveTally();
   const recorded = await retentionRunsIn(run, ['recorded', 'done']);
-  for (const organizationId of new Set(recorded.filter(isMeant).map((one) => one.organizationId))) {
-    const ofOrganization = recorded.filter((one) => one.organizationId === organizationId);
-    const sweeps = ofOrganization.filter(isMeant);
-    const areAll = sweeps.length === ofOrganization.length;
-    const tellings = await archiveReferences(run, organizationId, signsNow);
+  const breaks: FoundBreak[] = [];
+  const foundIn = ({ organizationId, id }: RetentionRun, found: readonly ArchiveFinding[]) =>
+    void breaks.push(...found.map((one) => ({ ...one, organizationId, sweepId: id })));
+  let entries = 0;
+  for (const organizationId of new Set(recorded.map((one) => one.organizationId))) {
+    const sweeps = recorded.filter((one) => one.organizationId === organizationId);
+    const references = await archiveReferences(run, organizationId, signsNow);
     const erased = await erasuresOf(run, organizationId, signsNow);
     const all: [RetentionRun, CheckedArchive][] = [];
     const ends: ChainEnds = new Map();
     for (const sweep of sweeps) {
-      const told = tally.of(sweep);
-      const telling = tellings.get(sweep.id);
+      const reference = references.get(sweep.id);
       // The digest is the entry's, while it is in the log; afterwards the row's, which the archive of that entry bears out.
-      const known = { organizationId, instance, skeleton: telling?.skeleton ?? sweep.skeleton ?? '', checkpoint: sweep.checkpoint };
-      const { checked, manifest, breaks } = await checkObjects(archive, sweep.id, known, keys);
-      tally.take(sweep.id, checked);
-      told(breaks);
+      const skeleton = reference?.skeleton ?? sweep.skeleton ?? '';
+      const checked = await checkArchive(
+        archive, { organizationId, instance, sweepId: sweep.id, skeleton, checkpoint: sweep.checkpoint }, keys,
+      );
       all.push([sweep, checked]);
-      told(notContinuing(ends, checked, areAll));
-      for (const [chain, { last }] of checked.chains) {
-        const said = telling?.chains.get(chain);
-        if (said && (said.seq !== last.seq || said.hash !== last.hash)) {
-          told([altered(chain, last.seq, "is not the one that the sweep's entry names")]);
-        }
-      }
-      if (manifest && telling && manifest.disclosures.sha256 !== telling.disclosures) {
-        told([altered('archive', 0, "names other values than the sweep's entry")]);
-      }
+      entries += checked.entries;
+      foundIn(sweep, [...checked.findings, ...notContinuing(ends, checked), ...(reference ? notAsReferred(checked, reference) : [])]);
     }
-    for (const { chain, seq, prevHash, event } of areAll ? await firstEntries(run, organizationId) : []) {
+    for (const { chain, seq, prevHash, event } of await firstEntries(run, organizationId)) {
       const end = ends.get(chain);
       if (!end || event === 'agent.transferred' || (seq === end.seq + 1 && prevHash === end.hash) || seq <= end.seq) continue;
-      tally.of(sweeps.at(-1)!)([altered(chain, seq, 'does not continue what the archives hold')]);
+      foundIn(sweeps.at(-1)!, [altered(chain, seq, 'does not continue what the archives hold')]);
     }
-    for (const blank of erasedIn(all, tellings)) erased.add(blank);
-    for (const [sweep, { blanks }] of all) {
-      const unlisted = unlistedBlanks(blanks, (blank) => erased.has(blank));
-      tally.gone(blanks.size - unlisted.length, unlisted.length);
-      if (areAll) tally.of(sweep)(unlisted);
-    }
+    for (const blank of erasedIn(all, references)) erased.add(blank);
+    for (const [sweep, { blanks }] of all) foundIn(sweep, unlistedBlanks(blanks, (blank) => erased.has(blank)));
   }
-  return tally;
+  return { archives: recorded.length, entries, breaks };
+}
+
+/** Chains that do not go on from the archive before, into which `ends` is moved on. */
+function notContinuing(ends: ChainEnds, { chains }: CheckedArchive): ArchiveFinding[] {
+  const found: ArchiveFinding[] = [];
+  for (const [chain, { first, last }] of chains) {
+    const before = ends.get(chain);
+    const goesOn = !before || first.event === 'agent.transferred' || (first.seq === before.seq + 1 && first.prevHash === before.hash);
+    if (!goesOn) found.push(altered(chain, first.seq, 'does not continue what the archive before it holds'));
+    ends.set(chain, last);
+  }
+  return found;
+}
+
+function* notAsReferred({ chains, manifest }: CheckedArchive, reference: ArchiveReference): Generator<ArchiveFinding> {
+  for (const [chain, { last }] of chains) {
+    const said = reference.chains.get(chain);
+    if (said && (said.seq !== last.seq || said.hash !== last.hash)) yield altered(chain, last.seq, "is not the one that the sweep's entry names");
+  }
+  if (manifest && manifest.disclosures.sha256 !== reference.disclosures) {
+    yield altered('archive', 0, "names other values than the sweep's entry");
+  }
 }
 
 /**
- * What erasures list that were archived. An archive is believed if its sweep is signed; where that one's entry has been swept too, if an
- * archive that is believed holds the entry, and it names this skeleton.
+ * Values that archived erasures list. An archive is believed if its run is signed; where the entry of that run was archived too, if an
+ * archive that is believed holds the entry, and the entry names this skeleton.
  *
  * @param archives oldest first
  */
 function* erasedIn(
-  archives: readonly (readonly [RetentionRun, CheckedArchive])[], tellings: ReadonlyMap<string, ArchiveReference>,
+  archives: readonly (readonly [RetentionRun, CheckedArchive])[], references: ReadonlyMap<string, ArchiveReference>,
 ): Generator<string> {
   const archived = new Map<string, string>();
-  for (const [{ id, skeleton }, { erased, sweeps }] of archives.toReversed()) {
-    if (!tellings.has(id) && archived.get(id) !== skeleton) continue;
+  for (const [{ id, skeleton }, { erased, runs }] of archives.toReversed()) {
+    if (!references.has(id) && archived.get(id) !== skeleton) continue;
     yield* erased;
-    for (const [sweepId, digest] of sweeps) archived.set(sweepId, digest);
+    for (const [sweepId, digest] of runs) archived.set(sweepId, digest);
   }
 }
 
 /** The same, of a database past any server. Nothing is written. */
-export async function verifyArchivesOf(
-  databaseUrl: string, archive: Pick<ArchiveStore, 'read'>, which: WhichArchives = {},
-): Promise<VerifiedArchives> {
+export async function verifyArchivesOf(databaseUrl: string, archive: Pick<ArchiveStore, 'read'>): Promise<VerifiedArchives> {
   const dataSource = createDataSource({ url: databaseUrl, poolSize: 1, connectTimeoutMs: 5_000 });
   await dataSource.initialize();
   try {
     return await dataSource.transaction(async (manager) => {
       for (const statement of SNAPSHOT) await manager.query(statement);
-      return verifyArchives((sql, parameters) => manager.query(sql, [...parameters]), archive, which);
+      return verifyArchives((sql, parameters) => manager.query(sql, [...parameters]), archive);
     });
   } finally {
     await dataSource.destroy().catch(() => undefined);

@@ -1,5 +1,5 @@
 import type { VerifierKey } from '../../../../domain/audit/notes/note.js';
-import { unlistedBlanks, type CheckedArchive } from '../../../../domain/audit/retention/verify-archive.js';
+import { unlistedBlanks, type ArchiveContents } from '../../../../domain/audit/retention/archive-contents.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
 import { erasuresOf } from '../archives/archive-references.query.js';
 import { RetentionRefused } from '../retention-run.js';
@@ -11,7 +11,7 @@ import { RetentionRefused } from '../retention-run.js';
  * @throws SweepRefused
  */
 export async function assertErased(
-  run: ReadStatement, organizationId: string, { blanks, erased }: Pick<CheckedArchive, 'blanks' | 'erased'>,
+  run: ReadStatement, organizationId: string, { blanks, erased }: Pick<ArchiveContents, 'blanks' | 'erased'>,
   { instance, key }: { instance: string; key: VerifierKey },
 ): Promise<void> {
   const left = new Map([...blanks].filter(([blank]) => !erased.has(blank)));

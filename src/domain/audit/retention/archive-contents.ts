@@ -1,0 +1,177 @@
+import { createHash, type Hash } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '../../json.js';
+import { checkEntry } from '../entry/check-entry.js';
+import { openCheckpoint, originOf } from '../notes/checkpoint.js';
+import { entryOf, readLine, type LineOf } from '../export/export-lines.js';
+import type { VerifierKey } from '../notes/note.js';
+import { readHash } from '../tree/rfc6962.js';
+import { checkConsistency } from '../tree/tree-proofs.js';
+import type { StoredEntry } from '../entry/stored-entry.js';
+import { blanksListed, UNLISTED_BLANK } from '../integrity/verify-erasures.js';
+
+/** The two objects of an archive, line by line. */
+export interface ArchiveObjects {
+  readonly skeleton: AsyncIterable<string>;
+  readonly disclosures: AsyncIterable<string>;
+}
+
+/** The archive that is meant. */
+export interface ArchiveClaim {
+  readonly organizationId: string;
+  readonly instance: string;
+  /** The checkpoint below which the retention run cut. */
+  readonly checkpoint?: { readonly size: number; readonly root: string };
+}
+
+/** One place where an archive is not what was archived. `kind` as in a verification of the log. */
+export interface ArchiveFinding {
+  readonly chain: string;
+  readonly position: number;
+  readonly entryId: string | null;
+  readonly kind: 'archive_altered' | 'unauthorised_erasure';
+  readonly detail: string;
+}
+
+/** The entries of one chain in an archive. */
+export interface ArchivedStretch {
+  readonly first: Pick<StoredEntry, 'seq' | 'prevHash' | 'event'>;
+  readonly last: Pick<StoredEntry, 'seq' | 'hash'>;
+}
+
+/** The contents of an archive, and what is wrong with its values. */
+export interface ArchiveContents {
+  readonly findings: readonly ArchiveFinding[];
+  readonly entries: number;
+  readonly chains: ReadonlyMap<string, ArchivedStretch>;
+  /** Erased values, by entry hash and digests of value and place: an erasure in an archive or in the log must list each. */
+  readonly blanks: ReadonlyMap<string, Pick<StoredEntry, 'chain' | 'seq' | 'id'>>;
+  /** Values that erasures in this archive list. */
+  readonly erased: ReadonlySet<string>;
+  /** Hex SHA-256 of the skeletons of earlier retention runs, by these, whose entries are in this archive. */
+  readonly runs: ReadonlyMap<string, string>;
+  /** The latest timestamp of an entry; '' without any. */
+  readonly newest: string;
+  /** By which the skeleton's last line seals the skeleton. */
+  readonly note?: string;
+  /** Hex SHA-256 of the two objects as they were read. */
+  readonly digests: { readonly skeleton: string; readonly disclosures: string };
+}
+
+const MAX_FINDINGS = 1_000;
+
+/**
+ * Reads the entries of an archive beside their values, and checks each value against the commitment of its entry. The skeleton's own
+ * form, chains, proofs and signatures are for the verifier of files. Memory is bounded by chains and by the number of erased values.
+ */
+export async function readArchive(
+  { skeleton, disclosures }: ArchiveObjects, claim: ArchiveClaim, keys: readonly VerifierKey[],
+): Promise<ArchiveContents> {
+  const reader = new ArchiveReader(claim, keys, disclosures[Symbol.asyncIterator]());
+  try {
+    for await (const text of skeleton) await reader.line(text);
+    await reader.end();
+  } catch (error) {
+    reader.found('archive', null, `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  return reader.contents();
+}
+
+/** Erased values that no erasure lists: neither one of the archives nor one of the log. */
+export function unlistedBlanks(blanks: ArchiveContents['blanks'], isListed: (blank: string) => boolean): ArchiveFinding[] {
+  return [...blanks].filter(([blank]) => !isListed(blank)).map(([, { chain, seq, id }]) => ({
+    chain, position: seq, entryId: id, kind: 'unauthorised_erasure',
+    detail: `archived entry ${seq} of chain ${chain} ${UNLISTED_BLANK}`,
+  }));
+}
+
+class ArchiveReader {
+  private readonly findings: ArchiveFinding[] = [];
+  private readonly chains = new Map<string, ArchivedStretch>();
+  private readonly blanks = new Map<string, Pick<StoredEntry, 'chain' | 'seq' | 'id'>>();
+  private readonly erased = new Set<string>();
+  private readonly runs = new Map<string, string>();
+  private readonly hashes: { readonly skeleton: Hash; readonly disclosures: Hash } =
+    { skeleton: createHash('sha256'), disclosures: createHash('sha256') };
+  private entries = 0;
+  private newest = '';
+  private checkpoint: { readonly size: number; readonly root: string } | undefined;
+  private isConsistent = false;
+  private note: string | undefined;
+
+  constructor(
+    private readonly claim: ArchiveClaim, private readonly keys: readonly VerifierKey[], private readonly disclosed: AsyncIterator<string>,
+  ) {}
+
+  contents(): ArchiveContents {
+    const { findings, entries, chains, blanks, erased, runs, newest, note, hashes } = this;
+    const digests = { skeleton: hashes.skeleton.digest('hex'), disclosures: hashes.disclosures.digest('hex') };
+    return { findings, entries, chains, blanks, erased, runs, newest, digests, ...(note === undefined ? {} : { note }) };
+  }
+
+  found(chain: string, entry: Pick<StoredEntry, 'seq' | 'id'> | null, what: string): void {
+    if (this.findings.length >= MAX_FINDINGS) return;
+    const detail = entry ? `archived entry ${entry.seq} of chain ${chain} ${what}` : `the archive ${what}`;
+    this.findings.push({ chain, position: entry?.seq ?? 0, entryId: entry?.id ?? null, kind: 'archive_altered', detail });
+  }
+
+  async line(text: string): Promise<void> {
+    this.hashes.skeleton.update(`${text}\n`);
+    const line = readLine(text);
+    // The verifier of files names the line.
+    if (typeof line === 'string') return;
+    const { organizationId, instance } = this.claim;
+    const isOther = line.kind === 'export'
+      && (line.what !== 'archive' || line.instance !== instance || line.organizations.join() !== organizationId);
+    if (isOther) this.found('archive', null, 'is another one');
+    if (line.kind === 'checkpoint') this.takeCheckpoint(line);
+    if (line.kind === 'consistency') this.takeConsistency(line);
+    if (line.kind === 'entry') await this.takeEntry(line);
+    if (line.kind === 'manifest') this.note = line.note;
+  }
+
+  async end(): Promise<void> {
+    if (!(await this.disclosed.next()).done) this.found('archive', null, 'has values of entries that it does not hold');
+    const { checkpoint: cut } = this.claim;
+    const isSame = this.checkpoint?.size === cut?.size && this.checkpoint?.root === cut?.root;
+    if (cut && !isSame && !this.isConsistent) this.found('archive', null, 'is of a tree that does not go on from the checkpoint of the sweep');
+  }
+
+  private takeCheckpoint({ note }: LineOf<'checkpoint'>): void {
+    const opened = openCheckpoint(note, this.keys, originOf(this.claim.instance, this.claim.organizationId));
+    if ('checkpoint' in opened) this.checkpoint ??= opened.checkpoint;
+  }
+
+  private takeConsistency({ organizationId, from, to, hashes }: LineOf<'consistency'>): void {
+    const [{ checkpoint: cut }, now] = [this.claim, this.checkpoint];
+    if (!cut || !now || organizationId !== this.claim.organizationId || from !== cut.size || to !== now.size) return;
+    this.isConsistent = checkConsistency(from, to, readHash(cut.root)!, readHash(now.root)!, hashes.map((one) => readHash(one)!));
+  }
+
+  private async takeEntry(line: LineOf<'entry'>): Promise<void> {
+    const { chain, seq, id, hash, prevHash, event, timestamp } = line;
+    this.entries++;
+    const { findings, blanks, payload } = checkEntry(entryOf(line, await this.valuesOf(line)));
+    for (const { what } of findings) this.found(chain, line, `was changed after it was written: ${what}`);
+    for (const blank of blanks) this.blanks.set(`${hash} ${blank}`, { chain, seq, id });
+    this.chains.set(chain, { first: this.chains.get(chain)?.first ?? { seq, prevHash, event }, last: { seq, hash } });
+    if (timestamp > this.newest) this.newest = timestamp;
+    if (payload) this.takeMetadata(payload.event, payload.metadata);
+  }
+
+  private takeMetadata(event: string, metadata: JsonObject): void {
+    if (event === 'gdpr.erasure_executed') for (const blank of blanksListed(metadata['erased'])) this.erased.add(blank);
+    const { sweepId, archive } = metadata;
+    if (event !== 'admin.audit_retention_sweep' || typeof sweepId !== 'string' || !isJsonObject(archive)) return;
+    if (typeof archive['skeleton'] === 'string') this.runs.set(sweepId, archive['skeleton']);
+  }
+
+  /** The line of values that belongs to the entry; a wrong line is a fault of the entry. */
+  private async valuesOf(entry: LineOf<'entry'>): Promise<string | undefined> {
+    const next = await this.disclosed.next();
+    if (!next.done) this.hashes.disclosures.update(`${next.value}\n`);
+    const line = next.done ? 'none' : readLine(next.value);
+    if (typeof line !== 'string' && line.kind === 'disclosures' && line.id === entry.id && line.hash === entry.hash) return line.text;
+    this.found(entry.chain, entry, next.done ? 'has no line of values' : 'has a line of values that is not its own');
+    return undefined;
+  }
+}
