@@ -17,8 +17,6 @@ export abstract class ArchiveStore {
    */
   abstract replace(name: string, lines: AsyncIterable<string>): Promise<ArchivedObject>;
   abstract exists(name: string): Promise<boolean>;
-  /** Names that begin so, sorted by code point. */
-  abstract list(prefix: string): AsyncIterable<string>;
   /** Removes the objects below a folder, with the remains of writes that were cut off. A folder may be missing. */
   abstract discard(folder: string): Promise<void>;
   /** Whether objects can be written now. @throws Error that says why not */

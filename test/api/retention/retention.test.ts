@@ -2,8 +2,9 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { asRoot } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
+import { objectsIn } from '../../support/retention/archive-objects.js';
 import {
-  aged, archiveFolder, archivedLog, brokenArchives, liveLog, objectsIn, sweepCommand, swept, wholeLog, type SweptLine,
+  aged, archiveFolder, archivedLog, brokenArchives, liveLog, sweepCommand, swept, wholeLog, type SweptLine,
 } from '../../support/retention/retention.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 

@@ -10,6 +10,7 @@ import { whileCaught } from '../../support/running/captured-output.js';
 import { columnsWith, erased, erasuresOf, type SeenErasure, verification } from '../../support/erasure/erasures.js';
 import { download, verifyBytes } from '../../support/log/exports.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../../support/builders/people.js';
+import { namesIn } from '../../support/retention/archive-objects.js';
 import {
   aged, archiveFolder, brokenArchives, inArchives, swept, sweepProcess, verifiedArchives, verifiedWithArchives,
 } from '../../support/retention/retention.js';
@@ -239,8 +240,7 @@ test('what is changed in an archive is found', async () => {
   expect(await verifiedArchives(server.database, archive)).toMatchObject({ valid: true });
   expect((await verifiedWithArchives(server.database, archive)).breaks).toEqual([]);
 
-  const names: string[] = [];
-  for await (const name of store.list(`${organizationId}/`)) if (name.endsWith('skeleton.jsonl.gz')) names.push(name);
+  const names = (await namesIn(archive)).filter((name) => name.startsWith(`${organizationId}/`) && name.endsWith('skeleton.jsonl.gz'));
   const lines: string[] = [];
   for await (const line of store.read(names.at(-1)!)) lines.push(line);
   const without = async function* () {

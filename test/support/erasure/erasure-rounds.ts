@@ -1,3 +1,4 @@
+import { namesIn } from '../retention/archive-objects.js';
 import { DirectoryArchive } from '../../../src/modules/audit/retention/archives/directory-archive.js';
 import { asRoot, type Client } from '../http/actors.js';
 import { anAgent } from '../builders/agents.js';
@@ -78,7 +79,7 @@ export async function snapshot(server: TestServer, archive: string): Promise<Sna
   const rows = await server.sql<{ id: string; disclosures: string }>('select id, disclosures from audit_entries');
   const all = new Map(rows.map(({ id, disclosures }) => [id, JSON.parse(disclosures) as Stored[]]));
   const store = new DirectoryArchive(archive);
-  for await (const name of store.list('')) {
+  for (const name of await namesIn(archive)) {
     if (!name.endsWith('/disclosures.jsonl.gz')) continue;
     for await (const line of store.read(name)) {
       const { id, text } = JSON.parse(line) as { id: string; text: string };

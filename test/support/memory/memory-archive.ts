@@ -25,10 +25,6 @@ export class MemoryArchive extends ArchiveStore {
     return Promise.resolve(this.objects.has(name));
   }
 
-  async *list(prefix: string): AsyncGenerator<string> {
-    for (const name of [...this.objects.keys()].sort()) if (name.startsWith(prefix)) yield await Promise.resolve(name);
-  }
-
   discard(folder: string): Promise<void> {
     for (const name of [...this.objects.keys()]) if (name.startsWith(`${folder}/`)) this.objects.delete(name);
     return Promise.resolve();
@@ -78,10 +74,6 @@ export class FailingArchive extends ArchiveStore {
 
   exists(name: string): Promise<boolean> {
     return this.inner.exists(name);
-  }
-
-  list(prefix: string): AsyncIterable<string> {
-    return this.inner.list(prefix);
   }
 
   discard(folder: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -11,6 +11,7 @@ import { verifyArchivesOf, type VerifiedArchives } from '../../../src/modules/au
 import { completeConfig, givenSecrets, loadConfig } from '../../../src/platform/config/config.js';
 import { countersign, type CommandResult } from '../servers/command-line.js';
 import type { TestDatabase } from '../servers/database.js';
+import { namesIn, objectsIn } from './archive-objects.js';
 import { eventually } from '../running/eventually.js';
 import { CHECKOUT, TEST_ENVIRONMENT, runFolder, type Environment } from '../servers/test-run.js';
 
@@ -127,7 +128,7 @@ export async function liveLog(database: TestDatabase): Promise<Kept[]> {
 export async function archivedLog(folder: string): Promise<Kept[]> {
   const archive = new DirectoryArchive(folder);
   const found: Kept[] = [];
-  for await (const name of archive.list('')) {
+  for (const name of await namesIn(folder)) {
     if (!name.endsWith('/skeleton.jsonl.gz')) continue;
     for await (const line of archive.read(name)) {
       const { kind, organizationId, chain, seq, id, hash } = JSON.parse(line) as Kept & { kind: string; organizationId: string };
@@ -142,12 +143,6 @@ export async function wholeLog(database: TestDatabase, folder: string): Promise<
   const all = [...(await archivedLog(folder)), ...(await liveLog(database))];
   const key = ({ organization, chain, seq }: Kept) => `${organization} ${chain} ${String(seq).padStart(9, '0')}`;
   return all.sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0));
-}
-
-/** Everything of the archives, by name. */
-export async function objectsIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).sort();
 }
 
 /**

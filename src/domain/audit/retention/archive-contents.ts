@@ -51,8 +51,6 @@ export interface ArchiveContents {
   readonly runs: ReadonlyMap<string, string>;
   /** The latest timestamp of an entry; '' without any. */
   readonly newest: string;
-  /** By which the skeleton's last line seals the skeleton. */
-  readonly note?: string;
   /** Hex SHA-256 of the two objects as they were read. */
   readonly digests: { readonly skeleton: string; readonly disclosures: string };
 }
@@ -96,16 +94,15 @@ class ArchiveReader {
   private newest = '';
   private checkpoint: { readonly size: number; readonly root: string } | undefined;
   private isConsistent = false;
-  private note: string | undefined;
 
   constructor(
     private readonly claim: ArchiveClaim, private readonly keys: readonly VerifierKey[], private readonly disclosed: AsyncIterator<string>,
   ) {}
 
   contents(): ArchiveContents {
-    const { findings, entries, chains, blanks, erased, runs, newest, note, hashes } = this;
+    const { findings, entries, chains, blanks, erased, runs, newest, hashes } = this;
     const digests = { skeleton: hashes.skeleton.digest('hex'), disclosures: hashes.disclosures.digest('hex') };
-    return { findings, entries, chains, blanks, erased, runs, newest, digests, ...(note === undefined ? {} : { note }) };
+    return { findings, entries, chains, blanks, erased, runs, newest, digests };
   }
 
   found(chain: string, entry: Pick<StoredEntry, 'seq' | 'id'> | null, what: string): void {
@@ -118,7 +115,7 @@ class ArchiveReader {
     this.hashes.skeleton.update(`${text}\n`);
     const line = readLine(text);
     // The verifier of files names the line.
-    if (typeof line === 'string') return;
+    if (!line) return;
     const { organizationId, instance } = this.claim;
     const isOther = line.kind === 'export'
       && (line.what !== 'archive' || line.instance !== instance || line.organizations.join() !== organizationId);
@@ -126,7 +123,6 @@ class ArchiveReader {
     if (line.kind === 'checkpoint') this.takeCheckpoint(line);
     if (line.kind === 'consistency') this.takeConsistency(line);
     if (line.kind === 'entry') await this.takeEntry(line);
-    if (line.kind === 'manifest') this.note = line.note;
   }
 
   async end(): Promise<void> {
@@ -169,8 +165,8 @@ class ArchiveReader {
   private async valuesOf(entry: LineOf<'entry'>): Promise<string | undefined> {
     const next = await this.disclosed.next();
     if (!next.done) this.hashes.disclosures.update(`${next.value}\n`);
-    const line = next.done ? 'none' : readLine(next.value);
-    if (typeof line !== 'string' && line.kind === 'disclosures' && line.id === entry.id && line.hash === entry.hash) return line.text;
+    const line = next.done ? undefined : readLine(next.value);
+    if (line?.kind === 'disclosures' && line.id === entry.id && line.hash === entry.hash) return line.text;
     this.found(entry.chain, entry, next.done ? 'has no line of values' : 'has a line of values that is not its own');
     return undefined;
   }

@@ -1,3 +1,4 @@
+import type { ArchiveContents } from '../../../domain/audit/retention/archive-contents.js';
 import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { publicHalf, signNote, type SigningKey, type VerifierKey } from '../../../domain/audit/notes/note.js';
 import { authorizationText, statementIn } from '../../../domain/audit/notes/authorization-note.js';
@@ -7,9 +8,9 @@ import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { knownSigningKeys } from '../keys/signer.js';
-import { archiveFolder, disclosuresName, manifestName, skeletonName } from './archives/archive-names.js';
-import { checkArchive, type CheckedArchive } from './archives/check-archive.js';
-import { manifestOf, sealed, RetentionBatchReader } from './archives/archive-lines.js';
+import { archiveFolder, disclosuresName, skeletonName } from './archives/archive-names.js';
+import { checkArchive } from './archives/check-archive.js';
+import { sealed, RetentionBatchReader } from './archives/archive-lines.js';
 import { assertCheckpointAge } from './plan/checkpoint-age.js';
 import { assertErased } from './plan/erased-values.js';
 import { assertAuthorized } from './plan/authorized-cut-points.js';
@@ -141,18 +142,12 @@ export class RetentionRunner {
     const readAt = await headSeq(run, organizationId, organizationChain(organizationId).chain);
     const madeAt = new Date().toISOString();
     const reader = new RetentionBatchReader(run, organizationId, slice);
-    let manifest = '';
     const lines = sealed(reader.skeleton(madeAt), key, instance, madeAt);
-    const skeleton = await this.archive.write(skeletonName.of(organizationId, id), keepingLast(lines, (line) => (manifest = line)));
+    const skeleton = await this.archive.write(skeletonName.of(organizationId, id), lines);
     const { ends, next } = reader;
     const cuts = [...ends].map(([chain, { seq, hash, count }]): ChainCutPoint =>
       ({ chain, seq, hash, count: count + (seams.get(chain)?.count ?? 0) }));
     const values = await this.archive.write(disclosuresName.of(organizationId, id), reader.disclosures());
-    const objects = {
-      skeleton: { sha256: skeleton.digest, bytes: skeleton.bytes }, disclosures: { sha256: values.digest, bytes: values.bytes },
-    };
-    const { note } = JSON.parse(manifest) as { note: string };
-    await this.archive.write(manifestName.of(organizationId, id), just(JSON.stringify(manifestOf(id, cuts, objects, note))));
     const carried = await this.carriedOn(run, organizationId, slice, seams);
     const goneOn = [...ends.keys(), ...carried.map(({ chain }) => chain)].flatMap((chain) => seams.get(chain) ?? []);
     await assertAuthorized(run, organizationId, goneOn, this.signer);
@@ -175,20 +170,19 @@ export class RetentionRunner {
   }
 
   /** @throws SweepRefused where the archive is not, to the byte, what was written, or that is not sound */
-  private async readBack(sweep: RetentionRun): Promise<CheckedArchive> {
-    const { organizationId, id, before, checkpoint } = sweep;
-    const recorded = { organizationId, instance: this.options.instance, sweepId: id, skeleton: sweep.skeleton!, checkpoint };
+  private async readBack(sweep: RetentionRun): Promise<ArchiveContents> {
+    const { organizationId, id: sweepId, before, checkpoint, skeleton, disclosures } = sweep;
+    const recorded = { organizationId, instance: this.options.instance, sweepId, skeleton, disclosures, checkpoint };
     const checked = await checkArchive(this.archive, recorded, [this.signer.key]);
     const [first] = checked.findings;
     if (first) throw new RetentionRefused(`${first.detail}: nothing was deleted. countersign audit verify tells more.`);
     if (checked.newest >= before) throw new RetentionRefused('the archive holds an entry that is not older than the period');
-    const isUntouched = checked.digests.disclosures === sweep.disclosures;
-    if (!isUntouched) throw new RetentionRefused('the archive does not hold the values that were written');
+    if (checked.digests.disclosures !== disclosures) throw new RetentionRefused('the archive does not hold the values that were written');
     return checked;
   }
 
   /** The first that goes must go on from what went before: the first survivor is never trusted. */
-  private mustContinue({ firsts }: RetentionBatch, seams: ReadonlyMap<string, ChainCutPoint>, { chains }: CheckedArchive): void {
+  private mustContinue({ firsts }: RetentionBatch, seams: ReadonlyMap<string, ChainCutPoint>, { chains }: ArchiveContents): void {
     for (const [chain, { first }] of chains) {
       const seam = seams.get(chain);
       const { seq, hash } = seam ?? { seq: 0, hash: null };
@@ -273,15 +267,4 @@ export class RetentionRunner {
     const reader = new RetentionBatchReader(run, organizationId, slice);
     return reader.count();
   }
-}
-
-async function* keepingLast(lines: AsyncIterable<string>, keep: (line: string) => void): AsyncGenerator<string> {
-  for await (const line of lines) {
-    keep(line);
-    yield line;
-  }
-}
-
-async function* just(line: string): AsyncGenerator<string> {
-  yield await Promise.resolve(line);
 }

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { DirectoryArchive } from '../../../../src/modules/audit/retention/archives/directory-archive.js';
 import { verifyArchives } from '../../../../src/modules/audit/retention/archives/verify-archives.js';
 import { AlteredArchive, ALTERINGS, type Altering } from './archives.js';
+import { namesIn } from '../../retention/archive-objects.js';
 import { Random } from '../random.js';
 
 const ATTEMPTS = 50;
@@ -15,8 +16,7 @@ export async function alteredArchives(
   const whole = await verifyArchives(run, archive);
   if (whole.archives === 0 || whole.breaks.length > 0) return { checked: 0,
     missed: `archives as they are: ${JSON.stringify(whole).slice(0, 600)}` };
-  const names: string[] = [];
-  for await (const name of archive.list('')) names.push(name);
+  const names = await namesIn(folder);
   let checked = 0;
   for (let index = 0; index < count; index++) {
     const altering = ALTERINGS[index % ALTERINGS.length]!;

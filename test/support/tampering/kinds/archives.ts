@@ -1,5 +1,5 @@
 import { ArchiveStore } from '../../../../src/platform/audit/archive-store.js';
-import { disclosuresName, manifestName, skeletonName } from '../../../../src/modules/audit/retention/archives/archive-names.js';
+import { disclosuresName, skeletonName } from '../../../../src/modules/audit/retention/archives/archive-names.js';
 import { spoilt } from '../altered-entry.js';
 import type { Random } from '../random.js';
 
@@ -32,7 +32,6 @@ export const ALTERINGS: readonly Altering[] = [
   ...DEEDS.map(([name, deed]) => ({ name: `archive, its values: ${name}`, deed, object: disclosuresName })),
   { name: 'archive, its values: one of another text', object: disclosuresName, deed: anyLine((line, random) => [line.replace(
     /\\"value\\":\\"(?!\\\\\\"\[erased)/, (found) => `${found}${random.text(1)}`)]) },
-  { name: 'archive: no manifest', object: manifestName, deed: () => [] },
 ];
 
 /** An archive in which one object reads otherwise. */
@@ -53,7 +52,6 @@ export class AlteredArchive extends ArchiveStore {
   write = () => Promise.reject(new Error('nothing is written'));
   replace = () => Promise.reject(new Error('nothing is written'));
   exists = (name: string) => this.kept.exists(name);
-  list = (prefix: string) => this.kept.list(prefix);
   discard = () => Promise.reject(new Error('nothing is written'));
   check = () => Promise.resolve();
 }

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { PLATFORM_TREE } from '../../../../domain/audit/notes/checkpoint.js';
 import { erasureLines } from '../../../../domain/audit/export/log-lines.js';
-import {
-  keyMembers, line, lineText, manifestText, skeletonLine, type ArchiveManifest, type ExportLine,
-} from '../../../../domain/audit/export/export-lines.js';
+import { keyMembers, line, lineText, manifestText, skeletonLine, type ExportLine } from '../../../../domain/audit/export/export-lines.js';
 import { signNote, type SigningKey } from '../../../../domain/audit/notes/note.js';
 import type { StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
 import type { HashReader } from '../../../../domain/audit/tree/hash-reader.js';
@@ -135,14 +133,7 @@ export async function* sealed(lines: AsyncIterable<ExportLine>, key: SigningKey,
   yield textOf(line('manifest', { counts, sha256, note }));
 }
 
-/** What stands beside the two objects, for whoever looks at the folder alone. */
-export function manifestOf(
-  sweepId: string, cuts: readonly ChainCutPoint[], objects: Pick<ArchiveManifest, 'skeleton' | 'disclosures'>, note: string,
-): ArchiveManifest {
-  return { v: 1, sweepId, chains: cuts.map(({ chain, seq, hash, count }) => ({ chain, seq, hash, count })), ...objects, note };
-}
-
-export function textOf(one: ExportLine): string {
+function textOf(one: ExportLine): string {
   return lineText(one).slice(0, -1);
 }
 

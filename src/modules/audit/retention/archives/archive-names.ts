@@ -10,5 +10,3 @@ const object = (file: string) => ({
 export const skeletonName = object('skeleton.jsonl.gz');
 /** The values, from which may still be erased. */
 export const disclosuresName = object('disclosures.jsonl.gz');
-/** What the two held when they were made. */
-export const manifestName = object('manifest.json');

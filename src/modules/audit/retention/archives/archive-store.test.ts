@@ -63,24 +63,18 @@ describe.each(STORES)('an archive in %s', (_name, make) => {
     const broken = () => from(['half'], new Error('the lines end here'));
     await expect(store.write('org_1/a.gz', broken())).rejects.toThrow('the lines end here');
     expect(await store.exists('org_1/a.gz')).toBe(false);
-    expect(await all(store.list(''))).toEqual([]);
     await store.write('org_1/a.gz', from(['whole']));
     await expect(store.replace('org_1/a.gz', broken())).rejects.toThrow('the lines end here');
     expect(await all(store.read('org_1/a.gz'))).toEqual(['whole']);
-    expect(await all(store.list('org_1/'))).toEqual(['org_1/a.gz']);
   });
 
-  it('lists by prefix, sorted by code point, and discards whole folders', async () => {
+  it('discards whole folders', async () => {
     const store = make();
-    expect(await all(store.list('org_1/'))).toEqual([]);
     const names = ['org_1/b/x.json', 'org_1/B/x.json', 'org_1/a/y.gz', 'org_1/a/x.gz', 'org_10/a/x.gz'];
     for (const name of names) await store.write(name, from([name]));
-    expect(await all(store.list(''))).toEqual(['org_1/B/x.json', 'org_1/a/x.gz', 'org_1/a/y.gz', 'org_1/b/x.json', 'org_10/a/x.gz']);
-    expect(await all(store.list('org_1/a/'))).toEqual(['org_1/a/x.gz', 'org_1/a/y.gz']);
-    expect(await all(store.list('org_1'))).toHaveLength(5);
     await store.discard('org_1/a');
     await store.discard('org_1/never');
-    expect(await all(store.list(''))).toEqual(['org_1/B/x.json', 'org_1/b/x.json', 'org_10/a/x.gz']);
+    expect(await Promise.all(names.map((name) => store.exists(name)))).toEqual([true, true, false, false, true]);
   });
 
   it.each(['../a', '/a', 'a//b', 'a/./b', 'a/..', '', 'a/b.part', '.a', 'a\\b', 'a b', 'ä'])('refuses the name %p', async (name) => {
@@ -111,11 +105,10 @@ describe('a directory of archives', () => {
     expect(gunzipSync(await readFile(join(folder, 'org_1/a.gz'))).toString()).toBe('{"a":1}\n{"b":2}\n');
   });
 
-  it('does not show what a crash left, and discards it', async () => {
+  it('discards what a crash left', async () => {
     const store = new DirectoryArchive(folder);
     await mkdir(join(folder, 'org_1/s'), { recursive: true });
     await writeFile(join(folder, 'org_1/s/a.gz.0123.part'), 'half');
-    expect(await all(store.list('org_1/'))).toEqual([]);
     await store.discard('org_1/s');
     expect(await readdir(join(folder, 'org_1'))).toEqual([]);
   });
@@ -132,7 +125,6 @@ describe('a directory of archives', () => {
     const store = new DirectoryArchive(join(folder, 'not-mounted'));
     await expect(store.check()).rejects.toThrow(`${join(folder, 'not-mounted')} is not there: mount it or, for a new one, make it`);
     await expect(store.write('org_1/a.gz', from(['x']))).rejects.toThrow('ENOENT');
-    await expect(all(store.list('org_1/'))).rejects.toThrow('ENOENT');
   });
 });
 

@@ -75,8 +75,8 @@ export class ArchivedDisclosures {
   private async *linesOf<K extends LineKind>(kind: K, name: string): AsyncGenerator<LineOf<K>, undefined> {
     for await (const stored of this.archive.read(name)) {
       const read = readLine(stored);
-      if (typeof read === 'string') throw new Error(`${name}: ${read}`);
-      if (read.kind === kind) yield read as LineOf<LineKind> as LineOf<K>;
+      if (!read) throw new Error(`${name} has a line that cannot be read`);
+      if (read.kind === kind) yield read as unknown as LineOf<K>;
       else if (kind === 'disclosures') throw new Error(`${name} has a line of kind ${read.kind}`);
     }
     return undefined;

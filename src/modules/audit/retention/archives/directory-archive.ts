@@ -57,15 +57,6 @@ export class DirectoryArchive extends ArchiveStore {
     return isThere(this.pathOf(name));
   }
 
-  async *list(prefix: string): AsyncGenerator<string> {
-    const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1);
-    const names: string[] = [];
-    for (const name of await this.filesBelow(folder.slice(0, -1))) {
-      if (name.startsWith(prefix) && !name.endsWith(PART)) names.push(name);
-    }
-    yield* names.sort(byCodePoint);
-  }
-
   async discard(folder: string): Promise<void> {
     const path = this.pathOf(folder);
     if (!(await isThere(path))) return;
@@ -126,19 +117,6 @@ export class DirectoryArchive extends ArchiveStore {
       }
       await sync(above);
     }
-  }
-
-  private async filesBelow(relative: string): Promise<string[]> {
-    const path = relative === '' ? this.folder : this.pathOf(relative);
-    // That nothing was archived yet can only be told where archives are.
-    if (relative !== '' && !(await isThere(path)) && (await stat(this.folder))) return [];
-    const found: string[] = [];
-    for (const entry of await readdir(path, { withFileTypes: true })) {
-      const name = relative === '' ? entry.name : `${relative}/${entry.name}`;
-      if (entry.isDirectory() && isName(name)) found.push(...(await this.filesBelow(name)));
-      else if (entry.isFile()) found.push(name);
-    }
-    return found;
   }
 
   private pathOf(name: string): string {
@@ -206,8 +184,4 @@ async function isThere(path: string): Promise<boolean> {
 async function sync(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   await handle.sync().finally(() => handle.close());
-}
-
-function byCodePoint(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -18,10 +18,6 @@ export class NoArchive extends ArchiveStore {
     return Promise.resolve(false);
   }
 
-  async *list(): AsyncGenerator<string> {
-    yield* await Promise.resolve([]);
-  }
-
   discard(): Promise<void> {
     return Promise.resolve();
   }

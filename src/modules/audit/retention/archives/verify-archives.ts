@@ -1,12 +1,12 @@
 import { readVerifierKey } from '../../../../domain/audit/notes/note.js';
-import { unlistedBlanks, type ArchiveFinding } from '../../../../domain/audit/retention/archive-contents.js';
+import { unlistedBlanks, type ArchiveContents, type ArchiveFinding } from '../../../../domain/audit/retention/archive-contents.js';
 import type { ArchiveStore } from '../../../../platform/audit/archive-store.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
 import { createDataSource } from '../../../../platform/database/data-source.js';
 import { SNAPSHOT } from '../../verification/source/log-source.query.js';
 import { instanceName, verifierKeys } from '../../checkpoints/checkpoint.query.js';
 import { erasuresOf, firstEntries, archiveReferences, type ArchiveReference } from './archive-references.query.js';
-import { altered, checkArchive, type CheckedArchive } from './check-archive.js';
+import { altered, checkArchive } from './check-archive.js';
 import { retentionRunsIn } from '../retention-run.store.js';
 import type { RetentionRun } from '../retention-run.js';
 
@@ -43,15 +43,13 @@ export async function verifyArchives(run: ReadStatement, archive: Pick<ArchiveSt
     const sweeps = recorded.filter((one) => one.organizationId === organizationId);
     const references = await archiveReferences(run, organizationId, signsNow);
     const erased = await erasuresOf(run, organizationId, signsNow);
-    const all: [RetentionRun, CheckedArchive][] = [];
+    const all: [RetentionRun, ArchiveContents][] = [];
     const ends: ChainEnds = new Map();
     for (const sweep of sweeps) {
       const reference = references.get(sweep.id);
-      // The digest is the entry's, while it is in the log; afterwards the row's, which the archive of that entry bears out.
-      const skeleton = reference?.skeleton ?? sweep.skeleton ?? '';
-      const checked = await checkArchive(
-        archive, { organizationId, instance, sweepId: sweep.id, skeleton, checkpoint: sweep.checkpoint }, keys,
-      );
+      // The digests are the entry's, while it is in the log; afterwards the row's, which the archive of that entry bears out.
+      const [{ skeleton, disclosures }, { checkpoint }] = [reference ?? sweep, sweep];
+      const checked = await checkArchive(archive, { organizationId, instance, sweepId: sweep.id, skeleton, disclosures, checkpoint }, keys);
       all.push([sweep, checked]);
       entries += checked.entries;
       foundIn(sweep, [...checked.findings, ...notContinuing(ends, checked), ...(reference ? notAsReferred(checked, reference) : [])]);
@@ -68,7 +66,7 @@ export async function verifyArchives(run: ReadStatement, archive: Pick<ArchiveSt
 }
 
 /** Chains that do not go on from the archive before, into which `ends` is moved on. */
-function notContinuing(ends: ChainEnds, { chains }: CheckedArchive): ArchiveFinding[] {
+function notContinuing(ends: ChainEnds, { chains }: ArchiveContents): ArchiveFinding[] {
   const found: ArchiveFinding[] = [];
   for (const [chain, { first, last }] of chains) {
     const before = ends.get(chain);
@@ -79,13 +77,10 @@ function notContinuing(ends: ChainEnds, { chains }: CheckedArchive): ArchiveFind
   return found;
 }
 
-function* notAsReferred({ chains, manifest }: CheckedArchive, reference: ArchiveReference): Generator<ArchiveFinding> {
+function* notAsReferred({ chains }: ArchiveContents, reference: ArchiveReference): Generator<ArchiveFinding> {
   for (const [chain, { last }] of chains) {
     const said = reference.chains.get(chain);
     if (said && (said.seq !== last.seq || said.hash !== last.hash)) yield altered(chain, last.seq, "is not the one that the sweep's entry names");
-  }
-  if (manifest && manifest.disclosures.sha256 !== reference.disclosures) {
-    yield altered('archive', 0, "names other values than the sweep's entry");
   }
 }
 
@@ -96,7 +91,7 @@ function* notAsReferred({ chains, manifest }: CheckedArchive, reference: Archive
  * @param archives oldest first
  */
 function* erasedIn(
-  archives: readonly (readonly [RetentionRun, CheckedArchive])[], references: ReadonlyMap<string, ArchiveReference>,
+  archives: readonly (readonly [RetentionRun, ArchiveContents])[], references: ReadonlyMap<string, ArchiveReference>,
 ): Generator<string> {
   const archived = new Map<string, string>();
   for (const [{ id, skeleton }, { erased, runs }] of archives.toReversed()) {
