@@ -7,7 +7,7 @@ import { defaultRemembered, prepareToRemember, readRemembered, remember } from '
 import { EXIT, type ExitCode, NO_LOG, progressBar, progressLine, commandOutput } from '../command-output.js';
 import { counted, verificationReport } from '../verification/verification-report.js';
 import { verifierKeyOption } from '../verification/verifier-key-option.js';
-import type { VerifySourceOptions } from '../verification/verify-log.js';
+import type { VerifySourceOptions } from '../verification/verify-options.js';
 
 const { say, refuse } = commandOutput('audit verify');
 

@@ -8,7 +8,7 @@ import { loadConfig } from '../../platform/config/config.js';
 import type { Remembered, Result } from '../../../verifier/verify.mjs';
 import type { FileLocation, ServerLocation } from './log-location.js';
 import { serverCheckpoint, serverExport } from './server-export.js';
-import { anchorEnvironment, type VerifySourceOptions } from './verify-log.js';
+import { anchorEnvironment, type VerifySourceOptions } from './verify-options.js';
 
 const OLDER_KEY = 'where the key was replaced since, give the one before as well (--verifier-key may be repeated), if you know it as such';
 const LISTED = 10;

@@ -14,19 +14,8 @@ import { erasureRecords } from '../../modules/privacy/requests/erasure-records.q
 import { loadConfig } from '../../platform/config/config.js';
 import { ownKeyOf } from '../signing-key.js';
 import { commandOutput } from '../command-output.js';
+import { anchorEnvironment, type VerifySourceOptions } from './verify-options.js';
 import { withArchives } from './with-archives.js';
-
-/** What is asked, wherever the log is read from. */
-export interface VerifySourceOptions {
-  readonly agentId?: string;
-  /** Notes of checkpoints from earlier verifications, of this and other installations. */
-  readonly remembered: readonly string[];
-  /** Only these keys are believed, where any are given. */
-  readonly verifierKeys: readonly string[];
-  /** Of a database: nothing is compared with its rows, and nothing decided anew. */
-  readonly integrityOnly: boolean;
-  readonly onProgress: (entries: number, total: number) => void;
-}
 
 const { say } = commandOutput('audit verify');
 
@@ -55,10 +44,4 @@ async function askNamed(databaseUrl: string, env: NodeJS.ProcessEnv): Promise<As
   const instance = await instanceName(connection.run).finally(() => connection.end());
   return askAnchors(configuredAnchors(loadConfig(anchorEnvironment(env))), originOf(instance, PLATFORM_TREE), undefined, ({ name }, error) =>
     say(`the anchor ${name} cannot be asked: ${error instanceof Error ? error.message : String(error)}`));
-}
-
-/** What anchors hang on; that a server would not start with the rest is nothing to a verification. */
-export function anchorEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const names = ['AUDIT_ANCHORS', 'DATA_DIR', 'OUTBOUND_ALLOW'];
-  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }

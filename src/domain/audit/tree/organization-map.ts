@@ -50,32 +50,7 @@ export function liftLeaf({ place, hash: leaf }: KeyedLeaf, depth: number): Uint8
 
 /** Root of the map over all its leaves, each place taken once. For one who has them all: a verifier, or a test. */
 export function mapRoot(leaves: readonly KeyedLeaf[]): Uint8Array {
-  return subtreeRoot(leaves, 0);
-}
-
-/** The same of the leaves below one node at this depth. */
-export function subtreeRoot(leaves: readonly KeyedLeaf[], depth: number): Uint8Array {
-  return rootUnder([...leaves].sort(byMapKey), depth);
-}
-
-/**
- * The root of the map in which the leaf stands beside these siblings; undefined where they are no proof's. A place that is not listed as a
- * sibling's is empty; a listed one never is, so that a proof has one form.
- */
-export function mapRootOver({ place, hash: leaf }: KeyedLeaf, siblings: readonly MapSibling[]): Uint8Array | undefined {
-  let before = -1;
-  for (const [depth, sibling] of siblings) {
-    if (!Number.isInteger(depth) || depth <= before || depth >= MAP_DEPTH) return undefined;
-    if (sibling.length !== HASH_BYTES || isEmpty(sibling)) return undefined;
-    before = depth;
-  }
-  let found = leaf;
-  let at = MAP_DEPTH;
-  for (const [depth, sibling] of siblings.toReversed()) {
-    found = join(place, depth, climb(place, found, at, depth + 1), sibling);
-    at = depth;
-  }
-  return climb(place, found, at, 0);
+  return rootUnder([...leaves].sort(byMapKey), 0);
 }
 
 /** The bit of a place in which the paths part below a node at this depth. */
