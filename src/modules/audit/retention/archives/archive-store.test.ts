@@ -187,7 +187,7 @@ describe('archived disclosures', () => {
   });
 
   it.each([
-    ['rubbish', ['rubbish'], 'canonical'],
+    ['rubbish', ['rubbish'], 'cannot be read'],
     ['of another entry', [stored(2, 'Ada')], 'lacks the values'], ['missing', [], 'lacks the values'],
   ])('that are %s stop it before anything is lost', async (_what, values, message) => {
     const archive = new MemoryArchive();
