@@ -82,6 +82,7 @@ export const SUBJECTS = {
   'exported-tampering': [15, 'domain/audit/export/', 'modules/audit/exports/', 'verifier/'],
   'hitl-races': [10, ...REQUESTS],
   'hitl-walk': [15, ...REQUESTS, 'modules/hitl/'],
+  'honest': [30, ...REPLAY, ...GATE, ...REQUESTS, ...SHARED],
   'key-rotation': [20, 'modules/audit/keys/'],
   'limit-race': [10, 'modules/capabilities/', 'modules/gate/admission/'],
   'revocation-race': [10, 'modules/agents/', 'modules/gate/admission/'],
