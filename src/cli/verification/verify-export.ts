@@ -51,7 +51,9 @@ export async function verifyExport(
   };
 }
 
-function membersOf({ verdict, covers, breaks, counts, checkpoint, keys, remembered }: Result, anchors: AnchorNotAsked[], durationMs: number) {
+function membersOf(
+  { verdict, covers, breaks, counts, checkpoint, keys, remembered }: Result, anchors: readonly AnchorNotAsked[], durationMs: number,
+) {
   return {
     valid: verdict !== 'tampered', verdict, covers, chains: counts.chains, entries: counts.entries, uncovered: counts.unanchored,
     checkpoint: checkpoint && { origin: checkpoint.origin, size: checkpoint.size, root: checkpoint.root, madeAt: checkpoint.timestamp },
@@ -60,7 +62,9 @@ function membersOf({ verdict, covers, breaks, counts, checkpoint, keys, remember
 }
 
 /** Asks a server for the proof that the platform's tree goes on from the remembered size. */
-async function exportOf(server: ServerLocation, remembered: readonly string[], agentId: string | undefined): Promise<AsyncIterable<Uint8Array>> {
+async function exportOf(
+  server: ServerLocation, remembered: readonly string[], agentId: string | undefined,
+): Promise<AsyncIterable<Uint8Array>> {
   const since = remembered.length === 0 ? undefined : await platformSince(server, remembered);
   const selection = { ...(agentId === undefined ? {} : { agent_id: agentId }), ...(since === undefined ? {} : { platform_since: since }) };
   return serverExport(server, { format: 'jsonl', ...selection });

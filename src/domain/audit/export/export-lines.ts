@@ -138,7 +138,7 @@ export function lineText(one: ExportLine): string {
   return `${jcs(Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined)))}\n`;
 }
 
-/** Reads a line without its newline, for a reader who checks or believes its members; undefined for what is no canonical object with a kind. */
+/** Reads a line without its newline; undefined for what is no canonical object with a kind. Its members are for the reader to check. */
 export function readLine(from: string): ExportLine | undefined {
   const parsed = parseCanonical(from);
   return isJsonObject(parsed) && typeof parsed['kind'] === 'string' ? (parsed as unknown as ExportLine) : undefined;

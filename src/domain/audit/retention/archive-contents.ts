@@ -129,7 +129,8 @@ class ArchiveReader {
     if (!(await this.disclosed.next()).done) this.found('archive', null, 'has values of entries that it does not hold');
     const { checkpoint: cut } = this.claim;
     const isSame = this.checkpoint?.size === cut?.size && this.checkpoint?.root === cut?.root;
-    if (cut && !isSame && !this.isConsistent) this.found('archive', null, 'is of a tree that does not go on from the checkpoint of the sweep');
+    const isUnder = !cut || isSame || this.isConsistent;
+    if (!isUnder) this.found('archive', null, 'is of a tree that does not go on from the checkpoint of the sweep');
   }
 
   private takeCheckpoint({ note }: LineOf<'checkpoint'>): void {

@@ -23,10 +23,12 @@ export interface RecordedArchive extends ArchiveClaim {
 export async function checkArchive(
   archive: Pick<ArchiveStore, 'read'>, { sweepId, skeleton, disclosures, ...claim }: RecordedArchive, keys: readonly VerifierKey[],
 ): Promise<ArchiveContents> {
-  const [skeletonObject, values] = [skeletonName, disclosuresName].map((name) => name.of(claim.organizationId, sweepId)) as [string, string];
+  const { organizationId } = claim;
+  const [skeletonObject, values] = [skeletonName.of(organizationId, sweepId), disclosuresName.of(organizationId, sweepId)];
   const contents = await readArchive({ skeleton: archive.read(skeletonObject), disclosures: archive.read(values) }, claim, keys);
   const findings = [...contents.findings, ...(await findingsInSkeleton(archive.read(skeletonObject), keys))];
-  if (contents.digests.skeleton !== skeleton) findings.push(altered('archive', 0, 'has a skeleton that is not the one whose digest was recorded'));
+  const isRecorded = contents.digests.skeleton === skeleton;
+  if (!isRecorded) findings.push(altered('archive', 0, 'has a skeleton that is not the one whose digest was recorded'));
   const isExplained = contents.digests.disclosures === disclosures || contents.blanks.size > 0 || findings.length > 0;
   if (!isExplained) findings.push(altered('archive', 0, 'has other values than were archived, and none is erased'));
   return { ...contents, findings };

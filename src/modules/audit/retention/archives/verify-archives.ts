@@ -80,7 +80,8 @@ function notContinuing(ends: ChainEnds, { chains }: ArchiveContents): ArchiveFin
 function* notAsReferred({ chains }: ArchiveContents, reference: ArchiveReference): Generator<ArchiveFinding> {
   for (const [chain, { last }] of chains) {
     const said = reference.chains.get(chain);
-    if (said && (said.seq !== last.seq || said.hash !== last.hash)) yield altered(chain, last.seq, "is not the one that the sweep's entry names");
+    const isOther = said && (said.seq !== last.seq || said.hash !== last.hash);
+    if (isOther) yield altered(chain, last.seq, "is not the one that the sweep's entry names");
   }
 }
 
