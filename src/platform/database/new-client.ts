@@ -20,17 +20,20 @@ export interface ClientOptions {
   readonly name: string;
   /** Default: without limits. */
   readonly session?: string;
+  /** How long to wait for the connection, in milliseconds. Default: 5,000. */
+  readonly connectTimeoutMs?: number;
   /** How long to wait for an answer, in milliseconds. Default: as long as it takes. */
   readonly answerTimeoutMs?: number;
 }
 
 /** A connection beside the pool, not connected yet. */
-export function newClient({ url, name, session = UNLIMITED_SESSION, answerTimeoutMs }: ClientOptions): pg.Client {
+export function newClient(options: ClientOptions): pg.Client {
+  const { url, name, session = UNLIMITED_SESSION, connectTimeoutMs = CONNECT_TIMEOUT_MS, answerTimeoutMs } = options;
   return new pg.Client({
     connectionString: url,
     application_name: name,
     options: session,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     ...(answerTimeoutMs === undefined ? {} : { query_timeout: answerTimeoutMs }),
   });

@@ -141,7 +141,7 @@ async function connects(url: string): Promise<string> {
 
 /** Makes the role and its database, or what of them is missing: each step can follow an interrupted first start. */
 async function makeDatabase(port: number, passwords: Passwords): Promise<void> {
-  const client = newClient({ url: superuserUrl(port, passwords), name: 'countersign start' });
+  const client = newClient({ url: superuserUrl(port, passwords), name: 'countersign start', connectTimeoutMs: START_PATIENCE });
   await client.connect().catch((error: Error) => {
     throw new StartRefused(`DATA_DIR: the database does not accept its stored password (${error.message})`);
   });
