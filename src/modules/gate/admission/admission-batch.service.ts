@@ -4,42 +4,24 @@ import { addAmounts, measureOf, type UsedUp } from '../../../domain/gate/limits.
 import { AnchorFreshness } from '../../../platform/audit/anchor-freshness.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import type { ItemOutcome } from '../../../platform/database/batching/batcher.js';
-import { entryColumns, subjectColumns } from '../../../platform/database/transaction/chain-writer.js';
 import { assertSameBody } from '../../../platform/database/transaction/idempotency.js';
-import type { NamedStatement } from '../../../platform/database/statements/named-statement.js';
-import { clockAgrees, clockSkewProblem } from '../../../platform/database/transaction/clock-skew.js';
+import { clockSkewProblem } from '../../../platform/database/transaction/clock-skew.js';
 import { Statements } from '../../../platform/database/statements/statements.js';
-import { textArray } from '../../../platform/database/statements/text-array.js';
 import { isConnectionError, isPassing } from '../../../platform/http/reply/failure.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { whyTokenDied } from '../../agents/tokens/token-life.js';
 import { type Facts, FactsQuery } from '../../authority/facts.query.js';
 import { RecentFacts } from '../../authority/recent-facts.js';
+import { chooseRuntime } from '../../executions/choose-runtime.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
 import { type AdmissionPlan, planAdmission } from './admission-plan.js';
-import { RunExecutionService } from '../execution/run-execution.service.js';
+import { COMMIT, type CommitAnswer, commitParameters, type PlannedItem } from './commit-statement.js';
 import { UnknownCommits } from './unknown-commits.query.js';
 
 type Outcome = ItemOutcome<AdmissionAnswer>;
-interface Planned {
-  index: number;
-  item: AdmissionItem;
-  facts: Facts;
-  plan: AdmissionPlan;
+interface Planned extends PlannedItem {
+  readonly index: number;
 }
-
-/** Without verdicts nothing was looked at: the newest stamp is not of the present. */
-interface Answered {
-  now: Date;
-  verdicts: string[] | null;
-}
-
-const COMMIT: NamedStatement = {
-  name: 'gate-commit-4',
-  text: `select clock_timestamp() as now, case when ${clockAgrees('$27', 'clock_timestamp()')} then
-    gate_commit_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-      $22, $23, $24, $25, $26) end as verdicts`,
-};
 
 /** How long an item waits when its agent's head, or the organization's barrier, is held. */
 const BUSY_PAUSE_MS = 5;
@@ -62,7 +44,6 @@ export class AdmissionBatch {
   constructor(
     private readonly statements: Statements,
     private readonly facts: FactsQuery,
-    private readonly running: RunExecutionService,
     private readonly unknownCommits: UnknownCommits,
     private readonly freshness: AnchorFreshness,
     @Inject(CONFIG) private readonly config: CompleteConfig,
@@ -115,7 +96,7 @@ export class AdmissionBatch {
       return { kind: 'answer', answer: { kind: 'replay', executionId: facts.kept.executionId! } };
     }
     const decision = decide({ ...questionOf(item, facts, before), unanchored: this.freshness.isStale });
-    const plan = planAdmission(item, facts, decision, this.running.choose(facts.definition));
+    const plan = planAdmission(item, facts, decision, chooseRuntime(this.config.runtimePrimary, facts.definition));
     if (plan.opens === 1) {
       const open = facts.openRequests + before.opened(item.agentId);
       if (open >= this.config.hitlMaxPendingPerAgent) return { kind: 'error', error: tooManyPending() };
@@ -125,9 +106,10 @@ export class AdmissionBatch {
   }
 
   private async commit(planned: Planned[], outcomes: Outcome[]): Promise<void> {
-    let answered: Answered;
+    let answered: CommitAnswer;
     try {
-      const [row] = await this.statements.run<Answered>(COMMIT, this.parametersOf(planned));
+      const parameters = commitParameters(planned, this.config.hitlMaxPendingPerAgent);
+      const [row] = await this.statements.run<CommitAnswer & Record<string, unknown>>(COMMIT, parameters);
       answered = row!;
     } catch (error) {
       await this.afterFailure(planned, outcomes, error);
@@ -169,62 +151,6 @@ export class AdmissionBatch {
     const half = planned.length >> 1;
     await this.commit(planned.slice(0, half), outcomes);
     await this.commit(planned.slice(half), outcomes);
-  }
-
-  private parametersOf(planned: Planned[]): unknown[] {
-    const keys: unknown[] = [];
-    const executions: unknown[] = [];
-    const requests: unknown[] = [];
-    const effects: unknown[] = [];
-    const usage: unknown[] = [];
-    const uses: unknown[] = [];
-    const entries = planned.flatMap(({ plan }) => plan.entries);
-    const entryItems: number[] = [];
-    const subjectItems: number[] = [];
-    planned.forEach(({ item: { claim, organizationId: home }, facts, plan }, i) => {
-      const item = i + 1;
-      if (facts.usage) {
-        const counted = { item, organizationId: home, grantId: facts.grant!.id };
-        usage.push({ ...counted, revision: facts.usage.revision });
-        const waiting = plan.opens === 1;
-        for (const use of plan.uses) uses.push({ ...counted, executionId: plan.executionId, waiting, ...use });
-      }
-      if (claim && plan.executionId !== undefined) keys.push({ item, ...claim, executionId: plan.executionId });
-      if (plan.execution) executions.push({ item, ...plan.execution });
-      if (plan.request) requests.push({ item, ...plan.request });
-      for (const { organizationId, kind, payload } of plan.effects) effects.push({ item, organization_id: organizationId, kind, payload });
-      for (const written of plan.entries) {
-        entryItems.push(item);
-        for (let named = written.subjects.length; named > 0; named--) subjectItems.push(item);
-      }
-    });
-    return [
-      textArray(planned.map(({ item }) => item.organizationId)), textArray(planned.map(({ item }) => item.agentId)),
-      JSON.stringify(planned.map((one, i) => this.conditionsOf(one, i + 1))), JSON.stringify(keys), JSON.stringify(executions),
-      JSON.stringify(requests), JSON.stringify(effects), JSON.stringify(usage), JSON.stringify(uses), entryItems, ...entryColumns(entries),
-      subjectItems, ...subjectColumns(entries), entries.at(-1)!.timestamp,
-    ];
-  }
-
-  /** What must still be true under the locks for this item to count. */
-  private conditionsOf({ item, facts, plan }: Planned, n: number): unknown {
-    const expiries = [
-      ...(item.principal.kind === 'agent' ? [item.principal.expiresAt * 1000] : []),
-      ...(facts.grant?.expiresAt ? [facts.grant.expiresAt.getTime()] : []),
-    ];
-    // A grant that has run out stays so: only what is still ahead limits the decision.
-    const ahead = expiries.filter((expiry) => expiry > facts.now.getTime());
-    return {
-      n,
-      revision: facts.revision,
-      organizationRevision: facts.organizationRevision,
-      // By the database's clock, whatever ours says: the time that is left counts.
-      deadline: new Date(facts.now.getTime() + item.deadline.getTime() - Date.now()),
-      opens: plan.opens,
-      cap: this.config.hitlMaxPendingPerAgent,
-      ...(item.principal.kind === 'root' ? { rootKeyHash: item.principal.keyHash } : {}),
-      ...(ahead.length > 0 ? { validUntil: new Date(Math.min(...ahead)) } : {}),
-    };
   }
 }
 

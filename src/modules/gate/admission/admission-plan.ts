@@ -13,6 +13,7 @@ import { newId } from '../../../domain/ids.js';
 import type { JsonObject } from '../../../domain/json.js';
 import { type Effect, notify } from '../../../platform/outbox/effects.js';
 import type { Facts } from '../../authority/facts.query.js';
+import type { ChosenRuntime } from '../../executions/choose-runtime.js';
 import type { ExecutionRuntime } from '../../executions/execution.entity.js';
 import { startedEvent } from '../../executions/started-event.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
@@ -26,12 +27,6 @@ export const RHYTHM_MS = 10;
 
 /** An execution that begins at the gate has begun once. */
 const FIRST_FENCE = 1;
-
-/** Which runtime has the call, and how long it may take, in seconds. */
-export interface RuntimeChoice {
-  readonly runtime: ExecutionRuntime;
-  readonly timeoutSeconds: number;
-}
 
 /** Columns of a row by their names in the database. */
 type Row = Record<string, unknown>;
@@ -54,7 +49,7 @@ export function planAdmission(
   item: AdmissionItem,
   facts: Facts,
   decision: GateDecision,
-  choice: RuntimeChoice,
+  choice: ChosenRuntime,
 ): AdmissionPlan {
   if (item.dryRun) return answerOnly(dryRun(decision));
   switch (decision.kind) {
@@ -93,7 +88,8 @@ function dryRun(decision: GateDecision): AdmissionAnswer {
 function refusal(item: AdmissionItem, facts: Facts, decision: Of<'refuse'>): AdmissionPlan {
   const answer: AdmissionAnswer = { kind: 'refused', code: decision.code, detail: decision.detail };
   if (!decision.recorded) return answerOnly(answer);
-  return { answer, opens: 0, uses: [], effects: [], entries: [entry(item, newId('audit'), blockedEvent(item, facts, decision.code, decision))] };
+  const event = blockedEvent(item, facts, decision.code, decision);
+  return { answer, opens: 0, uses: [], effects: [], entries: [entry(item, newId('audit'), event)] };
 }
 
 function refusedRequest(item: AdmissionItem, facts: Facts, decision: Of<'block'>): AdmissionPlan {
@@ -142,7 +138,7 @@ function licence(item: AdmissionItem, facts: Facts, decision: Of<'run'>): Admiss
   };
 }
 
-function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>, choice: RuntimeChoice): AdmissionPlan {
+function start(item: AdmissionItem, facts: Facts, decision: Of<'run'>, choice: ChosenRuntime): AdmissionPlan {
   const executionId = newId('exec');
   const now = new Date();
   return {
@@ -178,7 +174,7 @@ function ask(
   facts: Facts,
   decision: Of<'ask'> | Of<'run'>,
   mode: 'propose' | 'escalate',
-  choice: RuntimeChoice,
+  choice: ChosenRuntime,
 ): AdmissionPlan {
   const executionId = newId('exec');
   const hitlRequestId = newId('hitl');

@@ -2,14 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { CapabilityFacts } from '../../../domain/gate/decide.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Waiters } from '../../../platform/wake/waiters.js';
+import { type ChosenRuntime, chooseRuntime } from '../../executions/choose-runtime.js';
 import type { ExecutionRuntime } from '../../executions/execution.entity.js';
 import type { StartedExecution } from '../admission/admission-item.js';
-import type { RuntimeChoice } from '../admission/admission-plan.js';
 import { type Closed, CloseExecutionService } from './close-execution.service.js';
 import type { RuntimeOutcome } from '../runtimes/runtime.js';
 import { RuntimeSelection } from '../runtimes/runtime-selection.js';
 
-const DEFAULT_TIMEOUT_SECONDS = 30;
 /** How long runtimes may still take when the server is asked to end, after its open requests have had their time. */
 const DRAIN_MS = 12_000;
 
@@ -27,9 +26,8 @@ export class RunExecutionService {
   ) {}
 
   /** Which runtime has a call of this definition; `receipt` when the agent does the work itself. */
-  choose(definition: CapabilityFacts | undefined): RuntimeChoice {
-    if (!definition || this.runtimes.isReceiptOnly(definition)) return { runtime: 'receipt', timeoutSeconds: 0 };
-    return { runtime: this.config.runtimePrimary, timeoutSeconds: definition.connector?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS };
+  choose(definition: CapabilityFacts | undefined): ChosenRuntime {
+    return chooseRuntime(this.config.runtimePrimary, definition);
   }
 
   /** Whether a call that this runtime may have made already can be made again, with the same key. */

@@ -56,13 +56,6 @@ describe('the choice of runtime', () => {
     expect(log).toEqual(['connector', 'connector', 'webhook']);
   });
 
-  it('is receipt-only without a connector, unless a webhook takes everything', () => {
-    const both = [fake('connector', outcomes[0]!, []), fake('webhook', outcomes[0]!, [])];
-    expect(new RuntimeSelection(both, { primary: 'connector', fallback: 'webhook' }).isReceiptOnly({})).toBe(true);
-    expect(new RuntimeSelection(both, { primary: 'connector' }).isReceiptOnly({ connector: connector() })).toBe(false);
-    expect(new RuntimeSelection(both, { primary: 'webhook' }).isReceiptOnly({})).toBe(false);
-  });
-
   it('may call again after a crash what is declared idempotent, where no other runtime can have had it', () => {
     const both = [fake('connector', outcomes[0]!, []), fake('webhook', outcomes[0]!, [])];
     const idempotent = { connector: connector({ idempotent: true }) };

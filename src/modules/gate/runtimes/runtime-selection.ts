@@ -29,11 +29,6 @@ export class RuntimeSelection {
     }
   }
 
-  /** Nothing to call: the governed agent does the work itself, and the gate's answer is its licence. */
-  isReceiptOnly(definition: { readonly connector?: HttpConnector }): boolean {
-    return this.primary.name === 'connector' && definition.connector === undefined;
-  }
-
   /**
    * Whether a call that a crash cut off may be made again. Where a fallback may have served nobody knows which of the two had it,
    * and only connectors are declared idempotent.

@@ -10,6 +10,7 @@ import type { Facts } from '../../authority/facts.query.js';
 import { GrantUsageStore } from '../../capabilities/grant-usage.store.js';
 import type { ExecutionEntity, ExecutionRuntime } from '../../executions/execution.entity.js';
 import { ExecutionStore } from '../../executions/execution.store.js';
+import { chooseRuntime } from '../../executions/choose-runtime.js';
 import { type Beginning, startedEvent } from '../../executions/started-event.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 
@@ -26,8 +27,7 @@ export class ReceiptExecutionService {
   ) {}
 
   isReceipt(request: HitlRequestEntity, facts: Facts): boolean {
-    if (request.runs === 'caller') return true;
-    return this.config.runtimePrimary === 'connector' && facts.definition?.connector === undefined;
+    return request.runs === 'caller' || chooseRuntime(this.config.runtimePrimary, facts.definition).runtime === 'receipt';
   }
 
   /**

@@ -1,7 +1,15 @@
 import type { PreparedEntry } from '../../../domain/audit/entry/prepare-entry.js';
 import { textArray } from '../statements/text-array.js';
 
-/** Entries as the parameters of `append_entries_v1`, side by side: one array a column. `subjectColumns` follow as four more. */
+/** Parameters of `append_entries_v1`, and of functions that call it: `entryColumns` gives their values, one array a column. */
+export const ENTRY_PARAMETERS = [
+  'p_organizations', 'p_chains', 'p_ids', 'p_events', 'p_agents', 'p_actors', 'p_capabilities', 'p_outcomes', 'p_timestamps', 'p_payloads',
+  'p_disclosures',
+] as const;
+
+/** The parameters behind these: `subjectColumns` gives their values. */
+export const SUBJECT_PARAMETERS = ['p_subject_organizations', 'p_subject_users', 'p_subject_entries', 'p_subject_pointers'] as const;
+
 export function entryColumns(entries: readonly PreparedEntry[]): Buffer[] {
   const columns: (string | null)[][] = [[], [], [], [], [], [], [], [], [], [], []];
   for (const entry of entries) {
