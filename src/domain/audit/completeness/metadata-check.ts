@@ -8,10 +8,10 @@ import { conditionsIn, limitsIn, quorumIn } from '../replay/state/grant-terms.js
 import type { StoredEntry } from '../entry/stored-entry.js';
 import { isTexts, type OpenEntry, openEntry, timeIn } from '../entry/open-entry.js';
 
-/** Whether a value is of the kind that a server writes there. */
+/** Whether a server writes such a value. */
 type Form = (value: JsonValue) => boolean;
 
-/** Characters of what is plain: names, digests and times have some tens of them, what people write as a reason some thousands. */
+/** Characters of a plain text: names, digests and times have some tens, reasons that people write some thousands. */
 const LONGEST = 16 * 1024;
 
 const text: Form = (value) => typeof value === 'string' && !isTooLong(value);
@@ -22,7 +22,7 @@ const flag: Form = (value) => value === true;
 const time: Form = (value) => timeIn(value) !== undefined;
 const oneOf = (...words: readonly string[]): Form => (value) => (words as readonly unknown[]).includes(value);
 
-/** Members that those who judge read, by name: they mean the same in all events that have them. */
+/** Plain members that completeness and replay read, by name: they mean the same in all events. */
 const PLAIN: Readonly<Record<string, Form>> = {
   executionId: text, hitlId: text, grantId: text, stopId: text, erasureId: text, userId: text, askedBy: text, teamId: text, ownerId: text,
   tenantId: text,
@@ -32,7 +32,7 @@ const PLAIN: Readonly<Record<string, Form>> = {
   role: oneOf(...ROLES, 'lead'), expiresAt: time, flagged: flag, late: flag, breakGlass: flag, capabilities: texts, cleared: texts,
 };
 
-/** The same of committed ones. */
+/** The same for committed members. */
 const COMMITTED: Readonly<Record<string, Form>> = {
   input: isJsonObject, context: isJsonObject, tags: isTexts,
   conditions: (value) => conditionsIn(value) !== undefined, limits: (value) => limitsIn(value) !== undefined,
@@ -54,18 +54,18 @@ const READ = new Map(Object.entries(EVENTS as Readonly<Record<string, EventDefin
     return Object.hasOwn(forms, name) ? [{ name, form: forms[name]!, isOptional: optional, isCommitted }] : [];
   })] as const));
 
-/** Whether something is asked of what such an event has committed. */
+/** Whether committed members of such an event are checked. */
 export function readsValues(event: string): boolean {
   return READ.get(event)?.some(({ isCommitted }) => isCommitted) ?? false;
 }
 
 /**
- * Opens an entry for those who judge, and keep of it what they compare later: a plain text, or a list of them, that is longer than any
- * server writes reads as null, which is odd, and so is never kept.
+ * Opens an entry for completeness and replay, which keep members of entries: a plain text, or a list of texts, that is longer than any
+ * server writes reads as null, which is a finding, and so is never kept.
  */
 export function openCheckedEntry(stored: StoredEntry, withValues: boolean): OpenEntry | undefined {
   const opened = openEntry(stored, withValues);
-  // What it says is not longer than all of it: most entries are short.
+  // No member is longer than the payload, and most payloads are short.
   if (!opened || stored.payload.length <= LONGEST) return opened;
   const plain = (READ.get(stored.event) ?? []).filter(({ name, isCommitted }) => !isCommitted && Object.hasOwn(opened.metadata, name));
   const unread = plain.filter(({ name }) => isTooLong(opened.metadata[name]!)).map(({ name }) => [name, null]);
@@ -77,9 +77,9 @@ function isTooLong(value: JsonValue): boolean {
 }
 
 /**
- * Members of which an entry says what no server writes, or nothing where each server writes something. What is erased says nothing.
+ * Members with values that no server writes, and members that are missing where every server writes them. Erased members are not checked.
  *
- * @param opened with its values, where any are read of such an event
+ * @param opened with its values, where committed members of such an event are checked
  */
 export function metadataFindings({ stored, metadata, erased }: OpenEntry): string[] {
   return (READ.get(stored.event) ?? []).filter(({ name, form, isOptional }) => {

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 
 const BUCKETS = 65_536;
-/** Of 32 bits each. */
+/** Words of 32 bits in a sum. */
 const LANES = 4;
 
 /**
- * Whether two sets of things are the same, in memory that does not grow with them: the keyed digest of what is said of each is added to
- * the sum of its bucket by one side and taken away by the other. What agrees leaves every sum at 0; a bucket that is not at 0 holds what
- * does not. Nobody can find things that cancel out without the key, which is drawn for each comparison.
+ * Compares two sets in memory that does not grow with them: one side adds the keyed digest of each element to the sum of a bucket,
+ * the other side subtracts. Equal sets leave every sum at 0; a bucket with another sum has elements that differ. Without the key, which is
+ * drawn for each comparison, nobody can find elements that cancel out.
  */
 export class RecordHashes {
   private readonly sums = new Uint32Array(BUCKETS * LANES);
@@ -19,8 +19,8 @@ export class RecordHashes {
   }
 
   /**
-   * @param key what both sides call it: by it they meet in one bucket
-   * @param said what this side says of it
+   * @param key the name of the element on both sides, which selects the bucket
+   * @param said what this side says of the element
    */
   add(key: string, said: string): void {
     this.count(key, said, 1);
@@ -44,7 +44,7 @@ export class RecordHashes {
   }
 }
 
-/** By FNV-1a: what both sides say of one thing meets in one bucket. */
+/** The bucket of a key, by FNV-1a. */
 export function bucketOf(key: string): number {
   let hashed = 0x811c9dc5;
   for (let i = 0; i < key.length; i++) hashed = Math.imul(hashed ^ key.charCodeAt(i), 0x01000193);

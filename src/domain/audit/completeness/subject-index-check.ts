@@ -8,7 +8,7 @@ import { isolateFailure } from '../replay/isolate-failure.js';
 import { type OpenEntry, openEntry } from '../entry/open-entry.js';
 import { bucketOf, RecordHashes } from './record-hashes.js';
 
-/** A row of `audit_subjects`: whom an entry concerns, where it says so, and what the row repeats of the entry. */
+/** A row of `audit_subjects`: a person whom an entry concerns, the place in the entry, and columns that repeat the entry. */
 export interface SubjectRow {
   readonly organizationId: string;
   readonly userId: string;
@@ -24,61 +24,61 @@ export interface SubjectRow {
 
 export interface SubjectSources {
   subjects(): AsyncIterable<readonly SubjectRow[]>;
-  /** The entries that were judged, once more. Asked only where something differs, to name it. */
+  /** The entries once more: read only where something differs, to name the rows. */
   entries(): AsyncIterable<readonly StoredEntry[]>;
 }
 
-/** As many groups are named; of each of the rest only that it differs is told. */
-const GROUPS_NAMED = 1_000;
+/** Buckets with differences whose rows are named; the others are only counted. */
+const BUCKETS_NAMED = 1_000;
 
 /**
- * Whether the table by which a person's entries are found names whom the entries name: an erasure and a person's copy go by it. What
- * its rows must be is told by each entry; both sides are summed up, and read once more where the sums differ.
+ * Whether `audit_subjects`, by which erasures and copies find a person's entries, names the people whom the entries name. Each entry tells
+ * what its rows must be. Both sides are summed up, and read once more where the sums differ.
  */
 export class SubjectIndexCheck {
   private readonly sums: RecordHashes;
-  /** Of each chain that was cut: its first position that is left. */
-  private readonly firsts = new Map<string, number>();
-  /** Entries of which an erased value may have named somebody: of what they say within values nobody can tell. */
-  private readonly hiding = new Set<string>();
-  private last = '';
+  /** The first position that is left, of each chain that was cut. */
+  private readonly firstPositions = new Map<string, number>();
+  /** Entries that may have named somebody in a value that is erased: their rows for values are not compared. */
+  private readonly partlyErased = new Set<string>();
+  private lastChain = '';
 
   constructor(
     key: Uint8Array,
-    private readonly sweeps: RecordedRetentionRuns,
+    private readonly runs: RecordedRetentionRuns,
   ) {
     this.sums = new RecordHashes(key);
   }
 
-  /** @param opened where somebody else has opened it, with values where `NAMING_IN_VALUES` */
+  /** @param opened the entry, with values where `NAMING_IN_VALUES`; undefined where the caller has not opened the entry */
   entry(stored: StoredEntry, opened?: OpenEntry): void {
     this.begin(stored);
     const read = readOf(stored, opened);
     if (!read) return;
-    if (read.isHiding) this.hiding.add(stored.id);
+    if (read.isPartlyErased) this.partlyErased.add(stored.id);
     for (const row of rowsOf(read)) this.sums.add(stored.id, textOf(row));
   }
 
   private begin(first: StoredEntry): void {
     const key = chainKey(first);
-    if (key === this.last) return;
-    this.last = key;
-    if (this.sweeps.sweptAt(first.organizationId, first.chain) !== undefined) this.firsts.set(key, first.seq);
+    if (key === this.lastChain) return;
+    this.lastChain = key;
+    if (this.runs.sweptAt(first.organizationId, first.chain) !== undefined) this.firstPositions.set(key, first.seq);
   }
 
   async end({ subjects, entries }: SubjectSources): Promise<{ breaks: readonly Finding[]; breaksFound: number }> {
-    for await (const batch of subjects()) for (const row of batch) if (this.counts(row)) this.sums.subtract(row.entryId, textOf(row));
+    for await (const batch of subjects()) for (const row of batch) if (this.isCompared(row)) this.sums.subtract(row.entryId, textOf(row));
     const unequal = this.sums.unequal();
     if (unequal.size === 0) return { breaks: [], breaksFound: 0 };
-    const breaks = await this.name(new Set([...unequal].slice(0, GROUPS_NAMED)), { subjects, entries });
-    return { breaks, breaksFound: breaks.length + Math.max(0, unequal.size - GROUPS_NAMED) };
+    const breaks = await this.name(new Set([...unequal].slice(0, BUCKETS_NAMED)), { subjects, entries });
+    return { breaks, breaksFound: breaks.length + Math.max(0, unequal.size - BUCKETS_NAMED) };
   }
 
   private async name(named: ReadonlySet<number>, { subjects, entries }: SubjectSources): Promise<Finding[]> {
     const wanted = new Map<string, SubjectRow>();
     for await (const batch of entries()) {
       for (const stored of batch) {
-        const isAsked = named.has(bucketOf(stored.id)) && stored.seq >= (this.firsts.get(chainKey(stored)) ?? 0);
+        const isAsked = named.has(bucketOf(stored.id)) && stored.seq >= (this.firstPositions.get(chainKey(stored)) ?? 0);
         const rows = isAsked ? isolateFailure(() => peopleIn(stored), () => []) : [];
         for (const row of rows) wanted.set(textOf(row), row);
       }
@@ -86,7 +86,7 @@ export class SubjectIndexCheck {
     const found: Finding[] = [];
     for await (const batch of subjects()) {
       for (const row of batch) {
-        if (!named.has(bucketOf(row.entryId)) || !this.counts(row) || wanted.delete(textOf(row))) continue;
+        if (!named.has(bucketOf(row.entryId)) || !this.isCompared(row) || wanted.delete(textOf(row))) continue;
         found.push(mismatch(row, 'which does not say so there'));
       }
     }
@@ -94,28 +94,28 @@ export class SubjectIndexCheck {
     return found;
   }
 
-  /** Rows of entries that a sweep has taken go after them. */
-  private counts(row: SubjectRow): boolean {
-    if (this.hiding.has(row.entryId) && isWithin(row.event, row.pointer)) return false;
-    if (this.sweeps.sweptAt(row.organizationId, row.chain) === undefined) return true;
-    return row.seq >= (this.firsts.get(chainKey(row)) ?? Infinity);
+  /** Rows of swept entries are removed later, and are not compared. */
+  private isCompared(row: SubjectRow): boolean {
+    if (this.partlyErased.has(row.entryId) && isWithin(row.event, row.pointer)) return false;
+    if (this.runs.sweptAt(row.organizationId, row.chain) === undefined) return true;
+    return row.seq >= (this.firstPositions.get(chainKey(row)) ?? Infinity);
   }
 }
 
 interface ReadPeople extends OpenEntry {
-  readonly isHiding: boolean;
+  readonly isPartlyErased: boolean;
 }
 
-/** Undefined where it names nobody, or cannot be read, which the pass over the chains says. */
+/** Undefined for an entry that names nobody, or cannot be read: the check of the chains says so. */
 function readOf(stored: StoredEntry, opened?: OpenEntry): ReadPeople | undefined {
   const { event, agentId, actorId } = stored;
   const isNaming = NAMING_EVENTS.has(event);
-  // What an agent does in its own chain concerns nobody else, as a rule, and is most of a log.
+  // Most entries of a log are agents' own, and name nobody.
   if (!isNaming && actorId === agentId) return undefined;
   const read = opened ?? openEntry(stored, NAMING_IN_VALUES.has(event));
   if (!read) return undefined;
-  const isHiding = NAMING_IN_VALUES.has(event) && namingMembers(event).some(({ name, keys }) => hides(read, name, keys));
-  return { ...read, isHiding };
+  const isPartlyErased = NAMING_IN_VALUES.has(event) && namingMembers(event).some(({ name, keys }) => hasLostNames(read, name, keys));
+  return { ...read, isPartlyErased };
 }
 
 function peopleIn(stored: StoredEntry): SubjectRow[] {
@@ -123,20 +123,20 @@ function peopleIn(stored: StoredEntry): SubjectRow[] {
   return read ? rowsOf(read) : [];
 }
 
-/** What the table must hold of an entry. */
-function rowsOf({ stored, origin, metadata, isHiding }: ReadPeople): SubjectRow[] {
+/** The rows that the table must have for an entry. */
+function rowsOf({ stored, origin, metadata, isPartlyErased }: ReadPeople): SubjectRow[] {
   const { event, agentId, actorId, organizationId, id: entryId, chain, seq, capability, outcome, timestamp } = stored;
   const subjects = subjectsIn({ event, actorId, agentId, origin, metadata });
   const rows = new Map<string, SubjectRow>();
   for (const { userId, pointer } of subjects) {
-    if (isHiding && isWithin(event, pointer)) continue;
+    if (isPartlyErased && isWithin(event, pointer)) continue;
     rows.set(`${userId} ${pointer}`, { organizationId, userId, entryId, pointer, chain, seq, event, capability, outcome, timestamp });
   }
   return [...rows.values()];
 }
 
-/** Whether a member that names people within it does not show all of those any more. */
-function hides({ metadata, erased }: OpenEntry, name: string, keys: readonly string[]): boolean {
+/** Whether a member that may name people has lost one of the names. */
+function hasLostNames({ metadata, erased }: OpenEntry, name: string, keys: readonly string[]): boolean {
   if (!erased.has(name)) return false;
   const shown = metadata[name];
   return !isJsonObject(shown) || Object.hasOwn(shown, ERASED) || keys.some((key) => shown[key] === ERASED);
