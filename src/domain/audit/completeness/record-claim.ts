@@ -40,6 +40,15 @@ export interface RecordedFact extends RecordClaim {
   readonly place: EntryRef;
 }
 
+/** The chain whose entries are followed. */
+export interface FollowedChain {
+  readonly organizationId: string;
+  /** Of an agent's chain. */
+  readonly agentId: string | null;
+  /** A retention run took the beginning of the chain, so what its first entries said is not known. */
+  readonly isCut: boolean;
+}
+
 /** Receives what the entries of a chain say. */
 export interface RecordedFactListener {
   fact(fact: RecordedFact): void;

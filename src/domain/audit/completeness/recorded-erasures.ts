@@ -1,7 +1,6 @@
 import { type OpenEntry, text } from '../entry/open-entry.js';
-import { type ClaimValue, keyOfClaim, type RecordedFactListener, entryRefOf, type RecordedFact } from './record-claim.js';
+import { type ClaimValue, keyOfClaim, type FollowedChain, type RecordedFactListener, entryRefOf, type RecordedFact } from './record-claim.js';
 import { type RecordedText, recordedTexts, TEXTS } from './record-text.js';
-import type { FollowedChain } from './recorded-state.js';
 
 /** What the entries of one chain say of erasures: who asked, who confirmed and why. Told to the listener at the end of the chain. */
 export class RecordedErasures {

@@ -1,8 +1,7 @@
 import type { JsonValue } from '../../json.js';
 import { canonical } from '../entry/jcs.js';
 import { number, type OpenEntry, text } from '../entry/open-entry.js';
-import { type ClaimValue, type RecordedFactListener, entryRefOf, type RecordedFact } from './record-claim.js';
-import type { FollowedChain } from './recorded-state.js';
+import { type ClaimValue, type FollowedChain, type RecordedFactListener, entryRefOf, type RecordedFact } from './record-claim.js';
 
 const TERMS = [
   'version', 'teamId', 'hitlMode', 'expiresAt', 'timeoutSeconds', 'timeoutAction', 'conditions', 'limits', 'quorum', 'reminders',

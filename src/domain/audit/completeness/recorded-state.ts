@@ -2,21 +2,12 @@ import type { JsonObject } from '../../json.js';
 import { number, type OpenEntry, text } from '../entry/open-entry.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
 import {
-  type ClaimKind, type ClaimValue, type EntryRef, entryRefOf, keyOfClaim, type RecordedFactListener,
+  type ClaimKind, type ClaimValue, type EntryRef, entryRefOf, type FollowedChain, keyOfClaim, type RecordedFactListener,
 } from './record-claim.js';
 import { UNASKED } from './record-row.js';
 import { brief, type RecordedText, recordedTexts, type TextMembers, TEXTS } from './record-text.js';
 import { RecordedErasures } from './recorded-erasures.js';
 import { RecordedGrants } from './recorded-grants.js';
-
-/** The chain whose entries are followed. */
-export interface FollowedChain {
-  readonly organizationId: string;
-  /** Of an agent's chain. */
-  readonly agentId: string | null;
-  /** A retention run took the beginning of the chain, so what its first entries said is not known. */
-  readonly isCut: boolean;
-}
 
 type Members = Record<string, ClaimValue>;
 type Texts = Record<string, RecordedText>;
