@@ -30,7 +30,7 @@ export async function verifyFromDatabase(databaseUrl: string, env: NodeJS.Proces
   const found = await verifyDatabase({
     databaseUrl, organizations: 'all', threads: THREADS, seed: ownKeyOf(databaseUrl, env), remembered, onProgress,
     anchors: () => askNamed(databaseUrl, env),
-    ...(integrityOnly ? {} : { judges: (run, source) => logChecksOf(run, source, RECORD_KEEPERS, { organizations: 'all', agentId, ...pinned }) }),
+    ...(integrityOnly ? {} : { checks: (run, source) => logChecksOf(run, source, RECORD_KEEPERS, { organizations: 'all', agentId, ...pinned }) }),
     ...(agentId === undefined ? {} : { agentId }),
     ...pinned,
   });

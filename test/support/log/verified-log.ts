@@ -7,11 +7,11 @@ import { verifyDatabase } from '../../../src/modules/audit/verification/verify-d
 export function verifiedLog(databaseUrl: string, agentId?: string): Promise<Verification> {
   return verifyDatabase({
     databaseUrl, organizations: 'all', threads: 0, ...(agentId === undefined ? {} : { agentId }),
-    judges: (run, source) => logChecksOf(run, source, RECORD_KEEPERS, { organizations: 'all', agentId }),
+    checks: (run, source) => logChecksOf(run, source, RECORD_KEEPERS, { organizations: 'all', agentId }),
   });
 }
 
-/** The same without judges: for a log beside which rows were put by SQL, of which it cannot tell. */
+/** The same without checks: for a log beside which rows were put by SQL, of which it cannot tell. */
 export function integrityOf(databaseUrl: string): Promise<Verification> {
   return verifyDatabase({ databaseUrl, organizations: 'all', threads: 0 });
 }

@@ -7,7 +7,7 @@ import { verified } from './instance.js';
 
 /** A connection of whoever owns a database, to try out on it what they could do. */
 export interface TryingOut {
-  /** Makes the changes past every trigger, verifies what stands then with all judges, and undoes it. */
+  /** Makes the changes past every trigger, verifies what stands then with all checks, and undoes it. */
   breaksAfter(...changes: readonly (string | PreparedEntry)[]): Promise<readonly Finding[]>;
   end(): Promise<void>;
 }

@@ -119,8 +119,8 @@ export async function verified(
   { judged, agentId }: { readonly judged: boolean; readonly agentId?: string },
 ): Promise<LogFound> {
   const source = sqlLogSource(run, organizations);
-  const judges = judged ? await logChecksOf(run, source, RECORD_KEEPERS, { organizations, agentId }) : [];
-  return verifyLog(source, { anchors, judges, ...(agentId === undefined ? {} : { agentId }) });
+  const checks = judged ? await logChecksOf(run, source, RECORD_KEEPERS, { organizations, agentId }) : [];
+  return verifyLog(source, { anchors, checks, ...(agentId === undefined ? {} : { agentId }) });
 }
 
 /** What the stand-alone verifier says of an export, with the key that signs now pinned. */

@@ -4,7 +4,7 @@ import type { StoredEntry } from '../entry/stored-entry.js';
 
 /**
  * Looks at a log beside the pass that verifies its chains: whether it is complete, whether the gate was right. Given each chain's
- * entries together and in their order; chains may come in any order. It judges what entries say, and leaves to the pass whether
+ * entries together and in their order; chains may come in any order. It checks what entries say, and leaves to the pass whether
  * they are what was written: an entry that cannot be read is none of its business.
  */
 export interface LogCheck {

@@ -103,22 +103,22 @@ export class LogVerification {
     const { trees, queue, platform } = read;
     const entries = await this.againstTrees(read);
     const named = (event: string) => entries.notable.filter((one) => one.event === event);
-    const judge = checkpointVerifierOf(header);
+    const verifier = checkpointVerifierOf(header);
     const { counted: rotations, breaks: unvouched } = announcedIn(named('admin.signing_key_rotated'), header.instance);
     breaks.add(unvouched);
     this.againstKeys(breaks);
     const all = [...trees.values(), platform];
-    breaks.add(againstPinned({ header, trees: all, ownTree: trees.get(PLATFORM_ORGANIZATION), rotations }, judge));
-    const keys = signingNow(trees.get(PLATFORM_ORGANIZATION), rotations, judge);
+    breaks.add(againstPinned({ header, trees: all, ownTree: trees.get(PLATFORM_ORGANIZATION), rotations }, verifier));
+    const keys = signingNow(trees.get(PLATFORM_ORGANIZATION), rotations, verifier);
     for (const id of [...entries.organizations.keys()].sort()) {
       const { breaks: listed, breaksFound, blanks } = entries.organizations.get(id)!;
       breaks.add(listed, breaksFound);
       const erasures = named('gdpr.erasure_executed').filter(({ organizationId }) => organizationId === id);
       const notes = await source.erasureNotes(id, erasures.map((one) => one.id));
-      breaks.add(againstErasures(blanks, erasures, (one) => judge.isOrdered('erasure', notes.get(one.id) ?? null, one, keys)));
+      breaks.add(againstErasures(blanks, erasures, (one) => verifier.isOrdered('erasure', notes.get(one.id) ?? null, one, keys)));
     }
     for (const { breaks: listed, breaksFound } of all) breaks.add(listed, breaksFound);
-    const isOrdered = onceEach(({ note, organizationId }, told) => judge.isOrdered('sweep', note, { organizationId, ...told }, keys));
+    const isOrdered = onceEach(({ note, organizationId }, told) => verifier.isOrdered('sweep', note, { organizationId, ...told }, keys));
     breaks.add((header.unreadable ?? []).map((id) => findingInTree(id, 0, 'deleted', 'has a sweep of which the row cannot be read')));
     for (const id of header.organizations) {
       const cutPoints = this.cutPointsOf(id, read.chains);
@@ -126,8 +126,8 @@ export class LogVerification {
     }
     const recoveries = await this.recoveries(entries);
     breaks.add(againstSignature(platform));
-    for (const tree of all) breaks.add(againstKept(tree, this.kept, judge, recoveries));
-    breaks.add(againstAnnouncedKey(all, trees.get(PLATFORM_ORGANIZATION), rotations, judge));
+    for (const tree of all) breaks.add(againstKept(tree, this.kept, verifier, recoveries));
+    breaks.add(againstAnnouncedKey(all, trees.get(PLATFORM_ORGANIZATION), rotations, verifier));
     if (read.map) {
       breaks.add(read.map.breaks, read.map.breaksFound);
       breaks.add(againstWholeMap(read.map, platform, trees));

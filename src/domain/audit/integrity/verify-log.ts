@@ -17,7 +17,7 @@ export interface VerifyOptions extends LogVerificationOptions {
   /** Only these keys are believed, whatever the log says of others. */
   readonly verifierKeys?: readonly string[];
   /** They see every entry in a pass of their own, since chains may be read on other threads. */
-  readonly judges?: readonly LogCheck[];
+  readonly checks?: readonly LogCheck[];
 }
 
 /** What a verification has found. */
@@ -44,12 +44,12 @@ export interface LogFound {
  * to name what is wrong.
  */
 export async function verifyLog(source: LogSource, options: VerifyOptions = {}): Promise<LogFound> {
-  const { agentId, judges = [] } = options;
+  const { agentId, checks = [] } = options;
   const run = new LogVerification(source, await headerOf(source, options, source.whole && agentId === undefined), options);
   const [read] = await Promise.all([
-    agentId === undefined ? run.readAll() : run.readAgent([agentId]), judgeApart(source, run.header, options),
+    agentId === undefined ? run.readAll() : run.readAgent([agentId]), runChecks(source, run.header, options),
   ]);
-  return foundBy(run, read, judges);
+  return foundBy(run, read, checks);
 }
 
 async function headerOf(source: LogSource, { agentId, verifierKeys }: VerifyOptions, isWhole: boolean): Promise<LogHeader> {
@@ -58,11 +58,11 @@ async function headerOf(source: LogSource, { agentId, verifierKeys }: VerifyOpti
   return isWhole ? pinnedHeader(header, verifierKeys) : pinnedAlone(header, verifierKeys, agentId);
 }
 
-async function foundBy(run: LogVerification, read: LogReading, judges: readonly LogCheck[]): Promise<LogFound> {
+async function foundBy(run: LogVerification, read: LogReading, checks: readonly LogCheck[]): Promise<LogFound> {
   const breaks = new Findings();
   const settled = await run.settle(read, breaks);
-  const judged: LogCheckResult[] = await Promise.all(judges.map((judge) => judge.end()));
-  for (const { breaks: listed, breaksFound } of judged) breaks.add(listed, breaksFound);
+  const results: LogCheckResult[] = await Promise.all(checks.map((check) => check.end()));
+  for (const { breaks: listed, breaksFound } of results) breaks.add(listed, breaksFound);
   const { entries: { chains, entries } } = read;
   return {
     chains,
@@ -73,7 +73,7 @@ async function foundBy(run: LogVerification, read: LogReading, judges: readonly 
     instance: run.header.instance,
     ...(settled.platform.newest ? { checkpoint: settled.platform.newest } : {}),
     notes: settled.notes,
-    members: Object.assign({}, ...judged.map(({ members }) => members)) as JsonObject,
+    members: Object.assign({}, ...results.map(({ members }) => members)) as JsonObject,
   };
 }
 
@@ -81,15 +81,15 @@ async function foundBy(run: LogVerification, read: LogReading, judges: readonly 
  * Beside the threads, which leave the caller's with little to do. What a sweep has not deleted yet counts as gone: of an execution that
  * it parts, the end alone may be left.
  */
-async function judgeApart(source: LogSource, { ranges, cutPoints }: LogHeader, { judges = [], agentId }: VerifyOptions): Promise<void> {
-  if (judges.length === 0) return;
+async function runChecks(source: LogSource, { ranges, cutPoints }: LogHeader, { checks = [], agentId }: VerifyOptions): Promise<void> {
+  if (checks.length === 0) return;
   const cutAt = new Map(cutPoints.map(({ organizationId, chain, seq }) => [`${organizationId} ${chain}`, seq]));
   const isGone = ({ organizationId, chain, seq }: StoredEntry) => seq <= (cutAt.get(`${organizationId} ${chain}`) ?? 0);
   for (const range of agentId === undefined ? ranges : [{ chains: [agentId] }]) {
     for await (const batch of source.read(range).entries) {
       for (const entry of batch) {
         if (cutAt.size > 0 && isGone(entry)) continue;
-        for (const judge of judges) judge.entry(entry);
+        for (const check of checks) check.entry(entry);
       }
     }
   }

@@ -48,7 +48,7 @@ export class CheckpointVerifier {
   }
 
   /** What is wrong with a stored checkpoint by itself; whether its tree had that root is for whoever has the tree. */
-  judge({ organizationId: tree, size, root, note, platformSize }: StoredCheckpoint): Finding | undefined {
+  check({ organizationId: tree, size, root, note, platformSize }: StoredCheckpoint): Finding | undefined {
     const wrong = this.wrongWith(note, tree, platformSize, { size, root });
     return wrong === undefined ? undefined : findingInTree(tree, size, 'checkpoint_invalid', `has a checkpoint of size ${size} that ${wrong}`);
   }

@@ -51,12 +51,12 @@ export interface ReadOfKeys {
  * Where keys before the pinned ones are believed, too: each tree must end with a checkpoint that a pinned key has signed, and these cover
  * the announcement of each key before, the last one being of a pinned key; of those that were swept, notes lead to the oldest that is left.
  */
-export function* againstPinned({ header, trees, ownTree, rotations }: ReadOfKeys, judge: CheckpointVerifier): Generator<Finding> {
+export function* againstPinned({ header, trees, ownTree, rotations }: ReadOfKeys, verifier: CheckpointVerifier): Generator<Finding> {
   const { keys, keptKeys = keys, keysBefore: before = [], cutPoints, instance } = header;
   if (before.length === 0) return;
   const pinned = keys.filter(({ key }) => !before.includes(key));
   for (const { tree, newest } of trees) {
-    if (!newest || pinned.some(({ key }) => judge.isSignedBy(newest.note, tree, key))) continue;
+    if (!newest || pinned.some(({ key }) => verifier.isSignedBy(newest.note, tree, key))) continue;
     yield findingInTree(tree, newest.size, 'checkpoint_invalid', 'has a newest checkpoint that none of the keys given has signed');
   }
   const covered = rotations.filter(({ seq }) => seq <= (ownTree?.ownSeqCovered ?? 0));

@@ -45,13 +45,13 @@ export function keptByCaller(notes: readonly string[], instance: string): KeptCh
 
 /** Holds a tree against what others have kept of it. A recovery names the one state that was given up. */
 export function* againstKept(
-  found: TreeFound, kept: readonly KeptCheckpoint[], judge: CheckpointVerifier, recoveries: readonly JsonObject[],
+  found: TreeFound, kept: readonly KeptCheckpoint[], verifier: CheckpointVerifier, recoveries: readonly JsonObject[],
 ): Generator<Finding> {
-  const given = recoveries.flatMap(({ lost }) => judge.givenUp(lost) ?? []);
+  const given = recoveries.flatMap(({ lost }) => verifier.givenUp(lost) ?? []);
   const isGivenUp = (size: number, root: string) => given.some((one) => one.size === size && one.root === root);
   for (const { tree, size, root, note, by } of kept) {
     if (tree !== found.tree) continue;
-    const wrong = judge.wrongWith(note, tree, undefined, { size, root });
+    const wrong = verifier.wrongWith(note, tree, undefined, { size, root });
     if (wrong !== undefined) yield findingInTree(tree, size, 'checkpoint_invalid', `cannot be held against ${by}, which ${wrong}`);
     else if (tree === PLATFORM_TREE && isGivenUp(size, root)) continue;
     else if (size > found.size) {
@@ -71,10 +71,10 @@ export function* againstSignature({ tree, size, newest }: PlatformFound): Genera
 
 /** The keys that are said to sign now: the one that the log announced last where that is known; otherwise, those that are not retired. */
 export function signingNow(
-  ownTree: OrganizationTreeFound | undefined, rotations: readonly Notable[], judge: CheckpointVerifier,
+  ownTree: OrganizationTreeFound | undefined, rotations: readonly Notable[], verifier: CheckpointVerifier,
 ): readonly string[] {
   const announced = announcedKey(ownTree, rotations);
-  return announced === undefined ? judge.unretired : [announced];
+  return announced === undefined ? verifier.unretired : [announced];
 }
 
 /** As far as it is under the checkpoint. */
@@ -89,13 +89,13 @@ function announcedKey(ownTree: OrganizationTreeFound | undefined, rotations: rea
  * installation's own chain is not looked at, the key that is said to sign now: a rotation signs all of them by both.
  */
 export function* againstAnnouncedKey(
-  trees: readonly TreeFound[], ownTree: OrganizationTreeFound | undefined, rotations: readonly Notable[], judge: CheckpointVerifier,
+  trees: readonly TreeFound[], ownTree: OrganizationTreeFound | undefined, rotations: readonly Notable[], verifier: CheckpointVerifier,
 ): Generator<Finding> {
   const key = announcedKey(ownTree, rotations);
-  const [wanted, which] = key !== undefined ? [[key], 'announced last'] : [judge.present, 'that signs now'];
+  const [wanted, which] = key !== undefined ? [[key], 'announced last'] : [verifier.present, 'that signs now'];
   if (wanted.length === 0) return;
   for (const { tree, newest } of trees) {
-    if (!newest || wanted.some((one) => judge.isSignedBy(newest.note, tree, one))) continue;
+    if (!newest || wanted.some((one) => verifier.isSignedBy(newest.note, tree, one))) continue;
     yield findingInTree(tree, newest.size, 'checkpoint_invalid', `has a newest checkpoint that the key ${which} has not signed`);
   }
 }

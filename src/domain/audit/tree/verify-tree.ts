@@ -30,7 +30,7 @@ export interface TreeFound {
   readonly size: number;
   /** Roots at the wanted sizes, as far as the tree reaches; base64. */
   readonly roots: ReadonlyMap<number, string>;
-  /** The newest checkpoint, however it was judged. */
+  /** The newest checkpoint, whether it is sound or not. */
   readonly newest?: StoredCheckpoint;
   readonly breaks: readonly Finding[];
   readonly breaksFound: number;
@@ -57,14 +57,14 @@ class GrowingTree {
   newest: StoredCheckpoint | undefined;
   readonly range = new CompactRange();
   private readonly roots = new Map<number, string>();
-  private readonly judge: CheckpointVerifier;
+  private readonly verifier: CheckpointVerifier;
   private readonly checkpoints: AsyncIterator<readonly StoredCheckpoint[]>;
   private batch: readonly StoredCheckpoint[] = [];
   private at = 0;
   private readonly wanted: number[];
 
   constructor(private readonly order: TreeOrder, checkpoints: AsyncIterable<readonly StoredCheckpoint[]>) {
-    this.judge = new CheckpointVerifier(order.trust);
+    this.verifier = new CheckpointVerifier(order.trust);
     this.checkpoints = checkpoints[Symbol.asyncIterator]();
     this.wanted = [...new Set(order.wanted)].sort((a, b) => b - a);
   }
@@ -121,7 +121,7 @@ class GrowingTree {
 
   private look(checkpoint: StoredCheckpoint): void {
     this.newest = checkpoint;
-    const wrong = this.judge.judge(checkpoint);
+    const wrong = this.verifier.check(checkpoint);
     if (wrong) this.add(wrong);
   }
 

@@ -7,16 +7,18 @@ import { notesInForce } from '../retention/retention-notes.store.js';
 import { instanceName, verifierKeys } from '../checkpoints/checkpoint.query.js';
 
 /**
- * Which entries of sweeps count: those that the key that signs now has signed. What the database says of keys is believed here: that it is
- * the key that the log announced, and has signed the newest checkpoints, is verified beside.
+ * Which entries of retention runs count: those that the key that signs now has signed. The database is believed here as to which key that
+ * is; that the log announced this key, and that it has signed the newest checkpoints, is verified elsewhere.
  *
  * @param pinned only these keys are believed
  */
 export async function authorizedRuns(run: ReadStatement, pinned: readonly string[] | undefined): Promise<IsAuthorizedRun> {
   const known = (await verifierKeys(run)).map(({ verifierKey: key, ...rest }) => ({ ...rest, key }));
   const keys = pinned ? known.filter(({ key }) => pinned.includes(key)) : known;
-  const judge = new CheckpointVerifier({ instance: await instanceName(run), keys });
+  const verifier = new CheckpointVerifier({ instance: await instanceName(run), keys });
   const notes = new Map((await notesInForce(run as RunStatement)).flatMap((one) => Object.entries(one.notes)));
-  return ({ stored }) =>
-    judge.isOrdered('sweep', notes.get(stored.id) ?? null, { organizationId: stored.organizationId, ...statementIn(stored) }, judge.unretired);
+  return ({ stored }) => {
+    const said = { organizationId: stored.organizationId, ...statementIn(stored) };
+    return verifier.isOrdered('sweep', notes.get(stored.id) ?? null, said, verifier.unretired);
+  };
 }

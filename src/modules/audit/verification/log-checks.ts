@@ -21,8 +21,8 @@ export interface CheckedScope {
 }
 
 /**
- * Who judges the log beside the pass over its chains. Reads at once what agents share, and of which rows not all is there; the rest
- * comes with the pass, and the rows at its end: all of one moment, the one of `run`'s transaction.
+ * The checks of completeness and replay. Facts that agents share, and what is missing of rows, are read at once; entries come with the pass
+ * over the chains, and rows at its end. All is of one moment, that of `run`'s transaction.
  */
 export async function logChecksOf(
   run: ReadStatement,

@@ -31,7 +31,7 @@ export interface Verification {
   readonly breaks: readonly Finding[];
   readonly breaksFound: number;
   readonly durationMs: number;
-  /** What judges beside it have to say. */
+  /** What the checks of completeness and replay report. */
   readonly members: JsonObject;
   /** Newest checkpoints of the trees that were read, for whoever remembers them. */
   readonly notes: readonly string[];

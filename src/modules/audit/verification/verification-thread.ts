@@ -24,7 +24,7 @@ async function verify(): Promise<VerificationAnswer> {
   const found = await verifyDatabase({
     ...order, organizations, ...(agentId === undefined ? {} : { agentId }),
     anchors: () => Promise.resolve(anchors),
-    judges: (run, source) => logChecksOf(run, source, known, { organizations, agentId }),
+    checks: (run, source) => logChecksOf(run, source, known, { organizations, agentId }),
     threads: THREADS,
     niceness: NICENESS,
   });

@@ -21,8 +21,8 @@ export interface DatabaseToVerify {
   readonly seed?: string | undefined;
   /** Asks the anchors; done before the moment at which the log is read, since what they have the database must have had. */
   readonly anchors?: () => Promise<AskedAnchors>;
-  /** Judges over the same moment. */
-  readonly judges?: (run: ReadStatement, source: LogSource) => Promise<readonly LogCheck[]>;
+  /** Checks of the same moment. */
+  readonly checks?: (run: ReadStatement, source: LogSource) => Promise<readonly LogCheck[]>;
   /** Threads beside the caller's, each with a connection; 0: the caller's alone. */
   readonly threads: number;
   readonly niceness?: number;
@@ -50,9 +50,9 @@ export async function verifyDatabase(what: DatabaseToVerify): Promise<Verificati
         ...(runner ? { runner } : {}),
         ...(onProgress ? { onProgress } : {}),
       };
-      const judges = await what.judges?.(connection.run, source);
+      const checks = await what.checks?.(connection.run, source);
       return await verification(source, begun, {
-        ...options, ...(agentId === undefined ? {} : { agentId }), ...(judges ? { judges } : {}),
+        ...options, ...(agentId === undefined ? {} : { agentId }), ...(checks ? { checks } : {}),
       });
     } finally {
       await runner?.end();
