@@ -8,7 +8,8 @@ import type { StoredEntry } from '../entry/stored-entry.js';
  * they are what was written: an entry that cannot be read is none of its business.
  */
 export interface LogCheck {
-  entry(entry: StoredEntry): void;
+  /** @returns what to wait for before the next entry, where the check reads something first */
+  entry(entry: StoredEntry): void | Promise<void>;
   /** After the last entry, within the same reading. */
   end(): Promise<LogCheckResult>;
 }

@@ -89,7 +89,10 @@ async function runChecks(source: LogSource, { ranges, cutPoints }: LogHeader, { 
     for await (const batch of source.read(range).entries) {
       for (const entry of batch) {
         if (cutAt.size > 0 && isGone(entry)) continue;
-        for (const check of checks) check.entry(entry);
+        for (const check of checks) {
+          const reading = check.entry(entry);
+          if (reading) await reading;
+        }
       }
     }
   }

@@ -67,23 +67,23 @@ export class RetentionRunner {
 
   /** What would go first. Nothing is written. */
   look(organizationId: string, before: string): Promise<OrganizationRetention> {
-    return this.log.standing(async (run) => {
-      const slice = await this.plan(run, organizationId, before, new Set());
-      const entries = slice ? await this.count(run, organizationId, slice) : 0;
-      return { organizationId, entries, chains: slice?.cuts.length ?? 0, more: slice?.more ?? false };
+    return this.log.read(async (run) => {
+      const batch = await this.plan(run, organizationId, before, new Set());
+      const entries = batch ? await this.count(run, organizationId, batch) : 0;
+      return { organizationId, entries, chains: batch?.cuts.length ?? 0, more: batch?.more ?? false };
     });
   }
 
   /** Sweeps an organization until nothing is left to go; what another process had begun first. */
   async sweep(organizationId: string, before: string, goesOn: () => boolean = () => true): Promise<OrganizationRetention> {
     await this.archive.check();
-    const held = new Set<string>();
+    const blocked = new Set<string>();
     const chains = new Set<string>();
     let entries = await this.resume(organizationId);
     let isDone = false;
     for (let overtaken = 0; !isDone && overtaken < BEGUN_ANEW && goesOn(); ) {
-      const slice = await this.log.standing((run) => this.plan(run, organizationId, before, held));
-      const sweep = slice && (await this.write(organizationId, before, slice));
+      const batch = await this.log.read((run) => this.plan(run, organizationId, before, blocked));
+      const sweep = batch && (await this.write(organizationId, before, batch));
       isDone = !sweep;
       if (!sweep) continue;
       if (!(await this.record(sweep))) {
@@ -92,25 +92,27 @@ export class RetentionRunner {
       }
       entries += await this.delete(organizationId);
       // A sweep also lists again where chains were cut before: of these nothing goes now.
-      for (const { chain } of slice.cuts) chains.add(chain);
+      for (const { chain } of batch.cuts) chains.add(chain);
     }
     if ((await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
     return { organizationId, entries, chains: chains.size, more: !isDone };
   }
 
-  private async plan(run: ReadStatement, organizationId: string, before: string, held: Set<string>): Promise<RetentionBatch | undefined> {
+  private async plan(
+    run: ReadStatement, organizationId: string, before: string, blocked: Set<string>,
+  ): Promise<RetentionBatch | undefined> {
     const found = await retentionCheckpoint(run, organizationId, await anchoredSize(run, this.options.anchors), before);
     if (!found) return undefined;
     await assertCheckpointAge(run, found, this.signer);
     const { madeAt: _, ...below } = found;
-    return planBatch(run, organizationId, { below, before, atOnce: this.options.atOnce, held });
+    return planBatch(run, organizationId, { below, before, atOnce: this.options.atOnce, blocked });
   }
 
   /** Finishes what was recorded, and throws away what was not: the log still has all of it. Answers how many entries went. */
   private async resume(organizationId: string): Promise<number> {
     const entries = await this.delete(organizationId);
     if ((await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
-    const unfinished = await this.log.standing((run) => retentionRunsIn(run, ['writing', 'verified'], organizationId));
+    const unfinished = await this.log.read((run) => retentionRunsIn(run, ['writing', 'verified'], organizationId));
     for (const sweep of unfinished) {
       // The commit by which a process recorded it may come after the process was killed.
       if (await this.work.run({ chains: [] }, (tx) => this.store.withdrawn(tx, sweep))) await this.discard(sweep);
@@ -119,14 +121,14 @@ export class RetentionRunner {
   }
 
   /** Writes the archive, reads it back and checks it as anybody would. */
-  private async write(organizationId: string, before: string, slice: RetentionBatch): Promise<RetentionRun> {
-    const begun = { organizationId, id: newId('swp'), before, checkpoint: slice.below };
+  private async write(organizationId: string, before: string, batch: RetentionBatch): Promise<RetentionRun> {
+    const begun = { organizationId, id: newId('swp'), before, checkpoint: batch.below };
     await this.work.run({ chains: [] }, (tx) => this.store.begin(tx, begun));
     try {
-      const { sweep, seams } = await this.log.standing((run) => this.archived(run, begun, slice));
+      const { sweep, cutPoints } = await this.log.read((run) => this.archived(run, begun, batch));
       const checked = await this.readBack(sweep);
-      this.mustContinue(slice, seams, checked);
-      await this.log.standing((run) => assertErased(run, organizationId, checked, this.signer));
+      this.mustContinue(batch, cutPoints, checked);
+      await this.log.read((run) => assertErased(run, organizationId, checked, this.signer));
       if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, sweep)))) throw new RetentionRefused(TAKEN_OVER);
       return sweep;
     } catch (error) {
@@ -135,37 +137,39 @@ export class RetentionRunner {
     }
   }
 
-  private async archived(run: ReadStatement, begun: Omit<RetentionRun, 'state' | 'cuts' | 'skeleton' | 'disclosures'>, slice: RetentionBatch) {
+  private async archived(
+    run: ReadStatement, begun: Omit<RetentionRun, 'state' | 'cuts' | 'skeleton' | 'disclosures'>, batch: RetentionBatch,
+  ) {
     const { organizationId, id } = begun;
     const { instance, key } = this.options;
-    const seams = await cutPointsOf(run, organizationId);
+    const cutPoints = await cutPointsOf(run, organizationId);
     const readAt = await headSeq(run, organizationId, organizationChain(organizationId).chain);
     const madeAt = new Date().toISOString();
-    const reader = new RetentionBatchReader(run, organizationId, slice);
+    const reader = new RetentionBatchReader(run, organizationId, batch);
     const lines = sealed(reader.skeleton(madeAt), key, instance, madeAt);
     const skeleton = await this.archive.write(skeletonName.of(organizationId, id), lines);
     const { ends, next } = reader;
     const cuts = [...ends].map(([chain, { seq, hash, count }]): ChainCutPoint =>
-      ({ chain, seq, hash, count: count + (seams.get(chain)?.count ?? 0) }));
+      ({ chain, seq, hash, count: count + (cutPoints.get(chain)?.count ?? 0) }));
     const values = await this.archive.write(disclosuresName.of(organizationId, id), reader.disclosures());
-    const carried = await this.carriedOn(run, organizationId, slice, seams);
-    const goneOn = [...ends.keys(), ...carried.map(({ chain }) => chain)].flatMap((chain) => seams.get(chain) ?? []);
+    const carried = await this.carriedOn(run, organizationId, batch, cutPoints);
+    const goneOn = [...ends.keys(), ...carried.map(({ chain }) => chain)].flatMap((chain) => cutPoints.get(chain) ?? []);
     await assertAuthorized(run, organizationId, goneOn, this.signer);
     const sweep: RetentionRun = {
-      ...begun, state: 'verified', cuts: [...cuts, ...carried], checkpoint: { ...slice.below, next, readAt },
+      ...begun, state: 'verified', cuts: [...cuts, ...carried], checkpoint: { ...batch.below, next, readAt },
       skeleton: skeleton.digest, disclosures: values.digest,
     };
-    return { sweep, seams };
+    return { sweep, cutPoints };
   }
 
   /** Cuts of earlier sweeps whose entries go now: somebody has to say from here on that those chains were cut. */
   private async carriedOn(
-    run: ReadStatement, organizationId: string, { cuts, firsts }: RetentionBatch, seams: ReadonlyMap<string, RecordedCutPoint>,
+    run: ReadStatement, organizationId: string, { cuts, firsts }: RetentionBatch, cutPoints: ReadonlyMap<string, RecordedCutPoint>,
   ): Promise<ChainCutPoint[]> {
     const cut = new Set(cuts.map(({ chain }) => chain));
     const stretches = cuts.map(({ chain, seq }) => ({ chain, first: firsts.get(chain)!, last: seq }));
     const gone = new Set(await retentionEntriesWithin(run, organizationId, stretches));
-    return [...seams.values()].filter(({ chain, sweepEntryId }) => gone.has(sweepEntryId) && !cut.has(chain))
+    return [...cutPoints.values()].filter(({ chain, sweepEntryId }) => gone.has(sweepEntryId) && !cut.has(chain))
       .map(({ chain, seq, hash, count }) => ({ chain, seq, hash, count }));
   }
 
@@ -182,10 +186,10 @@ export class RetentionRunner {
   }
 
   /** The first that goes must go on from what went before: the first survivor is never trusted. */
-  private mustContinue({ firsts }: RetentionBatch, seams: ReadonlyMap<string, ChainCutPoint>, { chains }: ArchiveContents): void {
+  private mustContinue({ firsts }: RetentionBatch, cutPoints: ReadonlyMap<string, ChainCutPoint>, { chains }: ArchiveContents): void {
     for (const [chain, { first }] of chains) {
-      const seam = seams.get(chain);
-      const { seq, hash } = seam ?? { seq: 0, hash: null };
+      const cutPoint = cutPoints.get(chain);
+      const { seq, hash } = cutPoint ?? { seq: 0, hash: null };
       const goesOn = first.seq === seq + 1 && first.prevHash === hash;
       const arrives = first.event === 'agent.transferred' && first.seq > seq;
       if (first.seq !== firsts.get(chain) || (!goesOn && !arrives)) {
@@ -203,10 +207,10 @@ export class RetentionRunner {
       // values in the archive.
       const run: ReadStatement = (sql, parameters) => tx.query(sql, [...parameters]);
       if (await hasErasureBehind(run, organizationId, chain.chain, readAt)) return false;
-      // A replica that was not told of a rotation must not sign; one that is under way waits, and has the new key sign this, too.
+      // A replica that does not know of a rotation must not sign; one that is under way waits, and has the new key sign this, too.
       const keys = await knownSigningKeys((sql, parameters) => tx.query(sql, parameters));
       if (keys.join() !== this.signer.key.text) throw new RetentionRefused('AUDIT_SIGNING_KEY is not the key that signs now');
-      const told: ChainCutPoint[] = [];
+      const listed: ChainCutPoint[] = [];
       const notes: Record<string, string> = {};
       for (let at = 0; at < cuts.length; at += CHAINS_AN_ENTRY) {
         const chains = cuts.slice(at, at + CHAINS_AN_ENTRY)
@@ -217,9 +221,9 @@ export class RetentionRunner {
         };
         const entry = tx.recordWhole(chain, { type: 'admin.audit_retention_sweep', metadata });
         notes[entry.id] = signNote(authorizationText('sweep', this.options.instance, organizationId, statementIn(entry)), [this.options.key]);
-        told.push(...chains.map((cut) => ({ ...cut, sweepEntryId: entry.id })));
+        listed.push(...chains.map((cut) => ({ ...cut, sweepEntryId: entry.id })));
       }
-      if (!(await this.store.recorded(tx, sweep, told, notes))) throw new RetentionRefused(TAKEN_OVER);
+      if (!(await this.store.recorded(tx, sweep, listed, notes))) throw new RetentionRefused(TAKEN_OVER);
       return true;
     });
     if (!isRecorded) await this.discard(sweep);
@@ -236,7 +240,7 @@ export class RetentionRunner {
       }
       const cuts = sweep.cuts.map(({ sweepEntryId = '', ...cut }) =>
         ({ ...cut, sweepEntryId, note: noteIn(sweep.notes ?? {}, sweepEntryId) }));
-      await this.log.standing((run) => assertAuthorized(run, organizationId, cuts, this.signer));
+      await this.log.read((run) => assertAuthorized(run, organizationId, cuts, this.signer));
       for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; entries += deleted) {
         deleted = await this.work.run({ chains: [] }, (tx) => this.store.deleteEntries(tx, sweep, DELETED_AT_ONCE));
       }
@@ -260,11 +264,11 @@ export class RetentionRunner {
   }
 
   private recordedOf(organizationId: string): Promise<RetentionRun[]> {
-    return this.log.standing((run) => retentionRunsIn(run, ['recorded'], organizationId));
+    return this.log.read((run) => retentionRunsIn(run, ['recorded'], organizationId));
   }
 
-  private async count(run: ReadStatement, organizationId: string, slice: RetentionBatch): Promise<number> {
-    const reader = new RetentionBatchReader(run, organizationId, slice);
+  private async count(run: ReadStatement, organizationId: string, batch: RetentionBatch): Promise<number> {
+    const reader = new RetentionBatchReader(run, organizationId, batch);
     return reader.count();
   }
 }

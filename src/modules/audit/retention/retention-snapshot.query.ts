@@ -12,7 +12,7 @@ export class RetentionSnapshot {
   readonly run: ReadStatement = (sql, parameters) => this.dataSource.query(sql, [...parameters]);
 
   /** Reads as of one moment, for as long as it takes, on a connection of its own. */
-  async standing<Result>(read: (run: ReadStatement) => Promise<Result>): Promise<Result> {
+  async read<Result>(read: (run: ReadStatement) => Promise<Result>): Promise<Result> {
     const runner = this.dataSource.createQueryRunner();
     await runner.connect();
     try {

@@ -30,8 +30,8 @@ export interface RetentionBatchRequest {
   readonly before: string;
   /** About how many entries. */
   readonly atOnce: number;
-  /** Chains that have been looked at in vain; told of here. */
-  readonly held: Set<string>;
+  /** Chains of which nothing can be cut; the plan adds to them. */
+  readonly blocked: Set<string>;
 }
 
 /** An execution that others ran past is looked for so much farther; then its chain waits for the next pass. */
@@ -42,12 +42,12 @@ const WIDEST = 16;
  * nothing is parted that belongs together. Memory is bounded by their number.
  */
 export async function planBatch(
-  run: ReadStatement, organizationId: string, { below, before, atOnce, held }: RetentionBatchRequest,
+  run: ReadStatement, organizationId: string, { below, before, atOnce, blocked }: RetentionBatchRequest,
 ): Promise<RetentionBatch | undefined> {
   const firsts = await firstSurvivors(run, organizationId);
   const start = await nothingBelow(run, organizationId);
   for (let limit = atOnce; ; limit *= 4) {
-    const seen = await look(run, organizationId, { from: start, to: below.size, limit, firsts, held });
+    const seen = await look(run, organizationId, { from: start, to: below.size, limit, firsts, blocked });
     const covered = [...seen.covered].map(([chain, last]): Stretch => ({ chain, first: firsts.get(chain)!, last }));
     const young = covered.length === 0 ? new Map<string, number>() : await firstYoung(run, organizationId, covered, before);
     const stretches = covered.map((one) => ({ ...one, last: Math.min(one.last, (young.get(one.chain) ?? Infinity) - 1) }))
@@ -57,7 +57,7 @@ export async function planBatch(
     if (cuts.length > 0) return { below, from: seen.from, to: seen.to, firsts, cuts, more };
     if (!more) return undefined;
     if (limit < atOnce * WIDEST) continue;
-    for (const { chain } of covered) held.add(chain);
+    for (const { chain } of covered) blocked.add(chain);
     limit = atOnce / 4;
   }
 }
@@ -67,11 +67,11 @@ interface Looking {
   readonly to: number;
   readonly limit: number;
   readonly firsts: ReadonlyMap<string, number>;
-  readonly held: ReadonlySet<string>;
+  readonly blocked: ReadonlySet<string>;
 }
 
 /** How far a number of entries that are still there reaches, in each chain and in the tree. */
-async function look(run: ReadStatement, organizationId: string, { from, to, limit, firsts, held }: Looking) {
+async function look(run: ReadStatement, organizationId: string, { from, to, limit, firsts, blocked }: Looking) {
   const covered = new Map<string, number>();
   let count = 0;
   let first: number | undefined;
@@ -82,7 +82,7 @@ async function look(run: ReadStatement, organizationId: string, { from, to, limi
       end = index + 1;
       if (seq < (firsts.get(chain) ?? Infinity)) continue;
       first ??= index;
-      if (held.has(chain)) continue;
+      if (blocked.has(chain)) continue;
       covered.set(chain, seq);
       count++;
     }
@@ -112,11 +112,11 @@ async function linksOf(
   { from, to, firsts }: { readonly from: number; readonly to: number; readonly firsts: ReadonlyMap<string, number> },
 ): Promise<ErasureLink[]> {
   const listed = new Set(erasures.flatMap(({ hashes }) => hashes));
-  const places = new Map<string, { chain: string; seq: number }>();
+  const positions = new Map<string, { chain: string; seq: number }>();
   for await (const leaves of leavesOf(run, organizationId, from, to)) {
     for (const { chain, seq, hash } of leaves) {
-      if (listed.has(hash) && seq >= (firsts.get(chain) ?? Infinity)) places.set(hash, { chain, seq });
+      if (listed.has(hash) && seq >= (firsts.get(chain) ?? Infinity)) positions.set(hash, { chain, seq });
     }
   }
-  return erasures.map(({ chain, seq, hashes }) => ({ chain, seq, lists: hashes.flatMap((hash) => places.get(hash) ?? []) }));
+  return erasures.map(({ chain, seq, hashes }) => ({ chain, seq, lists: hashes.flatMap((hash) => positions.get(hash) ?? []) }));
 }

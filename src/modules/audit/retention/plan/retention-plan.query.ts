@@ -142,17 +142,17 @@ export async function retentionEntriesWithin(run: ReadStatement, organizationId:
   return rows.map(({ id }) => id);
 }
 
-/** Entries by their places, in that order. @throws Error where one is not there */
+/** Entries by their positions, in that order. @throws Error where one is not there */
 export async function entriesAt(
-  run: ReadStatement, organizationId: string, places: readonly { readonly chain: string; readonly seq: number }[],
+  run: ReadStatement, organizationId: string, positions: readonly { readonly chain: string; readonly seq: number }[],
 ): Promise<StoredEntry[]> {
-  if (places.length === 0) return [];
+  if (positions.length === 0) return [];
   const rows = (await run(
     `select ${ENTRY_COLUMNS} from unnest($2::text[], $3::bigint[]) with ordinality as p(chain, seq, at)
      join audit_entries e on e.organization_id = $1 and e.chain = p.chain and e.seq = p.seq order by p.at`,
-    [organizationId, places.map(({ chain }) => chain), places.map(({ seq }) => seq)],
+    [organizationId, positions.map(({ chain }) => chain), positions.map(({ seq }) => seq)],
   )) as EntryRow[];
-  if (rows.length !== places.length) throw new Error('an entry that the tree holds is not in the log');
+  if (rows.length !== positions.length) throw new Error('an entry that the tree holds is not in the log');
   return rows.map((row) => numbered(row) as StoredEntry);
 }
 
