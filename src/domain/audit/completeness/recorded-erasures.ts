@@ -1,5 +1,7 @@
 import { type OpenEntry, text } from '../entry/open-entry.js';
-import { type ClaimValue, keyOfClaim, type FollowedChain, type RecordedFactListener, entryRefOf, type RecordedFact } from './record-claim.js';
+import {
+  type ClaimValue, entryRefOf, type FollowedChain, keyOfClaim, type RecordedFact, type RecordedFactListener,
+} from './record-claim.js';
 import { type RecordedText, recordedTexts, TEXTS } from './record-text.js';
 
 /** What the entries of one chain say of erasures: who asked, who confirmed and why. Told to the listener at the end of the chain. */
