@@ -8,7 +8,7 @@ export type HitlStatus = (typeof HITL_STATUSES)[number];
 export type EscalationLevel = 0 | 1 | 2;
 export const HIGHEST_LEVEL = 2;
 
-/** What a transition looks at. */
+/** What of a request decides its transitions. */
 export interface HitlState {
   readonly status: HitlStatus;
   readonly level: EscalationLevel;
@@ -16,23 +16,23 @@ export interface HitlState {
   readonly hardcoded: boolean;
   /** More than one approval is needed. */
   readonly quorum: boolean;
-  /** Another version stands than was asked: its editor alone has seen it, so time decides nothing in their favour. */
+  /** The present version is an edit: only its editor has seen it, so a timeout must not approve it. */
   readonly edited?: boolean;
   readonly expiresAt: Date;
   /** The window, in seconds; each escalation opens a new one. */
   readonly timeoutSeconds: number;
   readonly timeoutAction: TimeoutAction;
-  /** It was ended by its window, not by somebody in time. */
+  /** The request ended by its window, not by a decision in time. */
   readonly endedByWindow?: boolean;
 }
 
 export type HitlCommand =
-  /** `deciderLevel`: the highest level at which whoever approves may decide. `breakGlass`: though separation of duties barred it. */
+  /** `deciderLevel`: the highest level at which the approver may decide. `breakGlass`: although separation of duties barred them. */
   | { readonly kind: 'approve'; readonly note?: string; readonly deciderLevel?: EscalationLevel; readonly breakGlass?: true }
   | { readonly kind: 'reject'; readonly note?: string }
   /**
-   * `toLevel` where the level is forced; otherwise one level up. `to`: the user it is handed to, who decides at that level.
-   * `anew`: an edit has made another question of it, which is asked at the highest level also where the old one stood there.
+   * `toLevel` where the level is forced; otherwise one level up. `to`: the addressee, who may decide at that level.
+   * `anew`: after an edit, the request is escalated to the highest level also where it is at that level already.
    */
   | {
       readonly kind: 'escalate';
@@ -42,18 +42,18 @@ export type HitlCommand =
       readonly by?: 'human' | 'system';
       readonly anew?: true;
     }
-  /** `system` cancels what may no longer run, or is no longer what was asked; it does not wait for a window that has ended. */
+  /** `system` cancels an action that may no longer run, or of which something was erased; also after the window has ended. */
   | { readonly kind: 'cancel'; readonly note?: string; readonly by?: 'human' | 'system' }
   /**
-   * `window`: the sweep; `manual`: an administrator's trigger, before the window ends or after. `approvalNeeds`: whom an approval
-   * would have to come from by now, so that time's own would not do.
+   * `window`: the sweep; `manual`: an administrator's trigger, before the window ends or after. `approvalNeeds`: who would have to
+   * approve by now, where an approval by time is not enough.
    */
   | { readonly kind: 'timeout'; readonly trigger: 'window' | 'manual'; readonly approvalNeeds?: 'admin' | 'people' }
   /** One approval of several that the quorum asks for; the one that completes it is an `approve`. */
   | { readonly kind: 'vote'; readonly note?: string; readonly approvals: number; readonly needed: number }
-  /** A new version that decides nothing: whoever looked at the old one has to look again. */
+  /** A new version. It decides nothing: reviewers of the former version have to review it again. */
   | { readonly kind: 'edit'; readonly version: number; readonly digest: string; readonly input: JsonObject; readonly diff: JsonValue }
-  /** The system tells people that the window is about to end. */
+  /** A reminder that the window is about to end. */
   | { readonly kind: 'remind'; readonly secondsBefore: number };
 
 /** What moves a request. A timeout moves it by the action that is applied, which may be milder than the one configured. */
@@ -63,7 +63,7 @@ export type HitlEventType =
   | 'hitl.approved' | 'hitl.rejected' | 'hitl.escalated' | 'hitl.cancelled' | 'hitl.timed_out'
   | 'hitl.voted' | 'hitl.edited' | 'hitl.reminded';
 
-/** `run`: the approved action may go; `cancel`: its waiting execution ends; `notify`: people are told of this. */
+/** `run`: the approved action may run; `cancel`: the waiting execution ends; `notify`: people are notified of the event. */
 export type HitlEffect =
   | { readonly kind: 'run' }
   | { readonly kind: 'cancel'; readonly reason: 'rejected' | 'timed_out' | 'cancelled' }
@@ -79,13 +79,13 @@ interface Row {
 
 type Move = Omit<Row, 'from' | 'to'> & { readonly to: HitlStatus | 'same' };
 
-// The same moves from both open statuses (interface, section 3). Those that stay open raise the level, or change nothing of the state.
+// The same moves from both open statuses (interface, section 3). Moves to an open status raise the level, or change nothing.
 const MOVES: readonly Move[] = [
   { trigger: 'approve', to: 'approved', events: ['hitl.approved'], outcome: 'approved' },
   { trigger: 'reject', to: 'rejected', events: ['hitl.rejected'], outcome: 'rejected' },
   { trigger: 'escalate', to: 'escalated', events: ['hitl.escalated'] },
   { trigger: 'cancel', to: 'cancelled', events: ['hitl.cancelled'], outcome: 'cancelled' },
-  // A timeout never looks like a human's rejection, hence `timed_out` and not `rejected`.
+  // A timeout is distinct from a person's rejection, hence `timed_out` and not `rejected`.
   { trigger: 'timeout:reject', to: 'timed_out', events: ['hitl.timed_out'], outcome: 'rejected' },
   { trigger: 'timeout:approve', to: 'approved', events: ['hitl.timed_out', 'hitl.approved'], outcome: 'approved' },
   { trigger: 'timeout:escalate', to: 'escalated', events: ['hitl.timed_out', 'hitl.escalated'] },
@@ -118,7 +118,7 @@ export interface HitlNext {
   readonly decision: HitlDecision | null;
 }
 
-/** An event to record: `actor` is whoever sent the command, or the system itself. */
+/** An event to record; `actor` is the sender of the command, or the system. */
 export interface HitlEvent {
   readonly type: HitlEventType;
   readonly actor: 'caller' | 'system';
@@ -133,7 +133,7 @@ export type Accepted = {
   readonly action?: TimeoutAction;
 };
 
-/** `NOT_DUE` answers a sweep that came before the window's end; no caller of the API ever sees it. */
+/** `NOT_DUE` answers a sweep before the window's end; callers of the API never get it. */
 export type Refused = {
   readonly kind: 'refused';
   readonly code: 'HITL_ALREADY_DECIDED' | 'HITL_EXPIRED' | 'ESCALATION_LIMIT' | 'NOT_DUE';
@@ -158,35 +158,46 @@ export function opening(
   };
 }
 
+/** Why nobody can decide a request any more; undefined while it is open. At the instant of `expiresAt` its window is over. */
+export function whyClosed(
+  request: Pick<HitlState, 'status' | 'expiresAt' | 'endedByWindow'>,
+  now: Date,
+): 'HITL_ALREADY_DECIDED' | 'HITL_EXPIRED' | undefined {
+  // A decision after the window is late, whether the sweep has ended the request already or not.
+  if (!isOpen(request.status)) return request.endedByWindow ? 'HITL_EXPIRED' : 'HITL_ALREADY_DECIDED';
+  return isWindowOver(request, now) ? 'HITL_EXPIRED' : undefined;
+}
+
 /**
  * The next state of a request, the events to record and the effects to enqueue, or why not. `now` is the database's
- * clock, read after the locks. From the instant of `expiresAt` on nobody decides any more: only a timeout ends it.
+ * clock, read after the locks. After the window only a timeout ends a request, or the system's cancellation.
  */
 export function transition(request: HitlState, command: HitlCommand, now: Date): Accepted | Refused {
-  if (!isOpen(request.status)) {
-    // A click after the window is late, whether the sweep has been by or not.
-    const late = request.endedByWindow === true && command.kind !== 'timeout';
-    return { kind: 'refused', code: late ? 'HITL_EXPIRED' : 'HITL_ALREADY_DECIDED' };
-  }
-  const elapsed = request.expiresAt.getTime() <= now.getTime();
-  if (command.kind === 'timeout') {
-    if (command.trigger === 'window' && !elapsed) return { kind: 'refused', code: 'NOT_DUE' };
-    const action = appliedAction(request, command.trigger, command.approvalNeeds);
-    return { ...move(request, `timeout:${action}`, command, now), action };
-  }
-  const bySystem = command.kind === 'cancel' && command.by === 'system';
-  if (elapsed && !bySystem) return { kind: 'refused', code: 'HITL_EXPIRED' };
+  if (command.kind === 'timeout') return timeOut(request, command, now);
+  const closed = whyClosed(request, now);
+  const isSystemCancellation = command.kind === 'cancel' && command.by === 'system' && isOpen(request.status);
+  if (closed && !isSystemCancellation) return { kind: 'refused', code: closed };
   if (command.kind === 'escalate' && !command.anew && levelAfter(request, command) <= request.level) {
     return { kind: 'refused', code: 'ESCALATION_LIMIT' };
   }
   return move(request, command.kind, command, now);
 }
 
+function timeOut(request: HitlState, command: Extract<HitlCommand, { kind: 'timeout' }>, now: Date): Accepted | Refused {
+  if (!isOpen(request.status)) return { kind: 'refused', code: 'HITL_ALREADY_DECIDED' };
+  if (command.trigger === 'window' && !isWindowOver(request, now)) return { kind: 'refused', code: 'NOT_DUE' };
+  const action = appliedAction(request, command.trigger, command.approvalNeeds);
+  return { ...move(request, `timeout:${action}`, command, now), action };
+}
+
+function isWindowOver({ expiresAt }: Pick<HitlState, 'expiresAt'>, now: Date): boolean {
+  return expiresAt.getTime() <= now.getTime();
+}
+
 /**
- * The timeout action that is really applied. Time alone approves only a plain proposal: never a hardcoded capability,
- * the mode `escalate`, a quorum, what somebody edited and nobody else has looked at, or by a hand that pulls the trigger; and what
- * needs an admin by now goes to one. At the highest
- * level nothing can escalate.
+ * The timeout action as it is applied, which may be stricter than the configured one. A timeout approves plain proposals only: never a
+ * hardcoded capability, the mode `escalate`, a quorum or an edited version, and never by a manual trigger. A proposal that needs an
+ * admin by now is escalated instead. At the highest level, where nothing can be escalated, the request is rejected.
  */
 export function appliedAction(
   request: Pick<HitlState, 'timeoutAction' | 'hitlMode' | 'hardcoded' | 'quorum' | 'edited' | 'level'>,
@@ -246,7 +257,7 @@ function deciderOf(row: Row, command: HitlCommand): HitlDecision['by'] {
   return 'by' in command && command.by === 'system' ? 'system' : 'human';
 }
 
-/** An administrator who pulls the trigger is the actor of the timeout; what follows from it is the system's. */
+/** The administrator of a manual trigger is the actor of the timeout; the events that follow from it are the system's. */
 function actorOf(type: HitlEventType, command: HitlCommand): HitlEvent['actor'] {
   if (command.kind === 'timeout') return type === 'hitl.timed_out' && command.trigger === 'manual' ? 'caller' : 'system';
   if (command.kind === 'remind') return 'system';

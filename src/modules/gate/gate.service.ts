@@ -9,7 +9,7 @@ import type { ExecutionEntity } from '../executions/execution.entity.js';
 import { isFinalExecution } from '../executions/execution.entity.js';
 import { type EditReply, outcomeOf } from '../executions/executions.presenter.js';
 import { ExecutionsQuery } from '../executions/executions.query.js';
-import { HITL_NEWS } from '../hitl/events/hitl-event.js';
+import { HITL_TOPIC } from '../hitl/events/hitl-event.js';
 import { HitlRequestsQuery } from '../hitl/requests/hitl-requests.query.js';
 import { HitlService } from '../hitl/hitl.service.js';
 import type { AdmissionAnswer } from './admission/admission-item.js';
@@ -52,7 +52,7 @@ export class GateService {
         return reply(200, { status: 'dry_run', decision, ...(effectiveMode ? { effectiveMode } : {}), reasons: [...reasons], flagged });
       }
       case 'pending':
-        this.waiters.wake(HITL_NEWS);
+        this.waiters.wake(HITL_TOPIC);
         return wait === 0
           ? reply(202, pendingReply(answer), whereToLook(answer.executionId))
           : this.awaited(answer.executionId, wait, caller);
@@ -67,7 +67,7 @@ export class GateService {
   async request(call: ExecuteCall, caller: Caller): Promise<Reply<unknown>> {
     const answer = await this.admission.admit(call, caller, 'request');
     if (answer.kind === 'pending') {
-      this.waiters.wake(HITL_NEWS);
+      this.waiters.wake(HITL_TOPIC);
       return reply(201, await this.desk.envelope(answer.hitlRequestId, {}, caller));
     }
     if (answer.kind === 'refused') throw refusal(answer);

@@ -41,7 +41,7 @@ class SweptReply {
 @Controller('api/v1/hitl')
 export class HitlController {
   constructor(
-    private readonly desk: HitlService,
+    private readonly hitl: HitlService,
     private readonly expiry: ExpireRequestsService,
     private readonly batches: DecideBatchService,
   ) {}
@@ -51,7 +51,7 @@ export class HitlController {
   @Access('hitl.read')
   @Replies(200, RequestListReply)
   list(@QueryParams(RequestListQuery) query: RequestListQuery, @Caller() caller: VerifiedCaller) {
-    return this.desk.list(query, pageRequest(query, 100), caller);
+    return this.hitl.list(query, pageRequest(query, 100), caller);
   }
 
   /** A GET that acts: the interface names it. For admins, harmless to repeat, never stored; POST is its twin. */
@@ -86,7 +86,7 @@ export class HitlController {
   @Access('hitl.read')
   @Replies(200, RequestSnakeReply)
   get(@PathParam('id', 'hitl') id: string, @QueryParams(RequestWaitQuery) query: RequestWaitQuery, @Caller() caller: VerifiedCaller) {
-    return this.desk.show(id, query, caller);
+    return this.hitl.show(id, query, caller);
   }
 
   @Post('batch')
@@ -122,7 +122,7 @@ export class HitlController {
     @JsonBody(ApprovalDto) body: ApprovalDto,
     @Caller() caller: VerifiedCaller,
   ) {
-    return this.desk.approve(id, body, query, caller);
+    return this.hitl.approve(id, body, query, caller);
   }
 
   @Post(':id/reject')
@@ -136,7 +136,7 @@ export class HitlController {
     @JsonBody(DecisionDto) body: DecisionDto,
     @Caller() caller: VerifiedCaller,
   ) {
-    return this.desk.reject(id, body, query, caller);
+    return this.hitl.reject(id, body, query, caller);
   }
 
   @Post(':id/escalate')
@@ -154,7 +154,7 @@ export class HitlController {
     @JsonBody(EscalationDto) body: EscalationDto,
     @Caller() caller: VerifiedCaller,
   ) {
-    return this.desk.escalate(id, body, query, caller);
+    return this.hitl.escalate(id, body, query, caller);
   }
 
   @Post(':id/cancel')
@@ -168,7 +168,7 @@ export class HitlController {
     @JsonBody(DecisionDto) body: DecisionDto,
     @Caller() caller: VerifiedCaller,
   ) {
-    return this.desk.cancel(id, body, query, caller);
+    return this.hitl.cancel(id, body, query, caller);
   }
 
   @Post(':id/timeout')
@@ -181,7 +181,7 @@ export class HitlController {
   @Replies(200, TimeoutReply, 'STOPPED', ...DECISION_CODES)
   async timeout(@PathParam('id', 'hitl') id: string, @QueryParams(FormQuery) query: FormQuery, @Caller() caller: VerifiedCaller) {
     const { action, replayed } = await this.expiry.trigger(id, caller);
-    const body = { ...(await this.desk.envelope(id, query, caller)), action };
+    const body = { ...(await this.hitl.envelope(id, query, caller)), action };
     return reply(200, body, replayed ? { 'Idempotent-Replayed': 'true' } : {});
   }
 }

@@ -5,7 +5,6 @@ import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { RecordKeepers } from '../../platform/audit/record-keepers.js';
-import { ApproveRequestService } from './decisions/approve-request.service.js';
 import { CancelErasedService } from './requests/cancel-erased.service.js';
 import { CancelExecutionController } from './requests/cancel-execution.controller.js';
 import { CancelWorkService } from './requests/cancel-work.service.js';
@@ -29,6 +28,7 @@ import { requestRecords } from './requests/request-records.query.js';
 import { voteRecords } from './decisions/vote-records.query.js';
 import { HitlRequestEntity } from './requests/hitl-request.entity.js';
 import { HitlRequestStore } from './requests/hitl-request.store.js';
+import { RequestWork } from './requests/request-work.service.js';
 import { HitlRequestsQuery } from './requests/hitl-requests.query.js';
 import { HitlStatsController } from './stats/hitl-stats.controller.js';
 import { HitlStatsQuery } from './stats/hitl-stats.query.js';
@@ -47,13 +47,16 @@ import { VoteStore } from './decisions/vote.store.js';
     OrganizationsModule],
   controllers: [HitlStatsController, HitlEventsController, HitlController, CancelExecutionController],
   providers: [
-    ApproveRequestService, CancelErasedService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService,
-    DueRequestsQuery, EditRequestService, EligibleDecidersQuery, EndedRequestsStore, EscalateRequestService, ExpireRequestsService,
-    PausedDeadlineStore, HitlService, HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlPersonalData, HitlRequestStore,
-    HitlRequestsQuery, HitlStatsQuery, DecisionEligibilityService, ReceiptExecutionService, ApplyTransitionService, RemindService, Sweeper, SweepService,
+    ApplyTransitionService, CancelErasedService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService,
+    DecisionEligibilityService, DueRequestsQuery, EditRequestService, EligibleDecidersQuery, EndedRequestsStore, EscalateRequestService,
+    ExpireRequestsService, HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlPersonalData, HitlRequestStore, HitlRequestsQuery,
+    HitlService, HitlStatsQuery, PausedDeadlineStore, ReceiptExecutionService, RemindService, RequestWork, Sweeper, SweepService,
     TimeOutService, VoteStore,
   ],
-  exports: [CancelWorkService, PausedDeadlineStore, HitlRequestStore, HitlRequestsQuery, HitlService, ReceiptExecutionService, ApplyTransitionService],
+  exports: [
+    ApplyTransitionService, CancelWorkService, HitlRequestStore, HitlRequestsQuery, HitlService, PausedDeadlineStore,
+    ReceiptExecutionService,
+  ],
 })
 export class HitlModule {
   constructor(keepers: RecordKeepers) {

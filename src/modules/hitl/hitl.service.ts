@@ -6,13 +6,13 @@ import { Problem } from '../../platform/http/reply/problem.js';
 import type { PageRequest } from '../../platform/http/fields/pagination.js';
 import { reply } from '../../platform/http/reply/replies.js';
 import { type FirstOf, Waiters } from '../../platform/wake/waiters.js';
-import { type Approval, notExecutable, type RefusedApproval } from './decisions/approve-request.service.js';
-import { DecideRequestService } from './decisions/decide-request.service.js';
+import { type Approval, DecideRequestService } from './decisions/decide-request.service.js';
 import { EscalateRequestService, type Escalation } from './decisions/escalate-request.service.js';
 import type { FormQuery, RequestListQuery, RequestWaitQuery } from './hitl.dto.js';
 import { presentRequest, presentRequestSnake } from './hitl.presenter.js';
 import { HitlRequestsQuery, type RequestRow } from './requests/hitl-requests.query.js';
-import type { Decision } from './decisions/decision-eligibility.service.js';
+import type { Decision } from './decisions/decision.js';
+import { notExecutable, type RefusedApproval } from './requests/refusals.js';
 
 /** How long an approval's answer waits for its action when the caller does not say. */
 const APPROVAL_WAIT_SECONDS = 2;
@@ -61,11 +61,11 @@ export class HitlService {
     return { request: present(await this.find(id, caller), form, 'camel') };
   }
 
-  private async decided(id: string, act: () => Promise<Deed>, patience: Patience, form: FormQuery['form'], caller: Caller) {
-    const { deed, headers } = await outcomeOf(act);
-    const wait = deed === 'waits' ? patience.waitForOthers : patience.wait;
-    // An action that has only just been handed on is not closed yet: whoever waits for it need not look before it is.
-    const row = await this.awaited(id, wait, caller, deed === 'runs' ? 'news' : 'a look');
+  private async decided(id: string, act: () => Promise<DecisionResult>, waits: AnswerWaits, form: FormQuery['form'], caller: Caller) {
+    const { result, headers } = await outcomeOf(act);
+    const wait = result === 'waits' ? waits.waitForOthers : waits.wait;
+    // An action that was enqueued a moment ago is still open, so the answer waits for the first notification.
+    const row = await this.awaited(id, wait, caller, result === 'runs' ? 'news' : 'a look');
     return reply(200, { request: present(row, form, 'camel') }, headers);
   }
 
@@ -80,7 +80,7 @@ export class HitlService {
   }
 }
 
-/** Queues are people's: nothing stands in root's, or in an agent's. */
+/** Only people have queues; root and agents have none. */
 function assigneeOf({ assignedTo }: RequestListQuery, { principal }: Caller): { assignedTo?: string } {
   if (assignedTo === undefined) return {};
   if (assignedTo === 'me') {
@@ -93,27 +93,27 @@ function assigneeOf({ assignedTo }: RequestListQuery, { principal }: Caller): { 
   return { assignedTo };
 }
 
-type Deed = Exclude<Approval, RefusedApproval> | void;
+type DecisionResult = Approval | void;
 
-/** How many seconds an answer waits for the end, and for what others have to do where nothing is decided yet. */
-interface Patience {
+/** How many seconds an answer waits for the action's end, and for other voters where nothing is decided yet. */
+interface AnswerWaits {
   readonly wait: number;
   readonly waitForOthers: number;
 }
 
-const AT_ONCE: Patience = { wait: 0, waitForOthers: 0 };
+const AT_ONCE: AnswerWaits = { wait: 0, waitForOthers: 0 };
 
-/** A repeated decision under the same key shows the request as it stands, like the first. */
-async function outcomeOf(act: () => Promise<Deed>): Promise<{ deed: Deed; headers: Record<string, string> }> {
+/** A decision that is repeated under its idempotency key is answered with the request's present state, like the first. */
+async function outcomeOf(act: () => Promise<DecisionResult>): Promise<{ result: DecisionResult; headers: Record<string, string> }> {
   try {
-    return { deed: await act(), headers: {} };
+    return { result: await act(), headers: {} };
   } catch (error) {
     if (!(error instanceof Replayed)) throw error;
     recordsNothing();
     const headers = { 'Idempotent-Replayed': 'true' };
     const { status, body } = error.answer;
     if (status === 409) throw notExecutable(body as RefusedApproval, headers);
-    return { deed: (body as { waits?: boolean }).waits ? 'waits' : 'done', headers };
+    return { result: (body as { waits?: boolean }).waits ? 'waits' : 'done', headers };
   }
 }
 

@@ -25,7 +25,7 @@ export class HitlPersonalData implements PersonalData {
     columns: {
       organization_id: id, id, agent_id: id, agent_name: free(), capability: code, action: free(), hitl_mode: code, status: code,
       runs: code, input: free('canonical'), context: free('canonical'),
-      // The digest would tell the input to whoever guesses it and knows the nonce.
+      // With the nonce, a guess of the input could be tried against the digest.
       nonce: { ...secret, form: 'text', goesWith: ['input', 'requested_input', 'action'] },
       definition: digest, digest, reasons: partly(REASONS), grant_id: id, execution_id: id, created_by: id, timeout_action: code,
       escalated_to: id, escalation_reason: free(), decision_outcome: code, decision_by: code, decided_by: id,

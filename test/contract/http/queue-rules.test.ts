@@ -75,7 +75,7 @@ async function pairOf(world: World, built: BuiltWorld, n: number, person: BuiltP
     const request = { ...entity, escalationLevel: level } as unknown as HitlRequestEntity;
     const judging = new DecisionEligibilityService({} as never, {} as never, new DeciderQuery({}));
     try {
-      await judging.judge(tx, { request, facts: facts as unknown as Facts }, 'approve', {}, caller);
+      await judging.authorize(tx, { request, facts: facts as unknown as Facts }, 'approve', {}, caller);
       return true;
     } catch (error) {
       if (error instanceof Problem && (error.code === 'NOT_ELIGIBLE' || error.code === 'SELF_APPROVAL')) return false;

@@ -40,7 +40,7 @@ export class ExecutionWorker implements EffectHandler {
       if (hindrance !== undefined) return void (await this.licences.withdraw(tx, execution, hindrance));
       // The server was started with another runtime meanwhile, under which the agent does the work itself.
       if (!this.licences.isReceipt(request, facts)) return this.start(tx, approved);
-      await this.licences.give(tx, request, facts);
+      await this.licences.giveLicence(tx, request, facts);
       return undefined;
     });
     if (started) void this.running.run(started).catch(() => undefined);

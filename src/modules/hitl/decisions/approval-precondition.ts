@@ -7,12 +7,12 @@ import { type JsonObject, isJsonObject } from '../../../domain/json.js';
 import type { Facts } from '../../authority/facts.query.js';
 import type { HitlRequestEntity } from '../requests/hitl-request.entity.js';
 
-/** The obstacle that somebody of a higher level can still remove. */
+/** The precondition fails for this decider; somebody of a higher level can still approve. */
 export const ESCALATION_NEEDED = 'escalation_needed';
-/** The obstacle to an approval by time alone. */
+/** The precondition fails for an approval by time; people can still approve. */
 export const QUORUM_NEEDED = 'quorum_needed';
 
-/** The obstacle that passes by itself: the log is without its anchors. Nothing ends for it. */
+/** The precondition fails while the log is without its anchors; the request stays open. */
 export const UNAVAILABLE = 'unavailable';
 
 export interface FailedPrecondition {
@@ -22,40 +22,42 @@ export interface FailedPrecondition {
 }
 
 /**
- * Why an action that was asked about may not run any more, if so. Asked at approval, and again when it begins.
+ * Why a requested action may no longer run, or undefined. Checked at the approval, and again when the action begins.
  *
- * @param deciderLevel the highest level at which whoever approves, or approved, decides, of several the lowest of these; null
- * where nobody did, or time
+ * @param deciderLevel the highest level at which the approver decides, the lowest of these where several approve; null where no person
+ * approves
  */
-export function failedPrecondition(request: HitlRequestEntity, facts: Facts, deciderLevel: EscalationLevel | null): FailedPrecondition | undefined {
-  const asked = askedAnew(request, facts);
-  return 'obstacle' in asked ? asked.obstacle : obstacleIn(asked.decision, request, facts, deciderLevel);
+export function failedPrecondition(
+  request: HitlRequestEntity, facts: Facts, deciderLevel: EscalationLevel | null,
+): FailedPrecondition | undefined {
+  const again = decideAgain(request, facts);
+  return 'failed' in again ? again.failed : failedIn(again.decision, request, facts, deciderLevel);
 }
 
-/** At which level somebody has to be able to decide: the one where it stands, or the highest where the gate now says `escalate`. */
+/** The level at which an approver has to be able to decide: the request's, or the highest where the gate now answers `escalate`. */
 export function levelNeeded(request: HitlRequestEntity, facts: Facts): EscalationLevel {
   return failedPrecondition(request, facts, 0)?.code === ESCALATION_NEEDED ? HIGHEST_LEVEL : request.escalationLevel;
 }
 
 /**
- * What the gate says now, of what is stored or of what somebody would have run instead.
+ * Asks the gate again: about the stored action, or about an edited input.
  *
  * @param edited instead of the input that is stored
  */
-export function askedAnew(
+export function decideAgain(
   request: HitlRequestEntity,
   facts: Facts,
   edited?: JsonObject,
-): { readonly obstacle: FailedPrecondition } | { readonly decision: GateDecision } {
+): { readonly failed: FailedPrecondition } | { readonly decision: GateDecision } {
   const input = canonicalObject(request.input);
   const context = request.context === null ? undefined : canonicalObject(request.context);
   if (!input || context === null || !hasItsDigest(request, input)) {
-    return { obstacle: { code: 'digest_mismatch', detail: 'What is stored is not what was asked about.' } };
+    return { failed: { code: 'digest_mismatch', detail: 'What is stored is not what was asked about.' } };
   }
   if (facts.definition?.digest !== request.definition) {
-    return { obstacle: { code: 'definition_changed', detail: 'The definition of the capability has changed since.' } };
+    return { failed: { code: 'definition_changed', detail: 'The definition of the capability has changed since.' } };
   }
-  if (!facts.agent) return { obstacle: { code: 'agent_inactive', detail: 'The agent is gone.' } };
+  if (!facts.agent) return { failed: { code: 'agent_inactive', detail: 'The agent is gone.' } };
   const decision = decide({
     definition: facts.definition,
     agent: facts.agent,
@@ -75,10 +77,10 @@ export function askedAnew(
 }
 
 /**
- * An approval satisfies the mode that it was asked under and milder ones; and `escalate` too where it is the approval of
- * somebody who decides at the highest level. Time never stands in for several people.
+ * Why the gate's present decision does not let the approved action run. An approval satisfies the mode of the request and milder ones,
+ * and `escalate` where the approver decides at the highest level. A timeout never satisfies a quorum.
  */
-function obstacleIn(
+function failedIn(
   decision: GateDecision,
   request: HitlRequestEntity,
   { grant }: Facts,
@@ -113,7 +115,7 @@ function hasItsDigest(request: HitlRequestEntity, input: JsonObject): boolean {
   return sameDigest(digestOf(request, input), request.digest);
 }
 
-/** What the text says, if it is the canonical text of an object: only then are the bytes that run the bytes that were hashed. */
+/** Parses a text that is the canonical form of an object, otherwise null: only then are the bytes that run those that were hashed. */
 function canonicalObject(text: string): JsonObject | null {
   try {
     const value: unknown = JSON.parse(text);

@@ -6,18 +6,19 @@ import type { EscalationLevel } from '../../../domain/hitl/transition.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import type { HitlRequestEntity } from '../requests/hitl-request.entity.js';
-import { commandOf, type Decision, type EligibleDecision, DecisionEligibilityService, ROOT, type DecisionContext } from './decision-eligibility.service.js';
 import { levelNeeded } from './approval-precondition.js';
+import { commandOf, type Decision, type DecisionContext } from './decision.js';
+import { DecisionEligibilityService, type EligibleDecision, ROOT } from './decision-eligibility.service.js';
 import { type NewVote, VoteStore } from './vote.store.js';
 
 /**
- * What an approval amounts to. `vote`: it is one of several, so it is kept with them; `voters`: whose earlier votes counted beside it.
+ * Whether an approval decides. `vote`: the approval is one of several and is stored as a vote; `voters`: whose earlier votes counted too.
  */
-export type Weighed = { readonly voters?: readonly VoterRecord[] } & (
+export type CountResult = { readonly voters?: readonly VoterRecord[] } & (
   | { readonly decides: true; readonly vote: boolean; readonly breakGlass: boolean; readonly deciderLevel: EscalationLevel }
   | { readonly decides: false; readonly tally: Tally });
 
-/** What holds for a request now: nobody loosens what it was asked under. */
+/** The quorum that counts now: the stricter of the request's and the present grant's. */
 export function quorumOf({ request, facts }: DecisionContext): Quorum | null {
   return stricterQuorum(request.quorum, facts.grant?.quorum ?? null);
 }
@@ -27,36 +28,36 @@ export function quorumOf({ request, facts }: DecisionContext): Quorum | null {
 export class CountVotesService {
   constructor(
     private readonly votes: VoteStore,
-    private readonly judging: DecisionEligibilityService,
+    private readonly eligibility: DecisionEligibilityService,
   ) {}
 
   /**
-   * Whether this approval decides: alone, as the last of several, or because its owner breaks the glass. Of those who voted
-   * before, who could approve it now counts, and where the gate now asks for an admin, only who decides at that level.
+   * Whether this approval decides: alone, as the last of several, or because an owner breaks the glass. An earlier vote counts if its
+   * voter could approve the request now, at the level that the gate now asks for.
    *
    * @throws Problem CONFLICT where the same person has voted, be it by another account; REASON_REQUIRED
    */
-  async weigh(tx: Tx, judged: EligibleDecision, decision: Decision): Promise<Weighed> {
-    const { request, facts, decider, may } = judged;
-    const quorum = quorumOf(judged);
+  async count(tx: Tx, eligible: EligibleDecision, decision: Decision): Promise<CountResult> {
+    const { request, facts, decider, may } = eligible;
+    const quorum = quorumOf(eligible);
     if (quorum === null || may.breakGlass) {
       return { decides: true, vote: false, breakGlass: may.breakGlass, deciderLevel: may.highestLevel };
     }
     const voter = decider.kind === 'root' ? ROOT : decider.userId;
     const before = await this.votes.voters(tx, request);
     const all = [...new Set([...before, voter])];
-    const { approvers, selves } = await this.judging.stillEligible(tx, judged, all, levelNeeded(request, facts));
+    const { approvers, selves } = await this.eligibility.stillEligible(tx, eligible, all, levelNeeded(request, facts));
     const counted = tally(quorum, approvers, selves);
     const earlier = approvers.flatMap(({ id, record }) => (id === voter ? [] : [record]));
     const voters = earlier.length === 0 ? {} : { voters: earlier };
     if (counted.met) {
-      // What several people answer for satisfies no more than what each of them could decide.
+      // Several people together decide at the lowest of their levels.
       const lowest = Math.min(...approvers.map(({ highestLevel }) => highestLevel)) as EscalationLevel;
       return { decides: true, vote: true, breakGlass: false, deciderLevel: lowest, ...voters };
     }
-    const broken = breakGlass(decider, commandOf('approve', decision), may.highestLevel);
-    if (broken?.kind === 'may_not') throw new Problem(broken.code, broken.detail);
-    if (broken) return { decides: true, vote: false, breakGlass: true, deciderLevel: broken.highestLevel };
+    const override = breakGlass(decider, commandOf('approve', decision), may.highestLevel);
+    if (override?.kind === 'may_not') throw new Problem(override.code, override.detail);
+    if (override) return { decides: true, vote: false, breakGlass: true, deciderLevel: override.highestLevel };
     assertFirst(voter, before, approvers.map(({ id }) => id), selves);
     return { decides: false, tally: counted, ...voters };
   }
@@ -66,7 +67,7 @@ export class CountVotesService {
   }
 }
 
-/** One's own vote is there to stay; that of another account of the same person, while it counts. */
+/** Refuses a second vote: of the same voter always, of another account of the same person while its vote counts. */
 function assertFirst(
   voter: string,
   before: readonly string[],

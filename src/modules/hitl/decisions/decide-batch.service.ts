@@ -18,7 +18,7 @@ const AT_ONCE = 4;
 @Injectable()
 export class DecideBatchService {
   constructor(
-    private readonly desk: HitlService,
+    private readonly hitl: HitlService,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -49,8 +49,8 @@ export class DecideBatchService {
     try {
       const { status, body } = await asItem(keyOf(item), { decision, ...wanted }, () =>
         decision === 'approve'
-          ? this.desk.approve(id, wanted, { wait: 0, ...(form ? { form } : {}) }, caller)
-          : this.desk.reject(id, wanted, form ? { form } : {}, caller));
+          ? this.hitl.approve(id, wanted, { wait: 0, ...(form ? { form } : {}) }, caller)
+          : this.hitl.reject(id, wanted, form ? { form } : {}, caller));
       return { id, status, request: body.request as RequestReply };
     } catch (error) {
       const problem = problemFrom(error);

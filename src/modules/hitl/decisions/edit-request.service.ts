@@ -14,32 +14,32 @@ import { ExecutionStore } from '../../executions/execution.store.js';
 import { quorumOf } from './count-votes.service.js';
 import type { HitlRequestEntity } from '../requests/hitl-request.entity.js';
 import { HitlRequestStore } from '../requests/hitl-request.store.js';
-import type { Decision, DecisionContext } from './decision-eligibility.service.js';
+import type { Decision, DecisionContext } from './decision.js';
 import { ApplyTransitionService } from '../requests/apply-transition.service.js';
-import { askedAnew, digestOf, type FailedPrecondition } from './approval-precondition.js';
+import { decideAgain, digestOf, type FailedPrecondition } from './approval-precondition.js';
 
-type Passed = Extract<GateDecision, { kind: 'ask' | 'run' }>;
+type Permitted = Extract<GateDecision, { kind: 'ask' | 'run' }>;
 
 /** An edit that the gate lets pass. */
 export interface WantedEdit {
   /** Canonical text. */
   readonly text: string;
-  readonly decision: Passed;
-  /** Whoever edits may approve it along; otherwise another person decides. */
+  readonly decision: Permitted;
+  /** Whether the editor may approve the edit in the same call; otherwise another person decides. */
   readonly decides: boolean;
 }
 
-/** Makes a new version of what waits for a decision: new input, nonce and digest, and the editor behind it. */
+/** Makes a new version of an open request: new input, nonce and digest, and the editor as an initiator. */
 @Injectable()
 export class EditRequestService {
   constructor(
     private readonly requests: HitlRequestStore,
     private readonly executions: ExecutionStore,
     private readonly usage: GrantUsageStore,
-    private readonly moving: ApplyTransitionService,
+    private readonly transitions: ApplyTransitionService,
   ) {}
 
-  /** The canonical text of an edit; undefined where nothing is edited: what was sent is what stands there. */
+  /** The canonical text of an edit; undefined where no input was sent, or the same as the request's. */
   textOf({ request }: DecisionContext, { editedInput }: Decision): string | undefined {
     const text = editedInput === undefined ? undefined : jcs(editedInput);
     return text === request.input ? undefined : text;
@@ -48,16 +48,16 @@ export class EditRequestService {
   /**
    * Asks the gate about the edited input.
    *
-   * @throws Problem INVALID_INPUT, CAPABILITY_BLOCKED: nothing changes, what stands there may still be decided
+   * @throws Problem INVALID_INPUT, CAPABILITY_BLOCKED: nothing changes, the present version may still be decided
    */
-  assess(standing: DecisionContext, text: string): WantedEdit | { readonly obstacle: FailedPrecondition } {
-    const { request, facts } = standing;
-    const asked = askedAnew(request, facts, JSON.parse(text) as JsonObject);
-    if ('obstacle' in asked) return asked;
+  assess(context: DecisionContext, text: string): WantedEdit | { readonly failed: FailedPrecondition } {
+    const { request, facts } = context;
+    const asked = decideAgain(request, facts, JSON.parse(text) as JsonObject);
+    if ('failed' in asked) return asked;
     const { decision } = asked;
     switch (decision.kind) {
       case 'refuse':
-        return { obstacle: { code: decision.code.toLowerCase(), detail: decision.detail } };
+        return { failed: { code: decision.code.toLowerCase(), detail: decision.detail } };
       case 'invalid': {
         const errors = decision.errors.map(({ pointer, message }) => ({ pointer: pointer.replace(/^\/input/, '/editedInput'), message }));
         throw new Problem(decision.code, 'The edited input does not fit the capability.', { errors });
@@ -68,14 +68,14 @@ export class EditRequestService {
       case 'run': {
         const separation = stricterOf(request.separationOfDuties, facts.separationOfDuties);
         const escalates = request.hitlMode === 'escalate' || isEscalation(decision);
-        return { text, decision, decides: !escalates && quorumOf(standing) === null && separation === 'standard' };
+        return { text, decision, decides: !escalates && quorumOf(context) === null && separation === 'standard' };
       }
     }
   }
 
   /**
-   * Writes the new version into request and execution, and moves the share that it has of its grant's limits. Where the gate says
-   * `escalate` of it, the request goes to admins.
+   * Writes the new version into request and execution, and counts its uses anew. Where the gate answers `escalate` for the new input,
+   * the request goes to admins.
    */
   async edit(
     tx: Tx, { request, facts }: DecisionContext, { text, decision }: WantedEdit, editor: string, record: DecisionRecord,
@@ -89,28 +89,28 @@ export class EditRequestService {
     if (facts.usage) await this.usage.askAnew(tx, organizationId, facts.grant!.id, executionId, decision.uses);
     const { version, digest } = edited;
     const command: HitlCommand = { kind: 'edit', version, digest, input: JSON.parse(text) as JsonObject, diff: diff! };
-    const { request: moved } = await this.moving.move(tx, { found: edited, command, actorId: editor, record }, facts);
+    const { request: moved } = await this.transitions.apply(tx, { request: edited, command, actorId: editor, record }, facts);
     if (request.hitlMode === edited.hitlMode) return moved;
-    const escalate: HitlCommand = { kind: 'escalate', reason: ESCALATES, toLevel: HIGHEST_LEVEL, by: 'system', anew: true };
+    const escalate: HitlCommand = { kind: 'escalate', reason: ESCALATION_REASON, toLevel: HIGHEST_LEVEL, by: 'system', anew: true };
     const byGate = { actorId: 'system', record: { basis: record.basis } };
-    return (await this.moving.move(tx, { found: moved, command: escalate, ...byGate }, facts)).request;
+    return (await this.transitions.apply(tx, { request: moved, command: escalate, ...byGate }, facts)).request;
   }
 }
 
-const ESCALATES = 'The gate asks for an admin of what it was edited into.';
+const ESCALATION_REASON = 'The gate asks for an admin of what it was edited into.';
 
-function isEscalation(decision: Passed): boolean {
+function isEscalation(decision: Permitted): boolean {
   return decision.kind === 'ask' && decision.mode === 'escalate';
 }
 
 interface Edit {
   text: string;
-  decision: Passed;
+  decision: Permitted;
   editor: string;
   editedAt: Date;
 }
 
-/** The next version, to be approved under a digest of its own; whoever edited it is behind it. */
+/** The next version, with a digest of its own and the editor among the initiators. */
 function versionOf(request: HitlRequestEntity, { text, decision, editor, editedAt }: Edit): HitlRequestEntity {
   const requestedInput = request.requestedInput ?? request.input;
   const input = JSON.parse(text) as JsonObject;

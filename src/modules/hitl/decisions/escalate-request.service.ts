@@ -1,14 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { levelAbove } from '../../../domain/hitl/transition.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
-import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
-import { Waiters } from '../../../platform/wake/waiters.js';
 import { EligibleDecidersQuery } from '../queue/eligible-deciders.query.js';
-import { HitlRequestStore } from '../requests/hitl-request.store.js';
-import { DecisionEligibilityService } from './decision-eligibility.service.js';
 import { ApplyTransitionService } from '../requests/apply-transition.service.js';
-import { planFor } from '../requests/request-plan.js';
+import { RequestWork } from '../requests/request-work.service.js';
+import { DecisionEligibilityService } from './decision-eligibility.service.js';
 
 export interface Escalation {
   reason: string;
@@ -17,35 +14,30 @@ export interface Escalation {
   expectedDigest?: string;
 }
 
-/** Hands a request on to the next level. Whoever may decide it may do so, whoever is behind the action included. */
+/** Escalates a request to the next level. Every eligible decider may escalate, initiators of the action too. */
 @Injectable()
 export class EscalateRequestService {
   constructor(
-    private readonly work: UnitOfWork,
-    private readonly requests: HitlRequestStore,
-    private readonly judging: DecisionEligibilityService,
-    private readonly eligible: EligibleDecidersQuery,
-    private readonly moving: ApplyTransitionService,
-    private readonly waiters: Waiters,
+    private readonly requests: RequestWork,
+    private readonly eligibility: DecisionEligibilityService,
+    private readonly deciders: EligibleDecidersQuery,
+    private readonly transitions: ApplyTransitionService,
   ) {}
 
   /** @throws Problem ESCALATION_LIMIT at the highest level, TARGET_NOT_ELIGIBLE, and what a decision throws */
   async escalate(id: string, { reason, escalateTo, expectedDigest }: Escalation, caller: Caller): Promise<void> {
-    const ref = await this.requests.findRef(caller.scope, id);
-    await this.work.runOn(planFor(ref), (tx) => this.judging.read(tx, ref), async (tx, standing) => {
-      tx.reply(200, { hitlRequestId: ref.id });
+    await this.requests.run(caller.scope, id, (tx, ref) => this.eligibility.read(tx, ref), async (tx, context) => {
       const shown = expectedDigest === undefined ? {} : { expectedDigest };
-      const { request, facts, record } = await this.judging.judge(tx, standing, 'escalate', shown, caller);
+      const { request, facts, record } = await this.eligibility.authorize(tx, context, 'escalate', shown, caller);
       const level = levelAbove(request.escalationLevel);
-      if (escalateTo !== undefined && !(await this.eligible.mayApproveAt(tx, { ...ref, level }, escalateTo))) {
+      const { organizationId } = request;
+      if (escalateTo !== undefined && !(await this.deciders.mayApproveAt(tx, { organizationId, id, level }, escalateTo))) {
         throw new Problem('TARGET_NOT_ELIGIBLE', `Name somebody of the organization who may approve this request at level ${level}.`, {
           errors: [{ pointer: '/escalateTo', message: 'names nobody who may decide there' }],
         });
       }
-      const to = escalateTo === undefined ? {} : { to: escalateTo };
-      const command = { kind: 'escalate', reason, ...to } as const;
-      await this.moving.move(tx, { found: request, command, actorId: caller.actorId, record }, facts);
+      const command = { kind: 'escalate', reason, ...(escalateTo === undefined ? {} : { to: escalateTo }) } as const;
+      await this.transitions.apply(tx, { request, command, actorId: caller.actorId, record }, facts);
     });
-    this.waiters.wake(ref.id);
   }
 }

@@ -6,14 +6,14 @@ export interface NewVote {
   /** A user's id, or `root`. */
   voter: string;
   note: string | null;
-  /** The audit entry that tells of it. */
+  /** Id of the vote's audit entry. */
   entryId: string;
 }
 
-/** Approvals of one version of a request; those of the versions before it stay where they are and count for nothing. */
+/** Approvals of one version of a request. Votes for earlier versions are kept and count for nothing. */
 @Injectable()
 export class VoteStore {
-  /** Who approved what stands now, in the order in which they did. */
+  /** Who approved the present version, in the order of the votes. */
   async voters(tx: Tx, { organizationId, id, version, digest }: HitlRequestEntity): Promise<string[]> {
     const rows = await tx.query<{ voter: string }>(
       `select voter from hitl_votes where organization_id = $1 and request_id = $2 and version = $3 and digest = $4
@@ -23,7 +23,7 @@ export class VoteStore {
     return rows.map(({ voter }) => voter);
   }
 
-  /** Whoever has voted and votes again, because it now decides, keeps their first vote. */
+  /** Adds a vote. A voter who votes again, because the vote now decides, keeps the first one. */
   async add(tx: Tx, { organizationId, id, version, digest }: HitlRequestEntity, { voter, note, entryId }: NewVote): Promise<void> {
     await tx.query(
       `insert into hitl_votes (organization_id, request_id, version, digest, voter, note, entry_id, voted_at)

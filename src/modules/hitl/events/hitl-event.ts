@@ -1,24 +1,24 @@
 import { Problem } from '../../../platform/http/reply/problem.js';
 
-/** Wakes whoever follows requests. Ids of requests (`hitl_…`) do too. */
-export const HITL_NEWS = 'hitl';
+/** The topic that wakes followers of all requests. The id of a request (`hitl_…`) is a topic too. */
+export const HITL_TOPIC = 'hitl';
 
-/** A place in the order of all events: the transaction that made one, and a number within it. */
+/** A position in the order of all events: the transaction that made one, and a number within it. */
 export interface EventPosition {
   readonly txid: bigint;
   readonly n: bigint;
 }
 
-/** Something that has become of a request, as its followers are told. */
+/** A change of a request, as the event stream sends it. */
 export interface HitlEvent {
-  readonly place: EventPosition;
+  readonly position: EventPosition;
   readonly organizationId: string;
   readonly agentId: string;
-  /** As it goes out. */
+  /** The text that is sent. */
   readonly frame: string;
 }
 
-const PLACE = /^(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,18})$/;
+const POSITION = /^(0|[1-9]\d{0,19})\.(0|[1-9]\d{0,18})$/;
 const TXID_MAX = 2n ** 64n - 1n;
 const NUMBER_MAX = 2n ** 63n - 1n;
 
@@ -29,25 +29,25 @@ export function isAfter(one: EventPosition, other: EventPosition): boolean {
 }
 
 /**
- * A place as an event's id says it.
+ * Parses an event's id.
  *
- * @param where the parameter or header it stands in, for the refusal
+ * @param where the parameter or header that holds the id, for the refusal
  * @throws Problem 400
  */
 export function parsePosition(text: string, where: '?lastEventId' | 'Last-Event-ID'): EventPosition {
-  const [, txid, n] = PLACE.exec(text) ?? [];
-  const place = { txid: BigInt(txid ?? -1), n: BigInt(n ?? -1) };
-  if (place.txid >= 0n && place.txid <= TXID_MAX && place.n <= NUMBER_MAX) return place;
+  const [, txid, n] = POSITION.exec(text) ?? [];
+  const position = { txid: BigInt(txid ?? -1), n: BigInt(n ?? -1) };
+  if (position.txid >= 0n && position.txid <= TXID_MAX && position.n <= NUMBER_MAX) return position;
   const message = 'must be the id of an event of this stream';
   throw new Problem('VALIDATION_FAILED', `${where} ${message}.`, { errors: [{ pointer: where, message }] });
 }
 
-/** One event of a stream (WHATWG HTML, "Server-sent events"). What is sent has no line breaks: it is JSON, or names of ours. */
+/** One event of a stream (WHATWG HTML, "Server-sent events"). Event names and JSON have no line breaks, so nothing is escaped. */
 export function frameOf(id: EventPosition, event: string, data: unknown): string {
   return `id: ${formatPosition(id)}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Says where the stream stands without an event: whoever comes back begins there. */
+/** Sends the stream's position without an event: a client that reconnects begins there. */
 export function positionFrame(id: EventPosition): string {
   return `id: ${formatPosition(id)}\n\n`;
 }

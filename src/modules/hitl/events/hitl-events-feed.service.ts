@@ -5,36 +5,36 @@ import { scopeOfEverything } from '../../../platform/auth/access/scope.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import type { Signal } from '../../../platform/wake/signal.js';
 import { Waiters } from '../../../platform/wake/waiters.js';
-import { type EventPosition, HITL_NEWS, type HitlEvent } from './hitl-event.js';
+import { type EventPosition, HITL_TOPIC, type HitlEvent } from './hitl-event.js';
 import { HitlEventsQuery } from './hitl-events.query.js';
 
-/** While news come in, looking is only for what nobody was told of. */
-const LOOK_EVERY_MS = 2_000;
-const LOOK_ALONE_EVERY_MS = 500;
+/** While signals come in, polling only finds events whose signal was lost. */
+const POLL_EVERY_MS = 2_000;
+const POLL_ALONE_EVERY_MS = 500;
 /** Commits of this time are read together. */
 const GATHER_MS = 5;
-/** What an older transaction holds back is looked for again after this time at first, and at last. */
-const HELD_BACK_MS = { first: 10, last: 250 };
-const AT_ONCE = 200;
-/** How long what follows waits for clients to take what went before. */
-const ROOM_WITHIN_MS = 200;
+/** While an older transaction holds events back, the feed reads again after this time at first, and at last. */
+const OPEN_TRANSACTION_RETRY_MS = { first: 10, last: 250 };
+const PAGE = 200;
+/** How long the next page waits for clients to take the former one. */
+const DRAIN_WAIT_MS = 200;
 
 export interface EventListener {
   /** Called in the order of the events, each once. */
-  hear(event: HitlEvent): void;
-  /** Resolves when there is room for more. */
-  room(): Promise<void>;
+  deliver(event: HitlEvent): void;
+  /** Resolves when the listener can take more. */
+  drained(): Promise<void>;
 }
 
-/** From the first listener's coming to the last one's going. */
+/** Lasts from the first listener's coming to the last one's going. */
 interface Reading {
   readonly begun: Promise<EventPosition>;
-  readonly bell: Signal;
-  place?: EventPosition;
+  readonly signal: Signal;
+  position?: EventPosition;
   over: boolean;
 }
 
-/** Reads new events once for all streams of this process; nothing while there are none. */
+/** Reads new events once for all streams of this process; reads nothing while there are no streams. */
 @Injectable()
 export class HitlEventsFeed {
   private readonly listeners = new Set<EventListener>();
@@ -46,17 +46,17 @@ export class HitlEventsFeed {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** How far everybody has been told. */
-  get place(): EventPosition | undefined {
-    return this.reading?.place;
+  /** Up to where all listeners have got the events. */
+  get position(): EventPosition | undefined {
+    return this.reading?.position;
   }
 
-  /** @returns the place behind which the listener hears everything */
+  /** @returns the position after which the listener gets every event */
   async join(listener: EventListener): Promise<EventPosition> {
     this.listeners.add(listener);
     this.reading ??= this.begin();
     const reading = this.reading;
-    return reading.place ?? reading.begun;
+    return reading.position ?? reading.begun;
   }
 
   leave(listener: EventListener): void {
@@ -65,14 +65,14 @@ export class HitlEventsFeed {
   }
 
   private begin(): Reading {
-    const reading: Reading = { begun: this.events.now(), bell: this.waiters.signal(HITL_NEWS), over: false };
+    const reading: Reading = { begun: this.events.now(), signal: this.waiters.signal(HITL_TOPIC), over: false };
     reading.begun.then(
-      (place) => {
-        reading.place = place;
-        void this.follow(reading, place);
+      (position) => {
+        reading.position = position;
+        void this.follow(reading, position);
       },
       () => {
-        // Whoever joined is refused by the same failure, and leaves.
+        // Listeners that joined are refused by the same failure, and leave.
         if (this.reading === reading) this.end();
       },
     );
@@ -84,34 +84,34 @@ export class HitlEventsFeed {
     if (!reading) return;
     this.reading = undefined;
     reading.over = true;
-    reading.bell.close();
-    reading.bell.notify();
+    reading.signal.close();
+    reading.signal.notify();
   }
 
   private async follow(reading: Reading, from: EventPosition): Promise<void> {
-    let place = from;
-    let patience = HELD_BACK_MS.first;
+    let position = from;
+    let patience = OPEN_TRANSACTION_RETRY_MS.first;
     while (!reading.over) {
-      let wait = this.waiters.hearsOthers ? LOOK_EVERY_MS : LOOK_ALONE_EVERY_MS;
+      let wait = this.waiters.hearsOthers ? POLL_EVERY_MS : POLL_ALONE_EVERY_MS;
       try {
-        const { events, settled, heldBack } = await this.events.look(scopeOfEverything(), place, AT_ONCE);
+        const { events, settled, heldBack } = await this.events.read(scopeOfEverything(), position, PAGE);
         if (reading.over) return;
-        for (const event of events) for (const listener of [...this.listeners]) listener.hear(event);
-        const isAll = events.length < AT_ONCE;
-        place = isAll ? settled : events.at(-1)!.place;
-        reading.place = place;
+        for (const event of events) for (const listener of [...this.listeners]) listener.deliver(event);
+        const isAll = events.length < PAGE;
+        position = isAll ? settled : events.at(-1)!.position;
+        reading.position = position;
         if (!isAll) {
-          await Promise.race([Promise.all([...this.listeners].map((listener) => listener.room())), pause(ROOM_WITHIN_MS)]);
+          await Promise.race([Promise.all([...this.listeners].map((listener) => listener.drained())), pause(DRAIN_WAIT_MS)]);
           continue;
         }
         if (heldBack) wait = Math.min(wait, patience);
-        patience = heldBack ? Math.min(patience * 2, HELD_BACK_MS.last) : HELD_BACK_MS.first;
+        patience = heldBack ? Math.min(patience * 2, OPEN_TRANSACTION_RETRY_MS.last) : OPEN_TRANSACTION_RETRY_MS.first;
       } catch (error) {
-        wait = LOOK_ALONE_EVERY_MS;
+        wait = POLL_ALONE_EVERY_MS;
         this.logger.warn({ err: error }, 'events cannot be read at the moment; streams wait');
       }
       await pause(GATHER_MS);
-      await reading.bell.next(wait);
+      await reading.signal.next(wait);
     }
   }
 }

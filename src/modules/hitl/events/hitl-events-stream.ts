@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { type EventPosition, frameOf, type HitlEvent, isAfter, positionFrame } from './hitl-event.js';
 
-/** What a reader may leave unread, in bytes. Then the stream ends, and they come back with their last id. */
+/** Bytes that a client may leave unread. Beyond that the stream ends, and the client reconnects with its last id. */
 const UNREAD_BYTES = 1024 * 1024;
-/** How soon a client shall come back, in milliseconds. */
+/** After how many milliseconds a client is to reconnect. */
 const RETRY_MS = 1_000;
 
 /** Why a client loads its list anew. */
@@ -18,12 +18,12 @@ const HEADERS = {
   Connection: 'close',
 } as const;
 
-/** One client's stream. Until it is live, what comes in is kept behind what the client has missed. */
+/** One client's stream. Until it is live, new events are buffered behind the events that the client has missed. */
 export class HitlEventsStream {
-  private waiting: HitlEvent[] | undefined = [];
-  private waitingBytes = 0;
+  private buffered: HitlEvent[] | undefined = [];
+  private bufferedBytes = 0;
   private ended = false;
-  private after: EventPosition = { txid: 0n, n: 0n };
+  private position: EventPosition = { txid: 0n, n: 0n };
 
   constructor(
     private readonly response: ServerResponse,
@@ -41,29 +41,29 @@ export class HitlEventsStream {
     else this.send(`retry: ${RETRY_MS}\n\n`);
   }
 
-  /** The client knows everything up to this place. */
-  standsAt(place: EventPosition): void {
-    this.after = place;
+  /** Notes that the client knows all events up to this position. */
+  setPosition(position: EventPosition): void {
+    this.position = position;
   }
 
-  /** Says so to the client, too. */
-  tellPlace(place: EventPosition): void {
-    if (isAfter(this.after, place)) return;
-    this.standsAt(place);
-    this.send(positionFrame(place));
+  /** Notes the position and sends it to the client. */
+  sendPosition(position: EventPosition): void {
+    if (isAfter(this.position, position)) return;
+    this.setPosition(position);
+    this.send(positionFrame(position));
   }
 
-  reset(place: EventPosition, reason: ResetReason): void {
-    this.standsAt(place);
-    this.send(frameOf(place, 'reset', { reason }));
+  reset(position: EventPosition, reason: ResetReason): void {
+    this.setPosition(position);
+    this.send(frameOf(position, 'reset', { reason }));
   }
 
   replay(events: readonly HitlEvent[]): void {
-    for (const event of events) this.tell(event);
+    for (const event of events) this.sendEvent(event);
   }
 
-  /** Resolves once the client has taken what was sent, or nobody reads any longer. */
-  room(): Promise<void> {
+  /** Resolves once the client has taken what was sent, or has left. */
+  drained(): Promise<void> {
     if (this.isOver || !this.response.writableNeedDrain) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
@@ -75,27 +75,27 @@ export class HitlEventsStream {
   }
 
   goLive(): void {
-    const events = this.waiting ?? [];
-    this.waiting = undefined;
-    for (const event of events) this.tell(event);
+    const events = this.buffered ?? [];
+    this.buffered = undefined;
+    for (const event of events) this.sendEvent(event);
   }
 
-  readonly hear = (event: HitlEvent): void => {
+  readonly deliver = (event: HitlEvent): void => {
     if (!this.concerns(event)) return;
-    if (!this.waiting) {
-      this.tell(event);
+    if (!this.buffered) {
+      this.sendEvent(event);
       return;
     }
-    this.waiting.push(event);
-    this.waitingBytes += event.frame.length;
-    if (this.waitingBytes > UNREAD_BYTES) this.cut();
+    this.buffered.push(event);
+    this.bufferedBytes += event.frame.length;
+    if (this.bufferedBytes > UNREAD_BYTES) this.abort();
   };
 
-  /** A line that clients ignore and proxies take for life, and where the stream stands: who hears nothing does not fall behind. */
-  beat(place: EventPosition | undefined): void {
+  /** Sends a comment, which keeps proxies from closing the connection, and the position, so that a quiet stream's id does not grow old. */
+  heartbeat(position: EventPosition | undefined): void {
     if (!this.response.headersSent) return;
     this.send(':\n\n');
-    if (place && !this.waiting) this.tellPlace(place);
+    if (position && !this.buffered) this.sendPosition(position);
   }
 
   end(): void {
@@ -104,20 +104,20 @@ export class HitlEventsStream {
     if (this.response.headersSent) this.response.end();
   }
 
-  private tell(event: HitlEvent): void {
-    if (!isAfter(event.place, this.after)) return;
-    this.after = event.place;
+  private sendEvent(event: HitlEvent): void {
+    if (!isAfter(event.position, this.position)) return;
+    this.position = event.position;
     this.send(event.frame);
   }
 
   private send(text: string): void {
     if (this.isOver) return;
     this.response.write(text);
-    if (this.response.writableLength > UNREAD_BYTES) this.cut();
+    if (this.response.writableLength > UNREAD_BYTES) this.abort();
   }
 
-  /** What stands in the buffer would not be read either. */
-  private cut(): void {
+  /** Closes without flushing: the client would not read the buffer either. */
+  private abort(): void {
     this.ended = true;
     this.response.destroy();
   }

@@ -5,7 +5,7 @@ import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.
 import { Janitor, cleanupStep } from '../../../platform/database/janitor.service.js';
 import { type EventPosition, frameOf, type HitlEvent } from './hitl-event.js';
 
-/** What is older than this is deleted, and whoever was away for longer loads lists anew. */
+/** Older events are deleted; a client that was away for longer loads its list anew. */
 const KEPT = '24 hours';
 
 interface EventRow {
@@ -25,17 +25,17 @@ interface EventRow {
   executionStatus: string | null;
 }
 
-/** Events of one look, and how far it saw. */
-export interface EventLook {
+/** One page of events, and up to where it is complete. */
+export interface EventPage {
   readonly events: readonly HitlEvent[];
-  /** Everything before it has been read, if all of it fitted into one look. */
+  /** Everything before this position has been read, if the page was not full. */
   readonly settled: EventPosition;
   /** Whether there are events that an older transaction, still open, holds back. */
   readonly heldBack: boolean;
 }
 
-/** How far the events reach that are there to be read. */
-export interface EventReach {
+/** The extent of the events that can be read. */
+export interface EventRange {
   /** The first that is left, where others before it have been deleted. */
   readonly keptFrom: EventPosition | undefined;
   /** No transaction has come this far yet. */
@@ -48,8 +48,8 @@ const COLUMNS = `e.txid::text as txid, e.n::text as n, e.at, e.event, e.organiza
 const COLUMNS_OF_SCOPE = { organization: 'e.organization_id', agent: 'e.agent_id' };
 
 /**
- * Reads events in the order of their places. None is read while a transaction is open that began before it: that one may still
- * put something in front of it, which whoever had passed would never see.
+ * Reads events in the order of their positions. An event is not read while an older transaction is open: that transaction may still
+ * add an event before it, which a reader who had passed that position would miss.
  */
 @Injectable()
 export class HitlEventsQuery {
@@ -60,13 +60,13 @@ export class HitlEventsQuery {
     janitor.register(forgetOld);
   }
 
-  /** The place from which on nothing has been readable yet. */
+  /** The position from which on nothing has been readable yet. */
   async now(): Promise<EventPosition> {
     const [row] = await this.dataSource.query<[{ open: string }]>('select pg_snapshot_xmin(pg_current_snapshot())::text as open');
     return { txid: BigInt(row.open), n: 0n };
   }
 
-  async look(scope: Scope, after: EventPosition, limit: number): Promise<EventLook> {
+  async read(scope: Scope, after: EventPosition, limit: number): Promise<EventPage> {
     const within = scopeCondition(scope, COLUMNS_OF_SCOPE, 4);
     const rows = await this.dataSource.query<({ open: string; heldBack: boolean } & EventRow)[]>(
       `select now.open::text as open, exists (select from hitl_events h where h.txid >= now.open) as "heldBack", page.*
@@ -82,7 +82,7 @@ export class HitlEventsQuery {
     return { events: rows.filter(({ txid }) => txid !== null).map(eventOf), settled: { txid: BigInt(open), n: 0n }, heldBack };
   }
 
-  /** Events behind the one place and not behind the other; nothing before that other one can come any more. */
+  /** Events behind the one position and not behind the other; nothing before that other one can come any more. */
   async between(scope: Scope, after: EventPosition, upTo: EventPosition, limit: number): Promise<HitlEvent[]> {
     const within = scopeCondition(scope, COLUMNS_OF_SCOPE, 6);
     const rows = await this.dataSource.query<EventRow[]>(
@@ -94,7 +94,7 @@ export class HitlEventsQuery {
     return rows.map(eventOf);
   }
 
-  async reach(): Promise<EventReach> {
+  async range(): Promise<EventRange> {
     const [row] = await this.dataSource.query<[{ ahead: string; txid: string | null; n: string | null }]>(
       `select pg_snapshot_xmax(pg_current_snapshot())::text as ahead, first.txid::text as txid, first.n::text as n
        from (select 1) one
@@ -110,19 +110,19 @@ export class HitlEventsQuery {
 
 function eventOf(row: EventRow): HitlEvent {
   const { organizationId, requestId, agentId, capability, status, escalationLevel, escalatedTo, expiresAt, executionId } = row;
-  const place = { txid: BigInt(row.txid), n: BigInt(row.n) };
+  const position = { txid: BigInt(row.txid), n: BigInt(row.n) };
   const data = {
     id: requestId, organizationId, agentId, capability, status, escalationLevel, escalatedTo,
     expiresAt: expiresAt.toISOString(), executionId,
     ...(row.executionStatus === null ? {} : { executionStatus: row.executionStatus }),
     at: row.at.toISOString(),
   };
-  return { place, organizationId, agentId, frame: frameOf(place, row.event, data) };
+  return { position, organizationId, agentId, frame: frameOf(position, row.event, data) };
 }
 
 /**
- * From the oldest on, without a gap, and never the last of those that are over: as long as it stands there, everybody can tell that
- * what was before it has gone.
+ * Deletes from the oldest event on, without a gap, and never the last of the expired ones: as long as that row exists, a reader can
+ * tell that the events before it are gone.
  */
 const forgetOld = cleanupStep(
   `delete from hitl_events e using (

@@ -16,10 +16,10 @@ import { HitlEventsStream } from './hitl-events-stream.js';
 
 const BEAT_EVERY_MS = 15_000;
 const PAGE = 200;
-/** Who has missed more than this loads the list anew: that is shorter. */
+/** A client that has missed more events than this loads its list anew, which is shorter. */
 const REPLAYED_AT_MOST = 10_000;
 
-/** Opens event streams: what was missed first, then what happens, without a gap and nothing twice. */
+/** Opens event streams: first the missed events, then the new ones, without a gap and none twice. */
 @Injectable()
 export class HitlEventsService {
   private readonly open = new Set<HitlEventsStream>();
@@ -28,7 +28,7 @@ export class HitlEventsService {
     private readonly feed: HitlEventsFeed,
     private readonly events: HitlEventsQuery,
     private readonly organizations: OrganizationsQuery,
-    private readonly places: WaiterSlots,
+    private readonly slots: WaiterSlots,
     private readonly callers: WaitingCallers,
     private readonly waiters: Waiters,
   ) {
@@ -36,7 +36,7 @@ export class HitlEventsService {
   }
 
   /**
-   * Resolves once the stream stands; it goes on until somebody ends it.
+   * Resolves once the stream is open; it goes on until the client, the server or the credential ends.
    *
    * @throws Problem VALIDATION_FAILED, NOT_FOUND, RATE_LIMITED, UNAVAILABLE
    */
@@ -44,20 +44,20 @@ export class HitlEventsService {
     const from = lastEventId(request, query);
     const scope = await this.scopeOf(query, caller);
     if (this.waiters.isClosing) throw new Problem('UNAVAILABLE', 'The server is about to end.');
-    // Whoever has left meanwhile will not leave once more.
+    // A client that has left already sends no second `close`.
     if (response.closed) return;
-    const giveBack = this.places.take(caller.actorId);
+    const giveBack = this.slots.take(caller.actorId);
     if (!giveBack) {
       throw new Problem('RATE_LIMITED', 'This principal holds as many calls here as it may.', { headers: { 'Retry-After': '15' } });
     }
     const stream = new HitlEventsStream(response, (event) => covers(scope, event));
-    const held = this.callers.register(caller, () => stream.end(), presentedCredentials(request));
-    const beat = setInterval(() => stream.beat(this.feed.place), BEAT_EVERY_MS);
+    const registration = this.callers.register(caller, () => stream.end(), presentedCredentials(request));
+    const beat = setInterval(() => stream.heartbeat(this.feed.position), BEAT_EVERY_MS);
     const over = () => {
       if (!this.open.delete(stream)) return;
       clearInterval(beat);
       this.feed.leave(stream);
-      held.release();
+      registration.release();
       giveBack();
     };
     response.once('close', over);
@@ -68,7 +68,7 @@ export class HitlEventsService {
       stream.begin();
       if (stream.isOver) return;
       if (request.method === 'HEAD') return stream.end();
-      if (!from) stream.tellPlace(start);
+      if (!from) stream.sendPosition(start);
       else if (reset) stream.reset(start, reset);
       else await this.replay(stream, scope, from, start);
       stream.goLive();
@@ -77,7 +77,7 @@ export class HitlEventsService {
         over();
         throw error;
       }
-      // They come back, and begin where they stand.
+      // The client reconnects, and begins at its last id.
       stream.end();
     }
   }
@@ -90,26 +90,26 @@ export class HitlEventsService {
 
   /** An id that this database cannot know comes from before a backup was restored, or from elsewhere. */
   private async whyReset(from: EventPosition): Promise<'too_old' | 'unknown' | undefined> {
-    const { keptFrom, ahead } = await this.events.reach();
+    const { keptFrom, ahead } = await this.events.range();
     if (keptFrom && isAfter(keptFrom, from)) return 'too_old';
     return isAfter(from, ahead) ? 'unknown' : undefined;
   }
 
   private async replay(stream: HitlEventsStream, scope: Scope, from: EventPosition, upTo: EventPosition): Promise<void> {
-    stream.standsAt(from);
-    let place = from;
-    for (let told = 0; told < REPLAYED_AT_MOST; told += PAGE) {
-      const page = await this.events.between(scope, place, upTo, PAGE);
+    stream.setPosition(from);
+    let position = from;
+    for (let sent = 0; sent < REPLAYED_AT_MOST; sent += PAGE) {
+      const page = await this.events.between(scope, position, upTo, PAGE);
       stream.replay(page);
-      await stream.room();
+      await stream.drained();
       if (stream.isOver || page.length < PAGE) return;
-      place = page.at(-1)!.place;
+      position = page.at(-1)!.position;
     }
     stream.reset(upTo, 'too_many');
   }
 }
 
-/** The header is the browser's own; the parameter is for who cannot set it, and gives way, since a reconnect repeats it. */
+/** The browser's own header comes first: the parameter, for clients that cannot set the header, is repeated by each reconnect. */
 function lastEventId(request: Request, { lastEventId: parameter }: EventsQuery): EventPosition | undefined {
   const header = request.headers['last-event-id'];
   if (header !== undefined && header !== '') return parsePosition(String(header), 'Last-Event-ID');

@@ -11,8 +11,8 @@ export interface DueRequest extends RequestRef {
 /** What is due: the end of a window, or a reminder within one. */
 export type DueKind = 'window' | 'reminder';
 
-/** What a look leaves out, for it was just tried in vain. */
-export interface LeftOut {
+/** What a search leaves out because it was tried in vain a moment ago. */
+export interface RecentFailures {
   readonly agents: readonly string[];
   readonly requests: readonly string[];
 }
@@ -20,23 +20,23 @@ export interface LeftOut {
 const COLUMNS: Record<DueKind, string> = { window: 'expires_at', reminder: 'remind_at' };
 const MORE: Record<DueKind, string> = {
   window: '',
-  // Its window is over: nobody can act upon it any more.
+  // After the window's end nobody can act upon a reminder.
   reminder: 'and r.remind_at is not null and r.expires_at > statement_timestamp()',
 };
 
-/** Finds what is due, without a lock: whoever then ends it looks again, under its agent's head and by the clock of that moment. */
+/** Finds due requests, without locks: each is checked again under its agent's head, by the clock of that moment. */
 @Injectable()
 export class DueRequestsQuery {
   /**
-   * Open requests whose time has come, of each organization in turn the earliest first, so that one which is alone does not wait
-   * behind somebody else's thousands; not those that a stop holds, whose clock stands still. `statement_timestamp()`, since an
+   * Open requests that are due, taken from each organization in turn, the earliest first, so that one organization's request does not
+   * wait behind another's thousands. Without stopped requests, whose deadlines are paused. `statement_timestamp()`, since an
    * index is not asked by a clock that moves.
    */
-  async find(scope: Scope, kind: DueKind, limit: number, leftOut: LeftOut, run: RunStatement): Promise<DueRequest[]> {
+  async find(scope: Scope, kind: DueKind, limit: number, failures: RecentFailures, run: RunStatement): Promise<DueRequest[]> {
     const within = scopeCondition(scope, { organization: 'o.id', agent: 'q."agentId"' }, 4);
     const due = `r.${COLUMNS[kind]}`;
     const rows = await run(
-      `with held as materialized (select organization_id, agent_id from stops where lifted_at is null)
+      `with stopped as materialized (select organization_id, agent_id from stops where lifted_at is null)
        select q.* from organizations o
        cross join lateral (
          select d.*, row_number() over (order by d."dueAt") as turn from (
@@ -45,11 +45,11 @@ export class DueRequestsQuery {
            from hitl_requests r
            where r.organization_id = o.id and r.status in ('pending', 'escalated') and ${due} <= statement_timestamp() ${MORE[kind]}
              and r.agent_id <> all ($2) and r.id <> all ($3)
-             and not exists (select from held s where s.organization_id in (o.id, 'org_platform') and s.agent_id = r.agent_id)
+             and not exists (select from stopped s where s.organization_id in (o.id, 'org_platform') and s.agent_id = r.agent_id)
            order by ${due} limit $1) d) q
-       where not exists (select from held s where s.organization_id in (o.id, 'org_platform') and s.agent_id is null) and ${within.sql}
+       where not exists (select from stopped s where s.organization_id in (o.id, 'org_platform') and s.agent_id is null) and ${within.sql}
        order by q.turn, q."dueAt" limit $1`,
-      [limit, leftOut.agents, leftOut.requests, ...within.parameters],
+      [limit, failures.agents, failures.requests, ...within.parameters],
     );
     return rows as unknown as DueRequest[];
   }

@@ -7,16 +7,16 @@ import { StatementsOnPool } from '../../../platform/database/statements/statemen
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { Waiters } from '../../../platform/wake/waiters.js';
 import { HitlRequestStore } from '../requests/hitl-request.store.js';
-import { refusalOf } from '../requests/apply-transition.service.js';
+import { refusalOf } from '../requests/refusals.js';
 import { planFor } from '../requests/request-plan.js';
-import { SetAside } from './sweep-batches.js';
+import { BackoffList } from './sweep-batches.js';
 import { SweepService, type Swept } from './sweep.service.js';
 import { TimeOutService } from './time-out.service.js';
 
-/** How long a call may sweep: then it says how far it came. */
+/** How long a call may sweep; then it answers how far it came. */
 const CALL_SWEEPS_MS = 5_000;
 
-/** Time's end at somebody's request: of one request now, or of all that is due. */
+/** Expires requests when a caller asks for it: one request now, or all that are due. */
 @Injectable()
 export class ExpireRequestsService {
   constructor(
@@ -28,18 +28,18 @@ export class ExpireRequestsService {
     private readonly waiters: Waiters,
   ) {}
 
-  /** What is due of the caller's, as the sweeper does it; what is left after a few seconds is the sweeper's. */
+  /** Ends the due requests within the caller's scope, as the sweeper does; after a few seconds the rest is left to the sweeper. */
   async checkNow({ scope }: Caller): Promise<Swept> {
     const until = performance.now() + CALL_SWEEPS_MS;
-    const lane = { work: this.work, run: this.pool.run };
+    const connections = { work: this.work, run: this.pool.run };
     const isOver = () => performance.now() > until;
-    const swept = await this.sweeps.sweep({ scope, kinds: ['window'], lane, setAside: new SetAside(), isOver });
+    const swept = await this.sweeps.sweep({ scope, kinds: ['window'], connections, backoff: new BackoffList(), isOver });
     if (swept.timedOut + swept.approved + swept.escalated === 0) recordsNothing();
     return swept;
   }
 
   /**
-   * The manual trigger: before the window's end too.
+   * The manual trigger, which works before the window's end too.
    *
    * @returns the action as applied, and whether this call was answered before
    * @throws Problem HITL_ALREADY_DECIDED

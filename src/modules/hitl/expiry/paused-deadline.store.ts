@@ -3,7 +3,7 @@ import type { Tx } from '../../../platform/database/transaction/tx.js';
 import type { ActiveStops } from '../../organizations/stops/active-stops.query.js';
 import type { HitlRequestEntity } from '../requests/hitl-request.entity.js';
 
-/** Whose requests were held: one agent's, an organization's, everyone's. */
+/** Whose requests were paused: one agent's, an organization's, or everyone's. */
 export interface PausedScope {
   organizationId: string | null;
   agentId: string | null;
@@ -13,22 +13,22 @@ export interface PausedScope {
 const OPEN_IN_SCOPE = `q.status in ('pending', 'escalated')
   and ($1::text is null or q.organization_id = $1) and ($2::text is null or q.agent_id = $2)`;
 
-// Since when a request's present window has stood still. Not before it opened, when it was asked or escalated; and not what was
-// given back: a stop whose `made_at` lies before the end of another may have committed after it, unseen, and their times are one.
-const FROZEN_AT = 'greatest(held.since, q.created_at, q.escalated_at, q.clock_credited_to)';
+// Since when a request's present window is paused: not before it opened, when it was asked or escalated, and not before the time that
+// was credited already. A stop whose `made_at` lies before the end of another may have committed after it, unseen; their times are one.
+const PAUSED_AT = 'greatest(paused.since, q.created_at, q.escalated_at, q.clock_credited_to)';
 
-/** The windows of open requests stand still while a stop holds their agent, and go on when the last one is lifted. */
+/** The windows of open requests are paused while a stop is in force for their agent, and go on when the last one is lifted. */
 @Injectable()
 export class PausedDeadlineStore {
   /**
-   * Moves the end of each open request in the scope by the time during which at least one stop has held it, where none does
-   * any more. A window that had run out before stays over. Two stops may be lifted side by side: the time ends with the later
-   * one, whichever of them comes here last.
+   * Credits each open request in the scope that is no longer stopped with the time during which at least one stop was in force. A window
+   * that had run out before stays over. Two stops may be lifted at once: the paused time ends with the later one, whichever of them is
+   * processed last.
    *
    * @param now when the stop was lifted, as its row says
    */
   async resume(tx: Tx, { organizationId, agentId }: PausedScope, now: Date): Promise<void> {
-    // However many they are: a stop that cannot be lifted would be worse than one that takes its time.
+    // Without a time limit: a stop that cannot be lifted would be worse than one that takes long to lift.
     await tx.query('set local statement_timeout = 0');
     await tx.query(
       `select count(*) from (
@@ -36,28 +36,28 @@ export class PausedDeadlineStore {
       [organizationId, agentId],
     );
     await tx.query(
-      `update hitl_requests q set expires_at = q.expires_at + (held.until - ${FROZEN_AT}),
-         remind_at = q.remind_at + (held.until - ${FROZEN_AT}), clock_credited_to = held.until
+      `update hitl_requests q set expires_at = q.expires_at + (paused.until - ${PAUSED_AT}),
+         remind_at = q.remind_at + (paused.until - ${PAUSED_AT}), clock_credited_to = paused.until
        from (
-         select a.organization_id, a.agent_id, lower(times.held) as since, upper(times.held) as until
+         select a.organization_id, a.agent_id, lower(times.paused) as since, upper(times.paused) as until
          from (select distinct q.organization_id, q.agent_id from hitl_requests q where ${OPEN_IN_SCOPE}) a
          cross join lateral (
-           select unnest(range_agg(tstzrange(s.made_at, coalesce(s.lifted_at, 'infinity')))) as held from stops s
+           select unnest(range_agg(tstzrange(s.made_at, coalesce(s.lifted_at, 'infinity')))) as paused from stops s
            where s.organization_id in (a.organization_id, 'org_platform') and (s.agent_id is null or s.agent_id = a.agent_id)) times
-         where lower(times.held) <= $3 and upper(times.held) >= $3 and upper(times.held) <> 'infinity') held
-       where ${OPEN_IN_SCOPE} and q.organization_id = held.organization_id and q.agent_id = held.agent_id
-         and q.expires_at > ${FROZEN_AT} and held.until > ${FROZEN_AT}`,
+         where lower(times.paused) <= $3 and upper(times.paused) >= $3 and upper(times.paused) <> 'infinity') paused
+       where ${OPEN_IN_SCOPE} and q.organization_id = paused.organization_id and q.agent_id = paused.agent_id
+         and q.expires_at > ${PAUSED_AT} and paused.until > ${PAUSED_AT}`,
       [organizationId, agentId, now],
     );
   }
 }
 
-type HeldClock = Pick<HitlRequestEntity, 'createdAt' | 'escalatedAt' | 'clockCreditedTo' | 'expiresAt'>;
+type PausedDeadline = Pick<HitlRequestEntity, 'createdAt' | 'escalatedAt' | 'clockCreditedTo' | 'expiresAt'>;
 
-/** When a held request's window would end if the stop were lifted now. */
-export function resumedEnd(request: HeldClock, { since }: ActiveStops, now: Date): Date {
+/** When a paused request's window would end if the stop were lifted now. */
+export function resumedEnd(request: PausedDeadline, { since }: ActiveStops, now: Date): Date {
   const opened = [request.createdAt, request.escalatedAt, request.clockCreditedTo].map((at) => at?.getTime() ?? 0);
-  const frozenAt = Math.max(since.getTime(), ...opened);
-  if (request.expiresAt.getTime() <= frozenAt) return request.expiresAt;
-  return new Date(request.expiresAt.getTime() + Math.max(0, now.getTime() - frozenAt));
+  const pausedAt = Math.max(since.getTime(), ...opened);
+  if (request.expiresAt.getTime() <= pausedAt) return request.expiresAt;
+  return new Date(request.expiresAt.getTime() + Math.max(0, now.getTime() - pausedAt));
 }

@@ -8,30 +8,30 @@ import type { Outcome } from './time-out.service.js';
 
 const RUNNING_OUT = 'the time to decide was running out';
 
-/** Tells people that windows are about to end, and hands on what the grant wants handed on then. In the caller's unit of work. */
+/** Gives the reminders that are due, and escalates where a reminder asks for it. In the caller's unit of work. */
 @Injectable()
 export class RemindService {
-  constructor(private readonly moving: ApplyTransitionService) {}
+  constructor(private readonly transitions: ApplyTransitionService) {}
 
-  /** @returns what became of each, in their order; undefined where no reminder is due */
+  /** @returns the outcome of each, in their order; undefined where no reminder is due */
   async remindAll(tx: Tx, found: readonly HitlRequestEntity[]): Promise<(Outcome | undefined)[]> {
     const now = await tx.now();
     const due = found.flatMap((request) => {
       const reminder = isOpen(request.status) && request.expiresAt > now && dueReminder(request, request.escalationLevel, now);
       return reminder ? [{ request, reminder }] : [];
     });
-    const reminded = await this.moving.moveAll(
+    const reminded = await this.transitions.applyAll(
       tx,
       due.map(({ request, reminder: { secondsBefore } }) => ({
-        found: request, command: { kind: 'remind', secondsBefore }, actorId: 'system',
+        request, command: { kind: 'remind', secondsBefore }, actorId: 'system',
       })),
       { now },
     );
     const escalating = reminded.flatMap((one, i) => ('accepted' in one && due[i]!.reminder.escalate ? [one.request] : []));
-    await this.moving.moveAll(
+    await this.transitions.applyAll(
       tx,
       escalating.map((request) => ({
-        found: request, command: { kind: 'escalate', reason: RUNNING_OUT, by: 'system' }, actorId: 'system',
+        request, command: { kind: 'escalate', reason: RUNNING_OUT, by: 'system' }, actorId: 'system',
       })),
     );
     const outcomes = new Map(due.map(({ request }, i) => [request.id, reminded[i]]));

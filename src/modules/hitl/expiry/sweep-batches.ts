@@ -1,11 +1,11 @@
-import type { DueRequest, LeftOut } from './due-requests.query.js';
+import type { DueRequest, RecentFailures } from './due-requests.query.js';
 
-/** Requests that one unit of work ends: its agents' calls wait meanwhile. */
+/** Requests that one unit of work ends, while calls of their agents wait. */
 const SET_WEIGHT = 50;
-/** An approval by time asks the gate anew and begins what it approved. */
+/** An approval by time asks the gate again and starts the action, so it weighs more. */
 const APPROVAL_WEIGHT = 4;
 
-/** Sets of whole agents where they fit, in the order in which each agent came first. */
+/** Divides requests into sets of one unit of work each, by agent where they fit, in the order of each agent's first request. */
 export function batchesOf(due: readonly DueRequest[]): DueRequest[][] {
   const sets: DueRequest[][] = [];
   let weight = SET_WEIGHT;
@@ -21,14 +21,14 @@ export function batchesOf(due: readonly DueRequest[]): DueRequest[][] {
   return sets;
 }
 
-/** Shares of about the same size, so many at most, none of which has an agent of another. */
+/** Divides requests into at most so many partitions of about the same size, each agent's requests in one of them. */
 export function partitionsOf(due: readonly DueRequest[], most: number): DueRequest[][] {
-  const lanes: DueRequest[][] = Array.from({ length: most }, () => []);
+  const partitions: DueRequest[][] = Array.from({ length: most }, () => []);
   for (const requests of byAgent(due)) {
-    const shortest = lanes.reduce((one, other) => (other.length < one.length ? other : one));
+    const shortest = partitions.reduce((one, other) => (other.length < one.length ? other : one));
     for (const request of requests) shortest.push(request);
   }
-  return lanes.filter(({ length }) => length > 0);
+  return partitions.filter(({ length }) => length > 0);
 }
 
 export function byAgent(due: readonly DueRequest[]): DueRequest[][] {
@@ -47,11 +47,11 @@ export function halves<Item>(items: readonly Item[]): Item[][] {
   return [items.slice(0, middle), items.slice(middle)];
 }
 
-/** How much is remembered: past it the oldest is tried again early. */
+/** How many ids are kept; beyond that, the oldest is tried again early. */
 const REMEMBERED = 1_000;
 
-/** What was tried in vain and is left alone for a while, so that it does not keep the others waiting. */
-export class SetAside {
+/** Agents and requests that were tried in vain and are left out for a while, so that they do not keep others waiting. */
+export class BackoffList {
   private readonly agents = new Map<string, number>();
   private readonly requests = new Map<string, number>();
 
@@ -63,7 +63,7 @@ export class SetAside {
     remember(this.requests, id, forMs);
   }
 
-  now(): LeftOut {
+  current(): RecentFailures {
     return { agents: stillIn(this.agents), requests: stillIn(this.requests) };
   }
 }

@@ -11,17 +11,17 @@ import { Waiters } from '../../../platform/wake/waiters.js';
 import { type DueKind, type DueRequest, DueRequestsQuery } from './due-requests.query.js';
 import { HitlRequestStore } from '../requests/hitl-request.store.js';
 import { RemindService } from './remind.service.js';
-import { byAgent, halves, partitionsOf, SetAside, batchesOf } from './sweep-batches.js';
+import { byAgent, halves, partitionsOf, BackoffList, batchesOf } from './sweep-batches.js';
 import { type Outcome, TimeOutService } from './time-out.service.js';
 
-/** Requests found by one look. New ones are seen by the next, so that nobody waits until thousands of others have ended. */
-const LOOK = 4_000;
-/** For a lock that is held: longer than any work of ours takes, and short beside the second in which a request has to end. */
-const PATIENCE_MS = 250;
-/** All agents' together, after each look. */
-const PATIENCE_OF_A_LOOK_MS = 500;
-const HELD_FOR_MS = 1_000;
-const BROKEN_FOR_MS = 60_000;
+/** Requests that one search finds. New ones are found by the next, so that none waits until thousands of others have ended. */
+const FOUND_AT_MOST = 4_000;
+/** Wait for a busy lock: longer than a unit of work takes, and short beside the second within which a request has to end. */
+const LOCK_WAIT_MS = 250;
+/** Wait for the locks of all busy agents together, after each search. */
+const BUSY_RETRY_MS = 500;
+const BUSY_BACKOFF_MS = 1_000;
+const FAILED_BACKOFF_MS = 60_000;
 
 export interface Swept {
   checked: number;
@@ -35,32 +35,32 @@ export interface Swept {
 export interface ExpiryOptions {
   readonly scope: Scope;
   readonly kinds: readonly DueKind[];
-  readonly lane: WorkConnections;
+  readonly connections: WorkConnections;
   /**
-   * How many sets are ended at a time, each on a connection of its own; of an agent, one. Each lane has an advisory lock of its
-   * own besides, so that servers do not do the same.
+   * One advisory lock for each partition of the due requests. Partitions are ended side by side, each on a connection of its own; its
+   * lock keeps other servers from sweeping the same partition. Without locks there is one partition.
    */
-  readonly lanes?: readonly number[];
-  readonly setAside: SetAside;
+  readonly locks?: readonly number[];
+  readonly backoff: BackoffList;
   readonly isOver: () => boolean;
 }
 
-/** The order, what has come of it, and the requests whose agents' heads somebody held. Of one lane: what is its own is its lock. */
+/** The options, the result so far, and the requests whose agents' heads were locked. `lock` is that of the partition. */
 interface Sweep extends ExpiryOptions {
   readonly swept: Swept;
-  readonly held: DueRequest[];
-  /** `isBroken`: a lane has failed, or another server has it, so the others end too. */
+  readonly busy: DueRequest[];
+  /** `isBroken`: a partition has failed, or another server is sweeping it, so the others end too. */
   readonly progress: { moved: number; isBroken: boolean };
-  readonly alone: number | undefined;
+  readonly lock: number | undefined;
 }
 
-/** A caller's: one set after the other, under no lock. */
-const ONE_LANE = [undefined];
+/** For a caller's sweep: one partition, without a lock. */
+const WITHOUT_LOCK = [undefined];
 
 /**
- * Ends what is due, and gives reminders, in sets: found without a lock, then one unit of work for a set. Heads that somebody
- * holds are left out and waited for by themselves, a little; a set that fails is divided until what fails in it stands alone. Any
- * number of servers may sweep: each request is looked at again under its agent's head.
+ * Ends due requests and gives reminders, in sets: found without locks, then ended in one unit of work for each set. Agents whose heads
+ * are locked are left out and retried by themselves, with a short wait; a set that fails is divided until the failing request is alone.
+ * Any number of servers may sweep: each request is checked again under its agent's head.
  */
 @Injectable()
 export class SweepService {
@@ -73,10 +73,10 @@ export class SweepService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Until nothing more is due. Ends early, and says so, when the order `isOver`, and where another server is sweeping. */
-  async sweep(order: ExpiryOptions): Promise<Swept> {
+  /** Sweeps until nothing more is due. Ends early, and says so, when `isOver`, and where another server is sweeping. */
+  async sweep(options: ExpiryOptions): Promise<Swept> {
     const swept: Swept = { checked: 0, timedOut: 0, approved: 0, escalated: 0 };
-    const sweep: Sweep = { ...order, swept, held: [], progress: { moved: 0, isBroken: false }, alone: order.lanes?.[0] };
+    const sweep: Sweep = { ...options, swept, busy: [], progress: { moved: 0, isBroken: false }, lock: options.locks?.[0] };
     try {
       while (await this.round(sweep));
     } catch (error) {
@@ -90,24 +90,24 @@ export class SweepService {
     let isFull = false;
     const movedBefore = sweep.progress.moved;
     for (const kind of sweep.kinds) {
-      const found = await this.due.find(sweep.scope, kind, LOOK, sweep.setAside.now(), sweep.lane.run);
-      isFull ||= found.length === LOOK;
+      const found = await this.due.find(sweep.scope, kind, FOUND_AT_MOST, sweep.backoff.current(), sweep.connections.run);
+      isFull ||= found.length === FOUND_AT_MOST;
       if (kind === 'window') sweep.swept.checked += found.length;
       await this.endAll(sweep, kind, found);
       if (this.isOver(sweep)) return false;
-      await this.waitForHeld(sweep, kind);
+      await this.retryBusy(sweep, kind);
     }
     return isFull && sweep.progress.moved > movedBefore && !this.isOver(sweep);
   }
 
-  /** Has ended when all lanes have, be it in vain. */
+  /** Resolves or rejects once every partition has ended. */
   private async endAll(sweep: Sweep, kind: DueKind, found: readonly DueRequest[]): Promise<void> {
-    const keys = sweep.lanes ?? ONE_LANE;
-    const lanes = partitionsOf(found, keys.length).map((due, i) => this.endInLane({ ...sweep, alone: keys[i] }, kind, due));
-    for (const lane of await Promise.allSettled(lanes)) if (lane.status === 'rejected') throw lane.reason;
+    const keys = sweep.locks ?? WITHOUT_LOCK;
+    const partitions = partitionsOf(found, keys.length).map((due, i) => this.endPartition({ ...sweep, lock: keys[i] }, kind, due));
+    for (const result of await Promise.allSettled(partitions)) if (result.status === 'rejected') throw result.reason;
   }
 
-  private async endInLane(sweep: Sweep, kind: DueKind, due: readonly DueRequest[]): Promise<void> {
+  private async endPartition(sweep: Sweep, kind: DueKind, due: readonly DueRequest[]): Promise<void> {
     try {
       for (const set of batchesOf(due)) {
         if (sweep.progress.isBroken || this.isOver(sweep)) return;
@@ -124,49 +124,48 @@ export class SweepService {
     return swept.more === true;
   }
 
-  private async waitForHeld(sweep: Sweep, kind: DueKind): Promise<void> {
-    const until = performance.now() + PATIENCE_OF_A_LOOK_MS;
-    const held = byAgent(sweep.held.splice(0));
-    for (const agents of held) {
+  private async retryBusy(sweep: Sweep, kind: DueKind): Promise<void> {
+    const until = performance.now() + BUSY_RETRY_MS;
+    for (const requests of byAgent(sweep.busy.splice(0))) {
       if (performance.now() < until) {
-        for (const set of batchesOf(agents)) await this.endSet(sweep, kind, set, PATIENCE_MS);
-      } else sweep.setAside.agent(agents[0]!.agentId, HELD_FOR_MS);
+        for (const set of batchesOf(requests)) await this.endSet(sweep, kind, set, LOCK_WAIT_MS);
+      } else sweep.backoff.agent(requests[0]!.agentId, BUSY_BACKOFF_MS);
     }
   }
 
   private async endSet(sweep: Sweep, kind: DueKind, set: readonly DueRequest[], patienceMs?: number): Promise<void> {
     try {
-      const outcomes = await this.inOneWork(sweep, kind, set, patienceMs);
-      if (patienceMs === undefined) sweep.held.push(...set.filter(({ id }) => !outcomes.has(id)));
+      const outcomes = await this.endWithin(sweep, kind, set, patienceMs);
+      if (patienceMs === undefined) sweep.busy.push(...set.filter(({ id }) => !outcomes.has(id)));
       this.count(sweep, set, outcomes);
     } catch (error) {
-      if (error instanceof UnderWay || isOfTheCaller(error)) throw error;
-      if (isLockTimeout(error)) return this.endApart(sweep, kind, byAgent(set));
+      if (error instanceof UnderWay || isCallersFault(error)) throw error;
+      if (isLockTimeout(error)) return this.endParts(sweep, kind, byAgent(set));
       // Nothing can be ended now; the next sweep tries again.
       if (isPassing(error)) throw error;
-      if (set.length > 1) return this.endApart(sweep, kind, halves(set), patienceMs);
+      if (set.length > 1) return this.endParts(sweep, kind, halves(set), patienceMs);
       this.logger.error({ err: error, hitlRequestId: set[0]!.id }, 'a request could not be ended; it is tried again in a minute');
-      sweep.setAside.request(set[0]!.id, BROKEN_FOR_MS);
+      sweep.backoff.request(set[0]!.id, FAILED_BACKOFF_MS);
     }
   }
 
-  private async endApart(sweep: Sweep, kind: DueKind, parts: readonly (readonly DueRequest[])[], patienceMs?: number): Promise<void> {
-    // One agent alone, and held up: it is left for a while.
-    if (parts.length === 1) return sweep.setAside.agent(parts[0]![0]!.agentId, HELD_FOR_MS);
+  private async endParts(sweep: Sweep, kind: DueKind, parts: readonly (readonly DueRequest[])[], patienceMs?: number): Promise<void> {
+    // A single agent whose head stays locked is left out for a while.
+    if (parts.length === 1) return sweep.backoff.agent(parts[0]![0]!.agentId, BUSY_BACKOFF_MS);
     for (const part of parts) await this.endSet(sweep, kind, part, patienceMs);
   }
 
-  private inOneWork(
-    { lane, alone }: Sweep, kind: DueKind, set: readonly DueRequest[], patienceMs: number | undefined,
+  private endWithin(
+    { connections, lock }: Sweep, kind: DueKind, set: readonly DueRequest[], patienceMs: number | undefined,
   ): Promise<Map<string, Outcome | undefined>> {
     const plan: Plan = {
       chains: byAgent(set).map(([one]) => agentChain(one!.organizationId, one!.agentId)),
       judges: [...new Set(set.map(({ organizationId }) => organizationId))],
-      leavesFacts: true, evenIfClosed: true, patienceMs: PATIENCE_MS,
+      leavesFacts: true, evenIfClosed: true, patienceMs: LOCK_WAIT_MS,
       ...(patienceMs === undefined ? { onlyFree: true } : {}),
-      ...(alone === undefined ? {} : { alone }),
+      ...(lock === undefined ? {} : { alone: lock }),
     };
-    return lane.work.run(plan, async (tx) => {
+    return connections.work.run(plan, async (tx) => {
       const isFree = ({ organizationId, agentId }: DueRequest) => tx.holds(agentChain(organizationId, agentId));
       const found = await this.requests.readAll(tx, set.filter(isFree));
       const outcomes = kind === 'window'
@@ -181,7 +180,7 @@ export class SweepService {
       if (!outcomes.has(id)) continue;
       const outcome = outcomes.get(id);
       if (outcome === undefined || 'code' in outcome) {
-        sweep.setAside.request(id, HELD_FOR_MS);
+        sweep.backoff.request(id, BUSY_BACKOFF_MS);
         continue;
       }
       sweep.progress.moved++;
@@ -195,7 +194,7 @@ export class SweepService {
   }
 }
 
-/** Whoever asked for the sweep has lost their credential meanwhile. */
-function isOfTheCaller(error: unknown): boolean {
+/** Whether the caller of the sweep has lost their credential meanwhile. */
+function isCallersFault(error: unknown): boolean {
   return error instanceof Problem && error.code === 'UNAUTHENTICATED';
 }

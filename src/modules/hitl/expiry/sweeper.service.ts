@@ -6,17 +6,17 @@ import { scopeOfEverything } from '../../../platform/auth/access/scope.js';
 import { ReservedPool } from '../../../platform/database/reserved-pool.js';
 import { isPassing } from '../../../platform/http/reply/failure.js';
 import { LOGGER } from '../../../platform/logging/token.js';
-import { SetAside } from './sweep-batches.js';
+import { BackoffList } from './sweep-batches.js';
 import { SweepService } from './sweep.service.js';
 
 const SWEEP_EVERY_MS = 1_000;
-/** One for each lane: as many as the reserve has connections for. */
+/** One for each partition: as many as the reserved pool has connections. */
 const SWEEP_LOCKS = [715_517_004, 715_517_005];
 
-/** Looks every second for what is due, on every server, on connections that calls cannot use up. */
+/** Sweeps every second, on every server, on reserved connections that calls cannot use up. */
 @Injectable()
 export class Sweeper implements BeforeApplicationShutdown {
-  private readonly setAside = new SetAside();
+  private readonly backoff = new BackoffList();
   private sweeping: Promise<void> | undefined;
   private isStopping = false;
 
@@ -38,11 +38,12 @@ export class Sweeper implements BeforeApplicationShutdown {
   }
 
   private async sweep(): Promise<void> {
-    const order = { scope: scopeOfEverything(), kinds: ['window', 'reminder'], lane: this.reserve, setAside: this.setAside } as const;
+    const kinds = ['window', 'reminder'] as const;
+    const options = { scope: scopeOfEverything(), kinds, connections: this.reserve, backoff: this.backoff };
     try {
-      await this.sweeps.sweep({ ...order, lanes: SWEEP_LOCKS, isOver: () => this.isStopping });
+      await this.sweeps.sweep({ ...options, locks: SWEEP_LOCKS, isOver: () => this.isStopping });
     } catch (error) {
-      // The database is away, or busy: the next tick looks again, and readiness tells.
+      // The database is unreachable or busy: the next tick tries again, and readiness reports it.
       if (!isPassing(error)) this.logger.error({ err: error }, 'the sweep failed; it comes back in a second');
     }
   }

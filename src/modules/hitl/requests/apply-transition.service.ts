@@ -8,7 +8,6 @@ import { nextReminderAt } from '../../../domain/hitl/reminders.js';
 import { isOpen, needsAdmin, transition } from '../../../domain/hitl/transition.js';
 import type { JsonObject } from '../../../domain/json.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
-import { Problem } from '../../../platform/http/reply/problem.js';
 import { newId } from '../../../domain/ids.js';
 import { notify } from '../../../platform/outbox/effects.js';
 import { GrantUsageStore } from '../../capabilities/grant-usage.store.js';
@@ -18,45 +17,45 @@ import { EligibleDecidersQuery } from '../queue/eligible-deciders.query.js';
 import { resumedEnd } from '../expiry/paused-deadline.store.js';
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { HitlRequestStore, type RequestUpdate } from './hitl-request.store.js';
-import { type StopRefusal, stopProblem } from './stopped.js';
+import { refusalOf, type StopRefusal } from './refusals.js';
 
 export interface AppliedTransition {
   request: HitlRequestEntity;
   accepted: Accepted;
-  /** Of its entry; where it left two, of that which tells what became of the request. */
+  /** Id of its entry; of two entries, the one that records the request's new status. */
   entryId: string;
 }
 
-/** A request as it was read under its lock, and what shall become of it. */
+/** A request as it was read under its lock, and the command to apply. */
 export interface RequestedTransition {
-  found: HitlRequestEntity;
+  request: HitlRequestEntity;
   command: HitlCommand;
   actorId: string;
-  /** Stands in the entry of a cancellation: a code. */
+  /** A code for the entry of a cancellation. */
   cause?: string;
-  /** Stands in its entry, where facts were read for it. */
+  /** For the entry, where facts were read for the decision. */
   record?: DecisionRecord;
 }
 
-/** What the caller has seen under the same locks, so that it need not be asked again. */
-export interface Seen {
-  /** The clock by which it has judged. */
+/** What the caller has read under the same locks, so that it need not be read again. */
+export interface ReadUnderLocks {
+  /** The instant by which the caller has decided. */
   readonly now: Date;
-  /** Of every agent concerned: the stops that hold it. Left out where they were not looked at. */
+  /** The stops in force for the agents concerned. Left out where they were not read. */
   readonly stops?: readonly { readonly id: string }[];
 }
 
-/** A move that the table accepts, with the ids of its entries, one for each event. */
-interface Planned extends RequestedTransition, RequestUpdate {
+/** An accepted transition, with the ids of its entries, one for each event. */
+interface PlannedTransition extends RequestedTransition, RequestUpdate {
   cause: string;
   accepted: Accepted;
   entryIds: readonly string[];
 }
 
 /**
- * Carries transitions of the pure table into the rows, of one request or of many: compare-and-set of the requests, their
- * entries, the count of open requests, the end of their waiting executions, and the news for people. All in the caller's unit of
- * work, which holds the agents' heads.
+ * Applies transitions to the rows of one request or of many: compare-and-set of the requests, their entries, the count of open
+ * requests, the end of their waiting executions, and notifications. All in the caller's unit of work, which has locked the agents'
+ * heads.
  */
 @Injectable()
 export class ApplyTransitionService {
@@ -67,51 +66,55 @@ export class ApplyTransitionService {
     private readonly eligible: EligibleDecidersQuery,
   ) {}
 
-  /** @throws Problem where the table refuses it, with the state that stands; so does the commit where the window closes before it */
-  async move(tx: Tx, wanted: RequestedTransition, seen?: Seen): Promise<AppliedTransition> {
-    const [judged, now] = await this.judge(tx, [wanted], seen);
-    const plan = judged[0]!;
-    if ('kind' in plan) throw refusalOf(plan, wanted.found);
-    this.requests.moveOrFail(tx, plan, () => refusalOf(TOO_LATE, wanted.found));
-    await this.follow(tx, [plan], now);
-    return movedBy(plan);
+  /** @throws Problem where the transition is refused, with the request's status; the commit throws it too if the window closes before */
+  async apply(tx: Tx, wanted: RequestedTransition, known?: ReadUnderLocks): Promise<AppliedTransition> {
+    const [plans, now] = await this.plan(tx, [wanted], known);
+    const plan = plans[0]!;
+    if ('kind' in plan) throw refusalOf(plan, wanted.request);
+    this.requests.updateOrFail(tx, plan, () => refusalOf(TOO_LATE, wanted.request));
+    await this.writeConsequences(tx, [plan], now);
+    return appliedFrom(plan);
   }
 
   /**
-   * Each as if alone, in a handful of statements for all of them.
+   * Applies each transition as if alone, in a few statements for all of them.
    *
-   * @param seen without it, clock and stops are those of this moment
-   * @returns what became of each, in their order
+   * @param known without it, clock and stops are read now
+   * @returns the outcome of each, in their order
    */
-  async moveAll(tx: Tx, wanted: readonly RequestedTransition[], seen?: Seen): Promise<(AppliedTransition | Refused | StopRefusal)[]> {
+  async applyAll(
+    tx: Tx, wanted: readonly RequestedTransition[], known?: ReadUnderLocks,
+  ): Promise<(AppliedTransition | Refused | StopRefusal)[]> {
     if (wanted.length === 0) return [];
-    const [judged, now] = await this.judge(tx, wanted, seen);
-    const plans = judged.flatMap((one) => ('kind' in one ? [] : [one]));
-    const moved = await this.requests.move(tx, plans);
-    await this.follow(tx, plans.filter(({ next }) => moved.has(next.id)), now);
-    return judged.map((one) => {
+    const [results, now] = await this.plan(tx, wanted, known);
+    const plans = results.flatMap((one) => ('kind' in one ? [] : [one]));
+    const moved = await this.requests.update(tx, plans);
+    await this.writeConsequences(tx, plans.filter(({ next }) => moved.has(next.id)), now);
+    return results.map((one) => {
       if ('kind' in one) return one;
-      return moved.has(one.next.id) ? movedBy(one) : TOO_LATE;
+      return moved.has(one.next.id) ? appliedFrom(one) : TOO_LATE;
     });
   }
 
-  /** What the table says of each, and the clock by which it says it. */
-  private async judge(tx: Tx, wanted: readonly RequestedTransition[], seen?: Seen): Promise<[(Planned | Refused | StopRefusal)[], Date]> {
-    const now = seen?.now ?? (await tx.now());
-    const isFree = seen?.stops?.length === 0;
-    const holds = isFree ? [] : await activeStopsOf(tx, wanted.map(({ found }) => found));
-    const judged = wanted.map((one, i) => planned(one, isOpen(one.found.status) ? holds[i] : undefined, now));
-    await this.addressEscalations(tx, judged.flatMap((one) => ('kind' in one ? [] : [one])));
-    return [judged, now];
+  /** The planned transition or the refusal of each, and the instant by which they were decided. */
+  private async plan(
+    tx: Tx, wanted: readonly RequestedTransition[], known?: ReadUnderLocks,
+  ): Promise<[(PlannedTransition | Refused | StopRefusal)[], Date]> {
+    const now = known?.now ?? (await tx.now());
+    const areFree = known?.stops?.length === 0;
+    const stops = areFree ? [] : await activeStopsOf(tx, wanted.map(({ request }) => request));
+    const results = wanted.map((one, i) => planOf(one, isOpen(one.request.status) ? stops[i] : undefined, now));
+    await this.addressEscalations(tx, results.flatMap((one) => ('kind' in one ? [] : [one])));
+    return [results, now];
   }
 
-  private async follow(tx: Tx, carried: readonly Planned[], now: Date): Promise<void> {
-    for (const plan of carried) this.record(tx, plan);
-    await this.cancelExecutions(tx, carried, now);
+  private async writeConsequences(tx: Tx, plans: readonly PlannedTransition[], now: Date): Promise<void> {
+    for (const plan of plans) this.record(tx, plan);
+    await this.cancelExecutions(tx, plans, now);
   }
 
-  /** An escalation that names nobody goes to the only person of its level, where there is only one. */
-  private async addressEscalations(tx: Tx, plans: readonly Planned[]): Promise<void> {
+  /** An escalation without an addressee goes to the only eligible person of its level, where there is exactly one. */
+  private async addressEscalations(tx: Tx, plans: readonly PlannedTransition[]): Promise<void> {
     const unaddressed = plans.filter(({ next, accepted }) =>
       next.escalatedTo === null && accepted.events.some(({ type }) => type === 'hitl.escalated'));
     const wanted = unaddressed.map(({ next }) => ({ organizationId: next.organizationId, id: next.id, level: next.escalationLevel }));
@@ -119,7 +122,7 @@ export class ApplyTransitionService {
     for (const { next } of unaddressed) next.escalatedTo = onlyOnes.get(next.id) ?? null;
   }
 
-  private record(tx: Tx, plan: Planned): void {
+  private record(tx: Tx, plan: PlannedTransition): void {
     const { next, accepted, command, actorId, entryIds } = plan;
     const chain = agentChain(next.organizationId, next.agentId);
     accepted.events.forEach((event, i) => {
@@ -129,13 +132,13 @@ export class ApplyTransitionService {
     if (accepted.next.decision) tx.countOpenRequests(chain, -1);
     for (const effect of accepted.effects) {
       if (effect.kind !== 'notify') continue;
-      // Of a broken glass every admin is told, loudly.
-      const loudly: JsonObject = isBreakGlass(command) ? { priority: 'high', breakGlass: true } : {};
-      tx.enqueue(notify(next.organizationId, effect.event, { hitlRequestId: next.id, ...loudly }));
+      // Every admin is notified of a broken glass, with high priority.
+      const priority: JsonObject = isBreakGlass(command) ? { priority: 'high', breakGlass: true } : {};
+      tx.enqueue(notify(next.organizationId, effect.event, { hitlRequestId: next.id, ...priority }));
     }
   }
 
-  private async cancelExecutions(tx: Tx, plans: readonly Planned[], now: Date): Promise<void> {
+  private async cancelExecutions(tx: Tx, plans: readonly PlannedTransition[], now: Date): Promise<void> {
     const cancelled = plans.flatMap(({ next, accepted }) => {
       const effect = accepted.effects.find((one) => one.kind === 'cancel');
       return effect
@@ -150,35 +153,39 @@ export class ApplyTransitionService {
   }
 }
 
-function planned(
-  { found, command, actorId, cause = 'asked', record }: RequestedTransition, hold: ActiveStops | undefined, now: Date,
-): Planned | Refused | StopRefusal {
-  if (hold && command.kind !== 'cancel') return { kind: 'refused', code: 'STOPPED', stops: hold.stops };
-  // Cancelling works while a stop holds, and the window stands still meanwhile.
-  const from = hold ? { ...found, expiresAt: resumedEnd(found, hold, now) } : found;
+function planOf(
+  { request, command, actorId, cause = 'asked', record }: RequestedTransition, stopped: ActiveStops | undefined, now: Date,
+): PlannedTransition | Refused | StopRefusal {
+  if (stopped && command.kind !== 'cancel') return { kind: 'refused', code: 'STOPPED', stops: stopped.stops };
+  // Requests can be cancelled during a stop, while their deadlines are paused.
+  const from = stopped ? { ...request, expiresAt: resumedEnd(request, stopped, now) } : request;
   const accepted = transition(stateOf(from), command, now);
   if (accepted.kind === 'refused') return accepted;
   const entryIds = accepted.events.map(() => newId('audit'));
   const next = nextOf(from, command, accepted, { now, actorId, entryId: entryIds.at(-1)! });
   const bySystem = command.kind === 'timeout' || command.kind === 'remind' || ('by' in command && command.by === 'system');
   const recorded = record ? { record } : {};
-  return { found, from, next, command, actorId, cause, ...recorded, accepted, entryIds, withinWindow: !bySystem && !hold };
+  return { request, from, next, command, actorId, cause, ...recorded, accepted, entryIds, withinWindow: !bySystem && !stopped };
 }
 
 /** The window closed between reading the clock and writing. */
 const TOO_LATE: Refused = { kind: 'refused', code: 'HITL_EXPIRED' };
 
-const movedBy = ({ next, accepted, entryIds }: Planned): AppliedTransition => ({ request: next, accepted, entryId: entryIds.at(-1)! });
+function appliedFrom({ next, accepted, entryIds }: PlannedTransition): AppliedTransition {
+  return { request: next, accepted, entryId: entryIds.at(-1)! };
+}
 
-interface Deed {
+interface Attribution {
   now: Date;
   actorId: string;
-  /** Of the entry that tells of the decision, where there is one. */
+  /** Id of the entry that records the decision, where there is one. */
   entryId: string;
 }
 
-function nextOf(request: HitlRequestEntity, command: HitlCommand, { next, events }: Accepted, deed: Deed): HitlRequestEntity {
-  const { now, actorId, entryId } = deed;
+function nextOf(
+  request: HitlRequestEntity, command: HitlCommand, { next, events }: Accepted, by: Attribution,
+): HitlRequestEntity {
+  const { now, actorId, entryId } = by;
   const { decision, status, level, expiresAt } = next;
   const escalates = events.some(({ type }) => type === 'hitl.escalated');
   return {
@@ -232,25 +239,7 @@ export function stateOf(request: HitlRequestEntity): HitlState {
   };
 }
 
-/** A refused transition as the caller learns it, with the state that stands. */
-export function refusalOf(refused: Refused | StopRefusal, request: HitlRequestEntity): Problem {
-  const { id, status, decidedBy, decidedAt } = request;
-  const members = { request: { id, status, decidedBy, decidedAt: decidedAt?.toISOString() ?? null } };
-  switch (refused.code) {
-    case 'HITL_ALREADY_DECIDED':
-      return new Problem(refused.code, `The request is ${status}.`, { members });
-    case 'HITL_EXPIRED':
-      return new Problem(refused.code, 'The time to decide is over; this decision does not count.', { members });
-    case 'ESCALATION_LIMIT':
-      return new Problem(refused.code, 'Admins are the last to ask.', { members });
-    case 'NOT_DUE':
-      return new Problem('CONFLICT', 'The time to decide is not over yet.', { members });
-    case 'STOPPED':
-      return stopProblem(refused.stops);
-  }
-}
-
-function entryOf({ type }: HitlEvent, { next, command, accepted, cause, record }: Planned): AuditEvent {
+function entryOf({ type }: HitlEvent, { next, command, accepted, cause, record }: PlannedTransition): AuditEvent {
   const { capability, digest } = next;
   const hitl = { hitlId: next.id, ...(next.flagged ? { flagged: true } : {}) };
   const comment = 'note' in command && command.note !== undefined ? { comment: command.note } : {};

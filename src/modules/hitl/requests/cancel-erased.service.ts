@@ -11,35 +11,35 @@ import { ApplyTransitionService } from './apply-transition.service.js';
 const CAUSE = 'erased';
 
 /**
- * Ends requests of which something is about to be erased: nobody shall approve, and nothing shall run, what is no longer what was
- * asked. In the caller's unit of work, under the heads of their agents.
+ * Ends requests of which something is about to be erased: an action that is no longer what was asked must neither be approved nor run.
+ * In the caller's unit of work, under the heads of the requests' agents.
  */
 @Injectable()
 export class CancelErasedService {
   constructor(
     private readonly requests: HitlRequestStore,
-    private readonly moving: ApplyTransitionService,
+    private readonly transitions: ApplyTransitionService,
     private readonly executions: ExecutionStore,
     private readonly usage: GrantUsageStore,
-    private readonly licences: ReceiptExecutionService,
+    private readonly receipts: ReceiptExecutionService,
     private readonly waiters: Waiters,
   ) {}
 
   /**
-   * Open ones are cancelled by the system; what was approved and has not begun does not begin, and its request stays approved.
-   * Whoever waits for them is told after the commit.
+   * Open requests are cancelled by the system. An approved action that has not begun is withdrawn, and its request stays approved.
+   * Waiting callers are woken after the commit.
    */
-  async cancel(tx: Tx, organizationId: string, places: readonly Pick<RequestRef, 'id' | 'executionId'>[]): Promise<void> {
-    if (places.length === 0) return;
-    await this.usage.hold(tx, organizationId, places.map(({ executionId }) => executionId));
-    const found = await this.requests.readAll(tx, places.map(({ id }) => ({ organizationId, id })));
+  async cancel(tx: Tx, organizationId: string, refs: readonly Pick<RequestRef, 'id' | 'executionId'>[]): Promise<void> {
+    if (refs.length === 0) return;
+    await this.usage.hold(tx, organizationId, refs.map(({ executionId }) => executionId));
+    const found = await this.requests.readAll(tx, refs.map(({ id }) => ({ organizationId, id })));
     const open = found.filter(({ status }) => isOpen(status));
     const command = { kind: 'cancel', by: 'system' } as const;
-    await this.moving.moveAll(tx, open.map((one) => ({ found: one, command, actorId: 'system', cause: CAUSE })));
+    await this.transitions.applyAll(tx, open.map((one) => ({ request: one, command, actorId: 'system', cause: CAUSE })));
     for (const { executionId } of found.filter(({ status }) => status === 'approved')) {
       const execution = await this.executions.read(tx, { organizationId, id: executionId });
-      if (execution.status === 'pending_hitl') await this.licences.withdraw(tx, execution, CAUSE);
+      if (execution.status === 'pending_hitl') await this.receipts.withdraw(tx, execution, CAUSE);
     }
-    tx.onCommit(() => places.flatMap(({ id, executionId }) => [id, executionId]).forEach((topic) => this.waiters.wake(topic)));
+    tx.onCommit(() => refs.flatMap(({ id, executionId }) => [id, executionId]).forEach((topic) => this.waiters.wake(topic)));
   }
 }

@@ -17,7 +17,7 @@ import { HitlService } from '../hitl.service.js';
 export class CancelExecutionController {
   constructor(
     private readonly executions: ExecutionsQuery,
-    private readonly desk: HitlService,
+    private readonly hitl: HitlService,
   ) {}
 
   /** Cancelling an execution that waits for a person is cancelling its request. */
@@ -30,7 +30,7 @@ export class CancelExecutionController {
     const execution = await this.executions.find(caller.scope, id);
     if (!execution) throw new Problem('NOT_FOUND', 'There is no such execution.');
     if (execution.hitlRequestId === null) throw new Problem('CONFLICT', `It is ${execution.status}: there is nothing to cancel.`);
-    const { headers } = await this.desk.cancel(execution.hitlRequestId, body, {}, caller);
+    const { headers } = await this.hitl.cancel(execution.hitlRequestId, body, {}, caller);
     return reply(200, { execution: presentExecution((await this.executions.find(caller.scope, id))!) }, headers);
   }
 }

@@ -7,20 +7,20 @@ import { HitlRequestStore } from './hitl-request.store.js';
 import { ReceiptExecutionService } from './receipt-execution.service.js';
 import { ApplyTransitionService } from './apply-transition.service.js';
 
-/** Ends what an agent has before people, and what they approved and has not begun. In the caller's unit of work, under its head. */
+/** Ends an agent's open requests, and its approved actions that have not begun. In the caller's unit of work, under the agent's head. */
 @Injectable()
 export class CancelWorkService {
   constructor(
     private readonly requests: HitlRequestStore,
-    private readonly moving: ApplyTransitionService,
+    private readonly transitions: ApplyTransitionService,
     private readonly executions: ExecutionStore,
     private readonly usage: GrantUsageStore,
-    private readonly licences: ReceiptExecutionService,
+    private readonly receipts: ReceiptExecutionService,
     @Inject(Waiters) private readonly waiters: Pick<Waiters, 'wake'>,
   ) {}
 
   /**
-   * Holds all that the agent's work has shares in before the first of it ends, also what `approved` will end.
+   * Cancels the open requests. Locks the usage rows of all waiting executions first, also of those that `approved` will end.
    *
    * @param cause a code for the entries
    * @returns ids to announce after the commit
@@ -30,12 +30,12 @@ export class CancelWorkService {
     const open = await this.requests.openOf(tx, organizationId, agentId);
     const command = { kind: 'cancel', by: 'system' } as const;
     const requests = await this.requests.readAll(tx, open);
-    await this.moving.moveAll(tx, requests.map((found) => ({ found, command, actorId: 'system', cause })));
+    await this.transitions.applyAll(tx, requests.map((request) => ({ request, command, actorId: 'system', cause })));
     return open.flatMap(({ id, executionId }) => [id, executionId]);
   }
 
   /**
-   * The requests stay approved; what was approved does not begin. Asked after the open ones have ended, which hold executions too.
+   * Withdraws approved actions; their requests stay approved. Called after `openRequests`, whose executions wait too.
    *
    * @returns ids to announce after the commit
    */
@@ -43,13 +43,13 @@ export class CancelWorkService {
     const ids: string[] = [];
     for (const id of await this.executions.waiting(tx, organizationId, agentId)) {
       const execution = await this.executions.read(tx, { organizationId, id });
-      await this.licences.withdraw(tx, execution, reason);
+      await this.receipts.withdraw(tx, execution, reason);
       ids.push(id, ...(execution.hitlRequestId === null ? [] : [execution.hitlRequestId]));
     }
     return ids;
   }
 
-  /** Tells whoever waits for these requests and executions to look again. */
+  /** Wakes the callers that wait for these requests and executions. */
   announce(ids: readonly string[]): void {
     for (const id of ids) this.waiters.wake(id);
   }

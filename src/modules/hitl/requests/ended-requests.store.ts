@@ -3,7 +3,7 @@ import { blankOldRows } from '../../../platform/audit/blank-old-rows.js';
 import { EndedRecordKeepers, type EndedRecords, type RecordKey } from '../../../platform/audit/ended-records.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 
-/** What people were asked about, once it is decided, what followed has ended, and their time is over. */
+/** Texts of requests, to be blanked once the requests are decided, their executions have ended and the retention time is over. */
 @Injectable()
 export class EndedRequestsStore implements EndedRecords, OnModuleInit {
   readonly name = 'requests';
@@ -14,7 +14,7 @@ export class EndedRequestsStore implements EndedRecords, OnModuleInit {
     this.keepers.register(this);
   }
 
-  /** With the nonce the digest can no longer be tried against guesses; it stays what approvals and entries name. */
+  /** Blanks the nonce too, without which guesses cannot be tried against the digest. The digest stays: approvals and entries name it. */
   blank(tx: Tx, before: Date, limit: number, after?: RecordKey): Promise<{ blanked: number; next?: RecordKey }> {
     return blankOldRows(tx, {
       table: 'hitl_requests',

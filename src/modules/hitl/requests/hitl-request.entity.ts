@@ -87,7 +87,7 @@ export class HitlRequestEntity {
   @Column('integer', { name: 'escalation_level' })
   escalationLevel!: EscalationLevel;
 
-  /** Of the organization when it was asked; the stricter of then and now holds. */
+  /** The organization's setting when the request was made; the stricter of that and the present one counts. */
   @Column('text', { name: 'separation_of_duties' })
   separationOfDuties!: SeparationOfDuties;
 
@@ -113,22 +113,22 @@ export class HitlRequestEntity {
   @Column('boolean', { name: 'break_glass' })
   breakGlass!: boolean;
 
-  /** The highest level at which whoever approved it could decide; null where nobody did, or time. */
+  /** The highest level at which the approver could decide; null where no person approved. */
   @Column('integer', { name: 'decider_level', nullable: true })
   deciderLevel!: EscalationLevel | null;
 
-  /** Up to when the time that stops held it has been given back; null where none has. */
+  /** Up to when the deadline was credited with the time of stops; null where none was. */
   @Column('timestamptz', { name: 'clock_credited_to', nullable: true })
   clockCreditedTo!: Date | null;
 
-  /** Of its grant when it was asked; the stricter of then and now holds. Null: one approval is enough. */
+  /** The grant's quorum when the request was made; the stricter of that and the present one counts. Null: one approval is enough. */
   @Column('json', { nullable: true })
   quorum!: Quorum | null;
 
   @Column('json')
   reminders!: Reminder[];
 
-  /** When people are reminded next; null where they are not. */
+  /** When the next reminder is due; null where none is left. */
   @Column('timestamptz', { name: 'remind_at', nullable: true })
   remindAt!: Date | null;
 

@@ -13,19 +13,19 @@ export interface RequestRef {
   executionId: string;
 }
 
-/** With what its agent's rights are asked about; a request's never changes. */
+/** With the capability, by which facts are read; a request's capability never changes. */
 export interface RequestToDecide extends RequestRef {
   capability: string;
 }
 
-/** One request, as it was read and as it shall be. `withinWindow`: it counts only while the window is open. */
+/** One request, as it was read and as it is to be. `withinWindow`: the update counts only while the window is open. */
 export interface RequestUpdate {
   from: HitlRequestEntity;
   next: HitlRequestEntity;
   withinWindow: boolean;
 }
 
-const MOVE = `
+const UPDATE = `
   update hitl_requests q set status = n.status, escalation_level = n.escalation_level, expires_at = n.expires_at,
     remind_at = n.remind_at, reminded_seconds = n.reminded_seconds, decision_outcome = n.decision_outcome,
     decision_by = n.decision_by, decided_by = n.decided_by, decided_at = n.decided_at, note = n.note,
@@ -55,45 +55,49 @@ export class HitlRequestStore {
     return row;
   }
 
-  /** The row, locked until this work ends. */
-  async read(tx: Tx, place: Pick<RequestRef, 'organizationId' | 'id'>): Promise<HitlRequestEntity> {
-    const [request] = await this.readAll(tx, [place]);
+  /** Reads the row and locks it until this unit of work ends. */
+  async read(tx: Tx, ref: Pick<RequestRef, 'organizationId' | 'id'>): Promise<HitlRequestEntity> {
+    const [request] = await this.readAll(tx, [ref]);
     if (!request) throw new Problem('NOT_FOUND', 'There is no such request.');
     return request;
   }
 
-  /** Rows of one work, locked in one order until it ends; those that are gone are left out. */
-  async readAll(tx: Tx, places: readonly Pick<RequestRef, 'organizationId' | 'id'>[]): Promise<HitlRequestEntity[]> {
-    if (places.length === 0) return [];
+  /** Reads rows and locks them, in the order of their keys, until this unit of work ends; missing rows are left out. */
+  async readAll(tx: Tx, refs: readonly Pick<RequestRef, 'organizationId' | 'id'>[]): Promise<HitlRequestEntity[]> {
+    if (refs.length === 0) return [];
     // Plain rows: hydrated, hundreds of forty columns each cost more than the statement.
     return tx.query<HitlRequestEntity & Record<string, unknown>>(
       `select ${REQUEST_COLUMNS} from hitl_requests q where (q.organization_id, q.id) in (select * from unnest($1::text[], $2::text[]))
        order by q.organization_id, q.id for update of q`,
-      [places.map((place) => place.organizationId), places.map((place) => place.id)],
+      [refs.map((ref) => ref.organizationId), refs.map((ref) => ref.id)],
     );
   }
 
   /**
-   * Ends or moves requests that were locked when they were read, which keeps two decisions apart. Status and content's version
-   * are compared besides; and where a person decides, the window, by the database's clock of this very moment.
+   * Updates requests that were locked when they were read, so that two decisions exclude each other. Status and version are compared
+   * too; and where a person decides, the window, by the database's clock at this moment.
    *
-   * @returns ids of those that moved: the others' window has closed meanwhile
+   * @returns ids of the updated requests: the window of the others has closed meanwhile
    */
-  async move(tx: Tx, moves: readonly RequestUpdate[]): Promise<Set<string>> {
-    const rows = await tx.query<{ id: string }>(MOVE, [JSON.stringify(moves.map(rowOf))]);
+  async update(tx: Tx, updates: readonly RequestUpdate[]): Promise<Set<string>> {
+    const rows = await tx.query<{ id: string }>(UPDATE, [JSON.stringify(updates.map(rowOf))]);
     return new Set(rows.map(({ id }) => id));
   }
 
-  /** One of which nothing but its own refusal depends on whether it moved. @param refused what the work fails with where it did not */
-  moveOrFail(tx: Tx, move: RequestUpdate, refused: () => Error): void {
-    tx.assertRowCount(MOVE, [JSON.stringify([rowOf(move)])], 1, refused);
+  /**
+   * Updates one request without waiting for the answer.
+   *
+   * @param refused the error that fails the unit of work when the window has closed
+   */
+  updateOrFail(tx: Tx, update: RequestUpdate, refused: () => Error): void {
+    tx.assertRowCount(UPDATE, [JSON.stringify([rowOf(update)])], 1, refused);
   }
 
   /**
-   * Puts another version in the place of one that was locked when it was read.
+   * Writes the next version of a request that was locked when it was read.
    *
-   * @throws Error when it was no longer the one that was read: the lock rules that out, and if it ever failed to, the whole unit
-   * of work must
+   * @throws Error when the row has changed since it was read. The lock rules that out; should it ever fail to, the unit of work is
+   * rolled back
    */
   async rewrite(tx: Tx, { organizationId, id, version, status }: HitlRequestEntity, next: HitlRequestEntity): Promise<void> {
     const { input, nonce, digest, reasons, hitlMode, initiators, requestedInput, editedBy, editedAt, editDiff } = next;

@@ -11,9 +11,9 @@ import type { HitlRequestEntity } from './hitl-request.entity.js';
 import { queueOf } from '../queue/queue.query.js';
 import { REQUEST_COLUMNS } from './request-columns.js';
 
-/** A request with what came of its action. */
+/** A request with the outcome of its execution. */
 export type RequestRow = HitlRequestEntity & {
-  /** Approvals of the version that stands, in their order; null where there are none. */
+  /** Approvals of the present version, in their order; null where there are none. */
   votes: { voter: string; at: string; note: string | null }[] | null;
   executionStatus: ExecutionStatus;
   executionRuntime: string;
@@ -31,7 +31,7 @@ export interface RequestFilter {
   level?: number;
   dueBefore?: Date;
   escalatedTo?: string;
-  /** Only what stands in this person's queue. */
+  /** Only requests in this person's queue. */
   assignedTo?: string;
 }
 
@@ -75,7 +75,7 @@ export class HitlRequestsQuery {
         columns: COLUMNS,
         ...(queue ? { with: queue.with } : {}),
         from: `hitl_requests q ${queue?.joins ?? ''}`,
-        // Each has its execution, so neither the count nor the order needs them: a queue may be a million long.
+        // Every request has its execution, so count and order do without the join: a queue may be a million long.
         wide: {
           keys: 'q.organization_id, q.id',
           join: `join hitl_requests q on q.organization_id = page.organization_id and q.id = page.id

@@ -15,8 +15,8 @@ import { type Beginning, startedEvent } from '../../executions/started-event.js'
 import type { HitlRequestEntity } from './hitl-request.entity.js';
 
 /**
- * An approval whose action the agent (or the adapter that asked) does itself is a licence: nothing runs here, so the
- * decision, the start and the completion commit together.
+ * The approval of an action that the agent (or the adapter that asked) does itself is a licence: nothing runs here, so decision,
+ * start and completion are committed together.
  */
 @Injectable()
 export class ReceiptExecutionService {
@@ -31,8 +31,8 @@ export class ReceiptExecutionService {
   }
 
   /**
-   * Counts what begins now under the grant that lets it begin. While it waited it had its share as of the moment of asking,
-   * under the grant of then: the grant may be another one now, its limits may be, and so may the hour.
+   * Counts an execution that begins now under the grant that lets it begin. While it waited, it was counted at the time of asking and
+   * under the grant of that time: grant, limits and hour may be others now.
    */
   async count(tx: Tx, request: HitlRequestEntity, { grant, agent, usage, now }: Facts): Promise<void> {
     if (!grant || !agent) return;
@@ -50,7 +50,7 @@ export class ReceiptExecutionService {
   }
 
   /**
-   * What was approved and does not begin: it gives its share back, and its request stays approved.
+   * Cancels an approved execution that will not begin and gives its uses back. Its request stays approved.
    *
    * @param reason a code for execution and entry
    */
@@ -65,22 +65,22 @@ export class ReceiptExecutionService {
   }
 
   /**
-   * What follows an approval, in its own work: its licence, or the order to run it, which the worker carries out.
+   * Carries out an approval in the same unit of work: gives the licence, or enqueues the order to run the action.
    *
-   * @param approved as it stands now
-   * @param by who begins a licence, where that is not the caller: `system`
-   * @returns whether it is done with that, or runs
+   * @param approved the request after its approval
+   * @param by the actor of a licence, where that is not the caller: `system`
+   * @returns whether the execution is done, or will run
    */
   async carryOut(tx: Tx, approved: HitlRequestEntity, facts: Facts, by?: string): Promise<'done' | 'runs'> {
     if (!this.isReceipt(approved, facts)) {
       tx.enqueue(runExecution(actionOf(approved)));
       return 'runs';
     }
-    await this.give(tx, approved, facts, by);
+    await this.giveLicence(tx, approved, facts, by);
     return 'done';
   }
 
-  async give(tx: Tx, request: HitlRequestEntity, facts: Facts, by?: string): Promise<void> {
+  async giveLicence(tx: Tx, request: HitlRequestEntity, facts: Facts, by?: string): Promise<void> {
     const actor = by === undefined ? {} : { actorId: by };
     const chain = agentChain(request.organizationId, request.agentId);
     const execution = await this.executions.read(tx, { organizationId: request.organizationId, id: request.executionId });
@@ -104,7 +104,7 @@ export class ReceiptExecutionService {
   }
 }
 
-/** What an approved action begins with: the request as it stands, and the grant of now. */
+/** What an approved action begins with: the approved request, and the present grant. */
 export function approvedBeginning(request: HitlRequestEntity, facts: Facts, runtime: ExecutionRuntime): Beginning {
   const { executionId, capability, action, input, context, reasons, definition, flagged } = request;
   return {

@@ -59,7 +59,7 @@ function decided({ approved, rejected, averageSeconds, p50Seconds, p95Seconds }:
   };
 }
 
-/** What is told is no finer than what is measured. */
+/** Figures are no finer than the measurement. */
 function toMilliseconds(seconds: number | null): number | null {
   return seconds === null ? null : Math.round(seconds * 1_000) / 1_000;
 }
