@@ -2,7 +2,7 @@
 export const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Whoever can hold a credential. `anonymous` is everyone without one. */
+/** Kinds of callers by credential; `anonymous` is a caller without one. */
 export type PrincipalKind = 'root' | Role | 'agent' | 'internal' | 'anonymous';
 
 /**
@@ -18,7 +18,7 @@ export interface Permission {
   readonly hot?: true;
   /** The route also takes an agent's token that has just expired, within AGENT_REFRESH_WINDOW. */
   readonly late?: true;
-  /** The route changes something although it is a GET: whoever comes by a session must come from a page of ours. */
+  /** The route changes something although it is a GET: calls with a session must come from a page of this service. */
   readonly changes?: true;
 }
 

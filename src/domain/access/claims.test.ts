@@ -81,8 +81,8 @@ describe('claims are judged', () => {
 
   test('a claimed role lowers and never raises, whatever the record says', () => {
     const judged = (recorded: Role, claimed: Role) => {
-      const verdict = judgeClaims(says({ role: claimed }), { ...RECORD, role: recorded });
-      return 'role' in verdict ? verdict.role : undefined;
+      const result = judgeClaims(says({ role: claimed }), { ...RECORD, role: recorded });
+      return 'role' in result ? result.role : undefined;
     };
     for (const [i, recorded] of ROLES.entries()) {
       for (const [j, claimed] of ROLES.entries()) expect(judged(recorded, claimed)).toBe(ROLES[Math.min(i, j)]);

@@ -25,9 +25,9 @@ export interface Claims {
   readonly tenantId?: string;
   readonly role?: Role;
   readonly hasSubscription?: boolean;
-  /** Unix seconds, where the token says it: which of two tells the newer claims. */
+  /** Unix seconds, where the token has them: of two tokens, the later one has the newer claims. */
   readonly issuedAt?: number;
-  /** Read and never obeyed: what a tenant has subscribed to stands in its record. */
+  /** Read, but of no effect: a tenant's subscription is in its record. */
   readonly tier?: Tier;
   readonly managed?: boolean;
 }

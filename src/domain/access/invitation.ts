@@ -7,7 +7,7 @@ export const INVITATION_MS = 72 * 3_600_000;
 /** By mail it goes to its address only; by hand the inviter gets the link. */
 export type Delivery = 'mail' | 'hand';
 
-/** Whoever invited, as they are at the moment that is judged. */
+/** The inviter, as they are when the invitation is judged. */
 export type Inviter = { readonly kind: 'root' } | {
   readonly kind: 'person';
   readonly isActive: boolean;
@@ -37,8 +37,8 @@ export interface JudgedInvitation {
 }
 
 /**
- * Why an invitation lets nobody in; undefined when it does. Asked when it is made and again when it is accepted, for between the two
- * three days may lie: whoever invites gives no more than they have at that moment.
+ * Why an invitation is not valid; undefined where it is. Judged when it is made and again when it is accepted, up to three days later:
+ * inviters give no more rights than they have at that moment.
  */
 export function invitationFlaw(
   { role, delivery }: JudgedInvitation, inviter: Inviter, account?: InvitedAccount,
@@ -49,8 +49,8 @@ export function invitationFlaw(
   const given = account?.role ?? role;
   const isAdministrator = lowerOf(inviter.role, 'admin') === 'admin';
   if (!isAdministrator || lowerOf(given, inviter.role) !== given) return 'inviter_lowered';
-  // Whoever has the link comes in as the account's owner: an administrator could be their colleague, by a link in hand, or by mail
-  // to an address that they have put into the account.
+  // The link signs its holder in as the account's owner: an administrator could sign in as a colleague, by a link in hand, or by mail to
+  // an address that the administrator has put into the account.
   const isTheirs = delivery === 'mail' && account?.keptAddress !== false;
   return account?.canSignIn === true && !isTheirs ? 'link_to_a_colleague' : undefined;
 }

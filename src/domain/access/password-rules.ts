@@ -3,9 +3,9 @@ export const PASSWORD_MIN = 12;
 export const PASSWORD_MAX = 256;
 /** Fewer different characters are one pattern that is repeated. */
 const DIFFERENT_MIN = 5;
-/** Shorter parts of an address stand in too many words. */
+/** Shorter parts of an address occur in too many words. */
 const OWN_MIN = 4;
-/** What stands around a common word: more than this is no decoration any more. */
+/** Characters around a common word; more than these are no decoration any more. */
 const AROUND_MAX = 8;
 const PRODUCT = 'countersign';
 

@@ -26,7 +26,7 @@ export function actionDigest(governed: GovernedAction): string {
   return createHash('sha256').update(jcs(covered), 'utf8').digest('hex');
 }
 
-/** Whether two digests are the same, in a time that does not tell how far they agree. */
+/** Whether two digests are equal, compared in constant time. */
 export function sameDigest(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other));
 }

@@ -28,7 +28,7 @@ const REASONS: Record<Glass, string | undefined> = {
 
 interface Case {
   who: 'root' | Role;
-  place: 'none' | 'member' | 'lead';
+  membership: 'none' | 'member' | 'lead';
   level: EscalationLevel;
   then: SeparationOfDuties;
   now: SeparationOfDuties;
@@ -40,16 +40,16 @@ interface Case {
 }
 
 const DIMENSIONS = {
-  who: ['root', 'owner', 'admin', 'member', 'viewer'], place: ['none', 'member', 'lead'], level: [0, 1, 2],
+  who: ['root', 'owner', 'admin', 'member', 'viewer'], membership: ['none', 'member', 'lead'], level: [0, 1, 2],
   then: ['standard', 'strict'], now: ['standard', 'strict'], tie: TIES, age: AGES, single: [false, true], glass: GLASS,
   command: ['approve', 'reject', 'escalate'],
 } as const satisfies { [Name in keyof Case]: readonly Case[Name][] };
 
 function question(c: Case): DutyQuestion {
   const since = (young: Age) => (c.age === young ? ASKED : BEFORE);
-  const membership: Membership | undefined = c.place === 'none'
+  const membership: Membership | undefined = c.membership === 'none'
     ? undefined
-    : { role: c.place, since: since('young membership'), roleSince: since('young lead') };
+    : { role: c.membership, since: since('young membership'), roleSince: since('young lead') };
   const person: Person = {
     kind: 'person', userId: ME, email: MY_MAIL, role: c.who === 'root' ? 'owner' : c.who,
     accountSince: since('young account'), addressSince: c.tie.startsWith('changed since') ? ASKED : BEFORE,
@@ -106,7 +106,7 @@ const GLASS_SAYS: Record<Glass, string> = {
 
 function wanted(c: Case): string {
   const isOwnerOfAgent = c.tie === 'owner now' || c.tie === 'owner then and now';
-  const levels = LEVELS[c.who === 'member' ? `member ${c.place}` : c.who] + (c.who === 'member' && isOwnerOfAgent ? '0' : '');
+  const levels = LEVELS[c.who === 'member' ? `member ${c.membership}` : c.who] + (c.who === 'member' && isOwnerOfAgent ? '0' : '');
   if (!levels.includes(String(c.level))) return 'NOT_ELIGIBLE';
   if (c.who === 'root' || c.single || c.command !== 'approve') return 'may';
   const strict = [c.then, c.now].includes('strict');
@@ -122,18 +122,18 @@ function wanted(c: Case): string {
 }
 
 function seen(c: Case): string {
-  const verdict = judgeDecider(question(c));
-  if (verdict.kind === 'may_not') return verdict.code;
-  return verdict.breakGlass ? 'may, glass broken' : 'may';
+  const result = judgeDecider(question(c));
+  if (result.kind === 'may_not') return result.code;
+  return result.breakGlass ? 'may, glass broken' : 'may';
 }
 
 function* everyCase(): Generator<Case> {
   const names = Object.keys(DIMENSIONS) as (keyof Case)[];
-  const place = names.map(() => 0);
+  const indexes = names.map(() => 0);
   for (;;) {
-    yield Object.fromEntries(names.map((name, i) => [name, DIMENSIONS[name][place[i]!]])) as unknown as Case;
+    yield Object.fromEntries(names.map((name, i) => [name, DIMENSIONS[name][indexes[i]!]])) as unknown as Case;
     let i = 0;
-    while (i < names.length && ++place[i]! === DIMENSIONS[names[i]!].length) place[i++] = 0;
+    while (i < names.length && ++indexes[i]! === DIMENSIONS[names[i]!].length) indexes[i++] = 0;
     if (i === names.length) return;
   }
 }

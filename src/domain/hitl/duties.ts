@@ -5,10 +5,10 @@ import { HIGHEST_LEVEL, type EscalationLevel } from './transition.js';
 export const SEPARATIONS = ['standard', 'strict'] as const;
 export type SeparationOfDuties = (typeof SEPARATIONS)[number];
 
-/** Characters that a reason for breaking the glass has at least, white space at its ends and what nobody sees left out. */
+/** The least number of characters of a reason for breaking the glass, without invisible ones and white space at its ends. */
 export const BREAK_GLASS_REASON_MIN = 10;
 
-/** A place in the agent's team of this moment. Times are those from which it has stood. */
+/** A person's membership of the agent's present team, and since when they have it and its role. */
 export interface Membership {
   readonly role: 'member' | 'lead';
   readonly since: Date;
@@ -25,9 +25,9 @@ export interface Person {
   /** Since when the address is this one. */
   readonly addressSince: Date;
   readonly roleSince: Date;
-  /** Of the personal key that they came in with, where it was one. */
+  /** When the personal key was made that the person used, where they used one. */
   readonly keySince?: Date;
-  /** In the agent's team; absent where they are not. */
+  /** Absent where the person is not in the agent's team. */
   readonly membership?: Membership;
 }
 
@@ -40,7 +40,7 @@ export interface AgentTies {
   readonly teamId?: string;
 }
 
-/** What of a request decides who may decide it. All but the level is frozen when it is made. */
+/** What of a request decides who may decide it. All but the level is fixed when the request is made. */
 export interface RequestTies {
   readonly level: EscalationLevel;
   readonly createdAt: Date;
@@ -54,17 +54,17 @@ export interface RequestTies {
 
 export interface OrganizationTies {
   readonly separationOfDuties: SeparationOfDuties;
-  /** Nobody else could have decided: it has had one active user at most since the request was made. */
+  /** Nobody else could have decided: the organization has had one active user at most since the request was made. */
   readonly hasSingleUser: boolean;
   /**
-   * For a name (a user's id, or a folded e-mail address): the users who stand behind it, which are itself, whoever vouched for
-   * it, and so on. Two names whose lists meet are one person.
+   * For a name (a user's id, or a folded e-mail address): the accounts of that name, those who vouched for them, and so on. Two names
+   * whose lists share an account count as one person.
    */
   readonly selves: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface DutyCommand {
-  /** `edit`: a new version that decides nothing; an edit that decides is an approval. */
+  /** `edit`: an edit that decides nothing; an edit that decides is an approval. */
   readonly kind: 'approve' | 'reject' | 'escalate' | 'edit';
   readonly breakGlass?: boolean;
   readonly reason?: string;
@@ -73,9 +73,9 @@ export interface DutyCommand {
 export interface DutyQuestion {
   readonly decider: Decider;
   readonly request: RequestTies;
-  /** As it is now. */
+  /** The agent's present ties. */
   readonly agent: AgentTies;
-  /** As it is now. */
+  /** The organization's present state. */
   readonly organization: OrganizationTies;
   readonly command: DutyCommand;
 }
@@ -83,7 +83,7 @@ export interface DutyQuestion {
 export type DutyResult =
   | {
       readonly kind: 'may';
-      /** Only because the glass was broken. */
+      /** Whether the decider may decide only because they broke the glass. */
       readonly breakGlass: boolean;
       /** The highest level at which this decider may decide for this agent. */
       readonly highestLevel: EscalationLevel;
@@ -98,8 +98,8 @@ export interface MayNot {
 
 /**
  * Whether this decider may decide this request: by level (interface, section 3, escalation), then by separation of duties, which
- * bars approving only: whoever is behind an action may always say no to it. Root is above both. An owner who is barred by
- * separation of duties, and by nothing else, may break the glass with a reason.
+ * bars approvals only: an initiator may always reject. Root is above both. An owner who is barred by separation of duties, and by
+ * nothing else, may break the glass with a reason.
  */
 export function judgeDecider({ decider, request, agent, organization, command }: DutyQuestion): DutyResult {
   const highestLevel = highestLevelOf(decider, agent);
@@ -112,9 +112,9 @@ export function judgeDecider({ decider, request, agent, organization, command }:
 }
 
 /**
- * Of somebody whom separation of duties or a quorum bars: an owner, or root, who asks for it decides nevertheless, with a reason.
+ * Lets an owner, or root, decide although separation of duties or a quorum bars them, if they ask for it and give a reason.
  *
- * @returns undefined where nobody asks, or somebody who may not
+ * @returns undefined where the decider did not ask for it, or may not break the glass
  */
 export function breakGlass(decider: Decider, command: DutyCommand, highestLevel: EscalationLevel): DutyResult | undefined {
   if (command.breakGlass !== true || (decider.kind === 'person' && decider.role !== 'owner')) return undefined;
@@ -123,7 +123,7 @@ export function breakGlass(decider: Decider, command: DutyCommand, highestLevel:
   return mayNot('REASON_REQUIRED', `To decide nevertheless, say why, in at least ${BREAK_GLASS_REASON_MIN} characters.`);
 }
 
-/** The highest level at which somebody decides for this agent; undefined: at none. */
+/** The highest level at which the decider may decide for this agent; undefined where at none. */
 export function highestLevelOf(decider: Decider, agent: AgentTies): EscalationLevel | undefined {
   if (decider.kind === 'root') return HIGHEST_LEVEL;
   switch (decider.role) {
@@ -138,7 +138,7 @@ export function highestLevelOf(decider: Decider, agent: AgentTies): EscalationLe
   }
 }
 
-/** The stricter of two settings: a request keeps the one it was made under, and nobody loosens it afterwards. */
+/** The stricter of two settings: the one of the request's making is never loosened by the present one. */
 export function stricterOf(one: SeparationOfDuties, other: SeparationOfDuties): SeparationOfDuties {
   return one === 'strict' ? one : other;
 }
@@ -153,7 +153,7 @@ export function isAddress(name: string): boolean {
   return name.includes('@');
 }
 
-/** Everybody who may not approve: by which tie, under the setting that holds. */
+/** Names of those who may not approve, and why, under this setting. */
 export function barredFrom(
   request: RequestTies,
   agent: AgentTies,
@@ -161,7 +161,7 @@ export function barredFrom(
 ): readonly { readonly name: string; readonly because: string }[] {
   const initiators = request.initiators.map((name) => ({ name, because: INITIATED_IT }));
   if (separation === 'standard') return initiators;
-  // What the agent was when it asked and what it is now: handing it over meanwhile frees nobody.
+  // The agent's ties when it asked and its present ones: handing the agent over meanwhile frees nobody.
   const ties: [string | undefined, string][] = [
     [request.agent.ownerId, OWNS_IT], [agent.ownerId, OWNS_IT],
     [request.agent.registeredBy, REGISTERED_IT], [agent.registeredBy, REGISTERED_IT],
@@ -189,33 +189,33 @@ function separationBar(decider: Person, request: RequestTies, agent: AgentTies, 
     return mayNot('SELF_APPROVAL', `${barring.because} Somebody else has to approve.${counted}`);
   }
   if (separation === 'standard') return undefined;
-  // Of members only those of the team are left: the agent's owner may not approve at all here.
-  const place = decider.role === 'member' ? decider.membership : undefined;
-  const younger = rightsBehind(decider, place, request.level).find(([, since]) => since.getTime() >= request.createdAt.getTime());
+  // Members who may approve here are all in the team: the agent's owner is barred under `strict`.
+  const membership = decider.role === 'member' ? decider.membership : undefined;
+  const younger = rightsBehind(decider, membership, request.level).find(([, since]) => since.getTime() >= request.createdAt.getTime());
   if (younger) return mayNot('NOT_ELIGIBLE', `Your ${younger[0]} is not older than the request.`);
-  if (place && request.agent.teamId !== agent.teamId) {
+  if (membership && request.agent.teamId !== agent.teamId) {
     return mayNot('NOT_ELIGIBLE', 'The agent came to your team after it had asked.');
   }
   return undefined;
 }
 
-/** Oneself by id or address; and under `strict` anybody behind whom the same person stands. */
+/** Whether the name is the decider's own id or address; under `strict` also that of an account that counts as the same person. */
 function isSelf(decider: Person, name: string, selves: OrganizationTies['selves'], askedAt: Date): boolean {
   const folded = foldPerson(name);
   if (folded === foldPerson(decider.userId)) return true;
   if (decider.email !== undefined && folded === foldPerson(decider.email)) return true;
-  // An address was claimed as it stood then: whoever has changed theirs since may have had it.
+  // An address was claimed at the time of the request: a decider whose own was changed since may have had it.
   if (isAddress(folded) && decider.addressSince.getTime() >= askedAt.getTime()) return true;
   const mine = selves.get(foldPerson(decider.userId)) ?? [];
   return (selves.get(folded) ?? []).some((id) => mine.includes(id));
 }
 
-/** The rights that this decision rests on, and since when they have stood. */
-function rightsBehind({ accountSince, roleSince, keySince }: Person, place: Membership | undefined, level: EscalationLevel) {
+/** The rights that this decision rests on, and since when the decider has them. */
+function rightsBehind({ accountSince, roleSince, keySince }: Person, membership: Membership | undefined, level: EscalationLevel) {
   const rights: [string, Date][] = [['account', accountSince], ['role', roleSince]];
   if (keySince) rights.push(['personal key', keySince]);
-  if (place) rights.push(['place in the team', place.since]);
-  if (place && level === 1) rights.push(['lead of the team', place.roleSince]);
+  if (membership) rights.push(['place in the team', membership.since]);
+  if (membership && level === 1) rights.push(['lead of the team', membership.roleSince]);
   return rights;
 }
 

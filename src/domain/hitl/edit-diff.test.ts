@@ -5,7 +5,7 @@ import type { JsonObject } from '../json.js';
 import { editDiff } from './edit-diff.js';
 
 const applied = (from: JsonObject, diff: Operation[]): unknown => {
-  // A patch of the whole replaces what stands under no name.
+  // A patch of the whole replaces the value at the root.
   const holder = { root: structuredClone(from) };
   const failures = applyPatch(holder, diff.map((operation) => ({ ...operation, path: `/root${operation.path}` })));
   expect(failures.filter((failure) => failure !== null)).toEqual([]);

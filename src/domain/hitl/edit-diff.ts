@@ -3,27 +3,27 @@ import type { JsonObject, JsonValue } from '../json.js';
 
 /** Characters of paths that a diff may have: a body has 256 KiB, and a diff should be no multiple of what it describes. */
 const PATHS_MAX = 256 * 1024;
-/** What an operation has besides its path and value. */
+/** Characters of an operation besides its path and value. */
 const FRAME = 32;
 
 /**
- * RFC 6902: what leads from one input to another. Arrays are compared by place, between what they begin and end with alike: the
- * library's shortest sequence takes time and memory by the product of their lengths. Where the paths alone would outgrow the
- * input, a whole object or array is replaced.
+ * The RFC 6902 patch from one input to another. Arrays are compared index by index, without their common beginning and end: the
+ * library's shortest sequence takes time and memory by the product of their lengths. Where the paths alone would outgrow the input, a
+ * whole object or array is replaced.
  */
 export function editDiff(from: JsonObject, to: JsonObject): Operation[] {
   return between(from, to, 0, { left: PATHS_MAX, alike: new Alike() });
 }
 
-/** What paths may still take, and which values are known to be alike. */
+/** How many characters of paths are left, and which values are known to be equal. */
 interface Budget {
   left: number;
   readonly alike: Alike;
 }
 
 /**
- * Numbers values by what they say: the same number, the same value. Each part is looked at once, however often and at however many
- * depths it is compared; comparing texts would read the innermost part again at each depth around it.
+ * Numbers values by their content: equal numbers, equal values. Each part is read once, however often and at however many depths it is
+ * compared; comparing texts would read the innermost part again at each depth around it.
  */
 class Alike {
   private readonly byContent = new Map<string, number>();
@@ -56,10 +56,10 @@ class Alike {
 
 /** @param base length of the path that leads here */
 function between(from: JsonValue, to: JsonValue, base: number, budget: Budget): Operation[] {
-  return createPatch(from, to, (a: JsonValue, b: JsonValue, place) => {
+  return createPatch(from, to, (a: JsonValue, b: JsonValue, pointer) => {
     if (!isContainer(a) || !isContainer(b)) return undefined;
     if (budget.alike.isSame(a, b)) return [];
-    const path = place.toString();
+    const path = pointer.toString();
     budget.left -= (membersOf(a) + membersOf(b)) * (base + path.length + FRAME);
     if (budget.left < 0) return [{ op: 'replace', path, value: b }];
     if (!Array.isArray(a) || !Array.isArray(b)) return undefined;

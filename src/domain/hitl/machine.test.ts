@@ -24,7 +24,7 @@ const escalate = (parts: object): HitlCommand => ({ kind: 'escalate', reason: 'l
 const COMMANDS: readonly (readonly [string, HitlCommand])[] = [
   ['approve', { kind: 'approve' }],
   ['approve', { kind: 'approve', note: 'fine', deciderLevel: 2 }],
-  ['approve', { kind: 'approve', note: 'the house burns', breakGlass: true }],
+  ['approve', { kind: 'approve', note: 'the building burns', breakGlass: true }],
   ['reject', { kind: 'reject' }],
   ['cancel', { kind: 'cancel' }],
   ['cancel by system', { kind: 'cancel', by: 'system' }],
@@ -81,14 +81,14 @@ function said(c: Case): string {
   if (outcome.kind === 'refused') return outcome.code;
   const kind = KIND_OF_DUTY[c.word];
   if (kind !== undefined) {
-    const verdict = judgeDecider({
+    const result = judgeDecider({
       decider: deciderOf(c.who),
       request: { level: c.level, createdAt: NOW, separationOfDuties: 'standard', initiators: ['usr_else'], agent: { teamId: 'team' } },
       agent: { teamId: 'team', ownerId: c.who === 'member who owns the agent' ? 'usr_me' : 'usr_else' },
       organization: { separationOfDuties: 'standard', hasSingleUser: false, selves: new Map() },
       command: { kind },
     });
-    if (verdict.kind === 'may_not') return verdict.code;
+    if (result.kind === 'may_not') return result.code;
   }
   return inWords(outcome, state);
 }
@@ -173,12 +173,12 @@ function filledIn(rule: string, status: HitlStatus, level: number, risen: number
 describe('the whole machine', () => {
   it('says of every case what the rules say', () => {
     let count = 0;
-    const told = new Set<string>();
+    const answers = new Set<string>();
     const wrong: string[] = [];
     for (const c of cases()) {
       count++;
       const answer = said(c);
-      told.add(answer);
+      answers.add(answer);
       const rule = wanted(c);
       if (answer !== rule && wrong.length < 10) wrong.push(`${JSON.stringify(c)}\n  says  ${answer}\n  rule  ${rule}`);
     }
@@ -186,10 +186,10 @@ describe('the whole machine', () => {
     // 2 open statuses, and 4 final ones ended by their window or not; 3 levels, 2 modes, hardcoded, quorum, 4 actions, 3 moments.
     expect(count).toBe((2 + 4 * 2) * 3 * 2 * 2 * 2 * 4 * 3 * WHO.length * 20);
     for (const code of ['HITL_ALREADY_DECIDED', 'HITL_EXPIRED', 'ESCALATION_LIMIT', 'NOT_DUE', 'NOT_ELIGIBLE']) {
-      expect(told).toContain(code);
+      expect(answers).toContain(code);
     }
     // Every rule was used, from both statuses and at every level where it applies.
-    expect(told.size).toBe(DIFFERENT_ANSWERS);
+    expect(answers.size).toBe(DIFFERENT_ANSWERS);
   });
 });
 
@@ -199,7 +199,7 @@ describe('the whole machine', () => {
  */
 const DIFFERENT_ANSWERS = 5 + 4 * 3 + 3 * 3 * 2 + 2 * 2 + (2 * 2 + 1) * 3 + 2 * 2;
 
-/** A life so far: where it stands, and how it came there. */
+/** A life so far: its state, and how the state was reached. */
 interface Life {
   readonly state: HitlState;
   readonly clock: number;

@@ -4,7 +4,7 @@ import { ROLES, type Role } from '../access/access.js';
 export const GROUP_ROLES = ['owner', 'admin', 'member'] as const satisfies readonly Role[];
 export type GroupRole = (typeof GROUP_ROLES)[number];
 
-/** Of whom at least one has to be among those who approve. */
+/** A group of which at least one member has to approve. */
 export type QuorumGroup = { readonly teamId: string } | { readonly role: GroupRole };
 
 /** How many distinct people have to approve, and who must be among them. */
@@ -17,7 +17,7 @@ export const APPROVALS_MIN = 2;
 export const APPROVALS_MAX = 10;
 export const GROUPS_MAX = 10;
 
-/** What holds of two quorums, the one that is frozen in a request and the one of its grant now: neither is loosened. */
+/** The stricter combination of two quorums: the one of the request's making and the present one of its grant. */
 export function stricterQuorum(one: Quorum | null, other: Quorum | null): Quorum | null {
   if (!one || !other) return one ?? other;
   const groups = [...(one.groups ?? []), ...(other.groups ?? [])];
@@ -29,20 +29,20 @@ export function groupKey(group: QuorumGroup): string {
   return 'teamId' in group ? `team ${group.teamId}` : `role ${group.role}`;
 }
 
-/** Somebody whose approval may be counted, with the rights of this moment. */
+/** A person whose approval may be counted, with their present rights. */
 export interface Approver {
   /** A user's id, or `root`. */
   readonly id: string;
   readonly role: Role | 'root';
-  /** Teams in which a place counts. */
+  /** Teams of which the approver is a member. */
   readonly teamIds: readonly string[];
 }
 
 export interface Tally {
-  /** Distinct people, as far as they are asked for. */
+  /** Distinct people, up to the number that is needed. */
   readonly approvals: number;
   readonly needed: number;
-  /** Groups of which nobody is among them yet. */
+  /** Groups of which no member has approved yet. */
   readonly missing: readonly QuorumGroup[];
   readonly met: boolean;
 }
@@ -51,8 +51,7 @@ export interface Tally {
  * Counts approvals: distinct people, and of each group at least one. A role is met by that role or a higher one. Root is one
  * person of the highest role and of no team.
  *
- * @param selves for an id: the users who stand behind it, which are itself and whoever counts as one person with it. Two whose
- * lists meet are not counted beside each other.
+ * @param selves for an id: the accounts that count as one person with it. Of two whose lists share an account only one is counted.
  */
 export function tally(quorum: Quorum, approvers: readonly Approver[], selves: ReadonlyMap<string, readonly string[]>): Tally {
   const people = [...new Set(approvers.map(({ id }) => id))].map((id) => new Set([id, ...(selves.get(id) ?? [])]));
@@ -61,7 +60,7 @@ export function tally(quorum: Quorum, approvers: readonly Approver[], selves: Re
   return { approvals, needed: quorum.approvals, missing, met: approvals >= quorum.approvals && missing.length === 0 };
 }
 
-/** Whether somebody approves a second time, be it by another account. */
+/** Whether two accounts count as one person. */
 export function isSamePerson(one: string, other: string, selves: ReadonlyMap<string, readonly string[]>): boolean {
   const mine = [one, ...(selves.get(one) ?? [])];
   return [other, ...(selves.get(other) ?? [])].some((id) => mine.includes(id));
@@ -77,9 +76,9 @@ function isOf({ role, teamIds }: Approver, group: QuorumGroup): boolean {
 }
 
 /**
- * The most that share nobody with one another, up to what is asked for: so another approval never makes it fewer, and their order
- * does not matter. Whoever shares with the fewest is tried first; where those share among themselves too (accounts of one tree of
- * invitations do), that is already the best.
+ * The size of the largest set of people of whom no two share an account, up to the number wanted: so another approval never lowers it,
+ * and the order does not matter. The person who shares with the fewest is tried first; where those all share with one another (accounts
+ * of one tree of invitations do), that choice is already the best.
  */
 function distinctPeople(people: readonly ReadonlySet<string>[], wanted: number): number {
   if (wanted <= 0 || people.length === 0) return 0;

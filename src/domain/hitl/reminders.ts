@@ -1,6 +1,6 @@
 import { HIGHEST_LEVEL } from './transition.js';
 
-/** Tells people that a window is about to end; with `escalate` it also moves the request up one level (interface, section 3). */
+/** Reminds people that a window is about to end; with `escalate` the request also goes up one level (interface, section 3). */
 export interface Reminder {
   /** Seconds before the window's end. */
   readonly secondsBefore: number;
@@ -9,7 +9,7 @@ export interface Reminder {
 
 export const REMINDERS_MAX = 3;
 
-/** What a request's reminders look at. `remindedSeconds`: the `secondsBefore` of the last one given in this window. */
+/** What decides when reminders are due. `remindedSeconds`: the `secondsBefore` of the last one given in this window. */
 export interface ReminderClock {
   readonly reminders: readonly Reminder[];
   readonly remindedSeconds: number | null;
@@ -23,8 +23,8 @@ export function nextReminderAt(clock: ReminderClock): Date | null {
 }
 
 /**
- * The reminder to give now, if any is due. Of several that nobody gave in time (no server ran) people hear the last one only,
- * and it escalates if any of them did, once.
+ * The reminder to give now, if any is due. Where several are overdue because no server ran, only the last one is given; it escalates
+ * once, if any of them would have.
  */
 export function dueReminder(clock: ReminderClock, level: number, now: Date): Reminder | undefined {
   const due = remindersLeft(clock).filter(({ secondsBefore }) => clock.expiresAt.getTime() - secondsBefore * 1000 <= now.getTime());

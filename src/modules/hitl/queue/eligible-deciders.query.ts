@@ -4,63 +4,65 @@ import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js'
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { joinProviderClaims } from '../../sign-in/ports/provider-claims.query.js';
 
-/** A request, and a level that it stands at or goes to. */
+/** A request, and its present level or the one that it is escalated to. */
 export interface LevelWanted {
   organizationId: string;
   id: string;
   level: EscalationLevel;
 }
 
-// The rules of src/domain/hitl/duties.ts for many people and requests at once. That these two say the same is held by a test that
-// compares them over people, teams and requests of all kinds (test/contract/http/queue-rules.test.ts).
+// The rules of src/domain/hitl/duties.ts in SQL, for many people and requests at once. A test compares the two over people, teams and
+// requests of all kinds (test/contract/http/queue-rules.test.ts).
 
 /**
- * The people of organizations, as common table expressions: `here` the organizations, `people` whoever may decide anything in one of
- * them, once for each. People of one tenant are one house, in which accounts are looked for and owners act everywhere.
+ * The people of organizations, as common table expressions: `here` are the organizations, `people` the accounts that may decide anything
+ * in one of them, once for each organization. A tenant group is a tenant's organizations, or one without a tenant: its owners act in all
+ * of them, and accounts of one person are looked for there.
  *
  * @param organizations SQL of a query for ids
  * @param issuer the parameter that holds the provider's `iss`
  */
 export const peopleOf = (organizations: string, issuer: string): string => `
   here as materialized (
-    select o.id as organization_id, coalesce(o.tenant_id, o.id) as house, o.separation_of_duties as separation,
-      -- Until when there have been two people: a request made since then has had one at most.
+    select o.id as organization_id, coalesce(o.tenant_id, o.id) as tenant_group, o.separation_of_duties as separation,
+      -- The end of the time with two people or more: since then the organization has had one at most.
       (select coalesce(c.ended_at, 'infinity') from users c
        where c.organization_id = o.id
          or (c.role = 'owner' and c.organization_id in (select t.id from organizations t where t.tenant_id = o.tenant_id))
        order by 1 desc offset 1 limit 1) as company_until
     from organizations o where o.id in (${organizations})),
   homes as materialized (
-    select o.id as organization_id, coalesce(o.tenant_id, o.id) as house from organizations o
-    where coalesce(o.tenant_id, o.id) in (select house from here)),
+    select o.id as organization_id, coalesce(o.tenant_id, o.id) as tenant_group from organizations o
+    where coalesce(o.tenant_id, o.id) in (select tenant_group from here)),
   is_strict as materialized (
     select exists (select from here where separation = 'strict') or exists (
       select from hitl_requests q where q.organization_id in (select organization_id from here)
         and q.status in ('pending', 'escalated') and q.separation_of_duties = 'strict') as yes),
-  -- Each account with itself and whoever vouched for it, and so on. Looked at under strict alone.
-  behind (house, id, up) as (
-    select s.house, u.id, u.id from homes s join users u on u.organization_id = s.organization_id where (select yes from is_strict)
+  -- Each account with itself, those who vouched for it, and so on. Read under strict only.
+  behind (tenant_group, id, up) as (
+    select s.tenant_group, u.id, u.id from homes s join users u on u.organization_id = s.organization_id where (select yes from is_strict)
     union
-    select b.house, b.id, v.vouched_by from behind b
-    join users v on v.id = b.up join homes s on s.organization_id = v.organization_id and s.house = b.house
+    select b.tenant_group, b.id, v.vouched_by from behind b
+    join users v on v.id = b.up join homes s on s.organization_id = v.organization_id and s.tenant_group = b.tenant_group
     where starts_with(v.vouched_by, 'usr_')),
   selves as materialized (
-    select b.house, b.id as name, b.up from behind b
+    select b.tenant_group, b.id as name, b.up from behind b
     union
-    select b.house, u.email_folded, b.up from behind b join users u on u.id = b.id where u.email_folded is not null
+    select b.tenant_group, u.email_folded, b.up from behind b join users u on u.id = b.id where u.email_folded is not null
     union
-    select b.house, i.id, b.up from behind b join users u on u.id = b.id join users i on i.email_folded = u.email_folded),
+    select b.tenant_group, i.id, b.up from behind b join users u on u.id = b.id join users i on i.email_folded = u.email_folded),
   moved as materialized (
-    select b.house, b.up, max(u.email_since) as since from behind b join users u on u.id = b.id group by 1, 2),
+    select b.tenant_group, b.up, max(u.email_since) as since from behind b join users u on u.id = b.id group by 1, 2),
   kin as materialized (
-    select s.house, s.name as id, array_agg(s.up) as ups, max(w.since) as moved_since
-    from selves s left join moved w on w.house = s.house and w.up = s.up where starts_with(s.name, 'usr_') group by 1, 2),
+    select s.tenant_group, s.name as id, array_agg(s.up) as ups, max(w.since) as moved_since
+    from selves s left join moved w on w.tenant_group = s.tenant_group and w.up = s.up where starts_with(s.name, 'usr_') group by 1, 2),
   people as materialized (
-    select h.organization_id, h.house, u.id, may.role, u.email_folded, u.created_at, may.role_since, u.email_since, k.ups, k.moved_since
-    from here h join homes s on s.house = h.house
+    select h.organization_id, h.tenant_group, u.id, may.role, u.email_folded, u.created_at, may.role_since, u.email_since, k.ups,
+      k.moved_since
+    from here h join homes s on s.tenant_group = h.tenant_group
     join users u on u.organization_id = s.organization_id and (s.organization_id = h.organization_id or u.role = 'owner')
     ${joinProviderClaims('u', issuer)}
-    left join kin k on k.house = h.house and k.id = u.id
+    left join kin k on k.tenant_group = h.tenant_group and k.id = u.id
     where u.status = 'active' and may.role <> 'viewer' and (s.organization_id = h.organization_id or may.role = 'owner'))`;
 
 /** Joins to a request `q` its organization `h` and its agent as it is now, `a`. */
@@ -69,39 +71,39 @@ export const TIES = `join here h on h.organization_id = q.organization_id
 
 export const REQUESTS = `hitl_requests q ${TIES}`;
 
-/** Who stands behind a request beside its initiators. Thousands of requests of an agent have the same. */
+/** A key of the people tied to a request beside its initiators. Thousands of requests of an agent have the same. */
 const TIES_KEY = `concat_ws(' ', q.organization_id, q.agent_id, q.created_by, coalesce(q.agent_owner_id, '-'),
   coalesce(q.agent_registered_by, '-'), q.vouched_by)`;
 
 /**
- * Behind whom somebody stands, under strict, as common table expressions after those of `peopleOf`: `akin` the people with the names
- * of the requests that are one person with them, `barred` the people with the ties that bar them. Found once for each name and each
- * set of ties, since looking people up for each of many requests takes the database seconds.
+ * Who counts as one person with whom, under strict, as common table expressions after those of `peopleOf`: `akin` are people with the
+ * initiators that count as one person with them, `barred` people with the ties that bar them. Computed once for each name and each set of
+ * ties: looking people up for each of many requests takes the database seconds.
  *
  * @param requests SQL of a table or query, as `q`, of the open requests that are asked about
  * @param people SQL of a condition for the people `c` who are
  */
 export const kinOf = (requests: string, people: string): string => `
   ties as materialized (
-    select distinct h.house, ${TIES_KEY} as key,
+    select distinct h.tenant_group, ${TIES_KEY} as key,
       array[q.created_by, q.agent_owner_id, a.owner_id, q.agent_registered_by, a.registered_by, q.vouched_by] as names
     from ${requests} q ${TIES} where (select yes from is_strict) and 'strict' in (q.separation_of_duties, h.separation)),
   tied as materialized (
-    select distinct t.house, t.key, lower(btrim(n)) as name from ties t cross join lateral unnest(t.names) as n where n is not null),
+    select distinct t.tenant_group, t.key, lower(btrim(n)) as name from ties t cross join lateral unnest(t.names) as n where n is not null),
   named as materialized (
-    select house, name from tied
+    select tenant_group, name from tied
     union
-    select h.house, lower(btrim(n)) from ${requests} q ${TIES} cross join lateral unnest(q.initiators) as n
+    select h.tenant_group, lower(btrim(n)) from ${requests} q ${TIES} cross join lateral unnest(q.initiators) as n
     where (select yes from is_strict) and q.initiators <> '{}' and 'strict' in (q.separation_of_duties, h.separation)),
   akin as materialized (
-    -- A user's id says which house. By it names are compared last: joined by it first, all names would meet all others.
-    select distinct c.house, c.id, s.name from named n join selves s on s.name = n.name and s.house || '' = n.house
-    join (select distinct p.house, p.id, up from people p cross join lateral unnest(p.ups) as up) c on c.up = s.up
+    -- The group is compared last, hence the expression: joined by group first, every name would be compared with every other.
+    select distinct c.tenant_group, c.id, s.name from named n join selves s on s.name = n.name and s.tenant_group || '' = n.tenant_group
+    join (select distinct p.tenant_group, p.id, up from people p cross join lateral unnest(p.ups) as up) c on c.up = s.up
     where ${people}),
   barred as materialized (
-    select distinct k.id, t.key from tied t join akin k on k.house = t.house and k.name = t.name)`;
+    select distinct k.id, t.key from tied t join akin k on k.tenant_group = t.tenant_group and k.name = t.name)`;
 
-/** Expressions for the place that somebody has in the agent's team of now; null where they have none. */
+/** Columns of a person's membership of the agent's present team; null where the person is no member. */
 export interface MembershipColumns {
   readonly userId: string;
   readonly role: string;
@@ -109,7 +111,7 @@ export interface MembershipColumns {
   readonly roleSince: string;
 }
 
-/** Joins that place, as `m`. */
+/** Joins that membership, as `m`. */
 export const joinMembership = (person: string, m: string): string => `left join team_members ${m}
   on ${m}.organization_id = q.organization_id and ${m}.team_id = a.team_id and ${m}.user_id = ${person}.id`;
 
@@ -117,20 +119,20 @@ export const membershipColumns = (m: string): MembershipColumns => ({
   userId: `${m}.user_id`, role: `${m}.role`, since: `${m}.since`, roleSince: `${m}.role_since`,
 });
 
-/** Most requests have no person behind them, and cost no look at anybody. */
+/** Most requests have no person as an initiator, and need no look at people. */
 const IS_NOBODYS = `(q.initiators = '{}' and not starts_with(q.created_by, 'usr_'))`;
 
 /** Whether separation of duties bars nobody at all from approving the request. */
 export const BARS_NOBODY = `(${IS_NOBODYS} and 'strict' not in (q.separation_of_duties, h.separation))`;
 
-/** An address is claimed as it stands: whoever has changed theirs since the request was made may have had it. */
+/** An address was claimed at the time of the request: an account whose own was changed since may have had it. */
 const mayHaveBeen = (name: string, movedSince: string): string => `(${name} like '%@%' and ${movedSince} >= q.created_at)`;
 
 /** Whether separation of duties lets the person approve the request at the level, without breaking the glass. */
-export const mayApprove = (c: string, place: MembershipColumns, level: string): string => `(
+export const mayApprove = (c: string, membership: MembershipColumns, level: string): string => `(
   h.company_until is null or h.company_until <= q.created_at or (
     (${IS_NOBODYS} or (
-      -- Names and addresses are asked about below, under strict; here is left whoever has changed theirs since.
+      -- Under strict, names and addresses are compared below; here only accounts whose address was changed since.
       ('strict' in (q.separation_of_duties, h.separation) and ${c}.email_since < q.created_at) or (
         not exists (select from unnest(q.initiators || q.created_by) as n where ${isNamed(c, `${c}.email_since`)})
         and not exists (select from unnest(q.initiators || q.created_by) as n
@@ -145,28 +147,28 @@ export const mayApprove = (c: string, place: MembershipColumns, level: string): 
         select from unnest(q.initiators) as n where (${c}.id, lower(btrim(n))) in (select id, name from akin)
           or ${mayHaveBeen('n', `greatest(${c}.email_since, ${c}.moved_since)`)}))
       and ${c}.created_at < q.created_at and ${c}.role_since < q.created_at
-      and (${c}.role <> 'member' or ${place.userId} is null
-        or (${place.since} < q.created_at and (${level} <> 1 or ${place.roleSince} < q.created_at)
+      and (${c}.role <> 'member' or ${membership.userId} is null
+        or (${membership.since} < q.created_at and (${level} <> 1 or ${membership.roleSince} < q.created_at)
           and q.team_id is not distinct from a.team_id))
     end))`;
 
 const isNamed = (c: string, movedSince: string): string =>
   `(lower(btrim(n)) = ${c}.id or lower(btrim(n)) = ${c}.email_folded or ${mayHaveBeen('n', movedSince)})`;
 
-/** Whether somebody is one of those whom a level means. */
-export const isOfLevel = (c: string, place: MembershipColumns, level: string): string => `case ${level}
-  when 0 then (${c}.id = a.owner_id) is true or ${place.userId} is not null
-  when 1 then (${place.role} = 'lead') is true
+/** Whether the person belongs to the level: owner of the agent and team, leads, or admins. */
+export const isOfLevel = (c: string, membership: MembershipColumns, level: string): string => `case ${level}
+  when 0 then (${c}.id = a.owner_id) is true or ${membership.userId} is not null
+  when 1 then (${membership.role} = 'lead') is true
   else ${c}.role in ('admin', 'owner') end`;
 
-/** Whether somebody may decide at a level at all: those of it, and those above. */
-export const reachesLevel = (c: string, place: MembershipColumns, level: string): string => `(${c}.role in ('admin', 'owner')
-  or (${level} <= 1 and (${place.role} = 'lead') is true)
-  or (${level} = 0 and ((${c}.id = a.owner_id) is true or ${place.userId} is not null)))`;
+/** Whether the person may decide at the level: they belong to it or to a higher one. */
+export const reachesLevel = (c: string, membership: MembershipColumns, level: string): string => `(${c}.role in ('admin', 'owner')
+  or (${level} <= 1 and (${membership.role} = 'lead') is true)
+  or (${level} = 0 and ((${c}.id = a.owner_id) is true or ${membership.userId} is not null)))`;
 
 const MEMBER = membershipColumns('m');
 
-/** Who is eligible to decide requests, in sets. No tables of its own. */
+/** Finds the eligible deciders of many requests at once. No tables of its own. */
 @Injectable()
 export class EligibleDecidersQuery {
   private readonly issuer: string | null;

@@ -2,7 +2,7 @@ import {
   BARS_NOBODY, isOfLevel, joinMembership, kinOf, mayApprove, peopleOf, type MembershipColumns, membershipColumns, reachesLevel, TIES,
 } from './eligible-deciders.query.js';
 
-/** Parts of a query for open requests `q` that stand in one person's queue. */
+/** Parts of a query for the open requests `q` in one person's queue. */
 export interface QueueSql {
   readonly with: string;
   readonly joins: string;
@@ -11,7 +11,9 @@ export interface QueueSql {
 
 const HERE = membershipColumns('m');
 const NEAR = membershipColumns('p');
-const PLACE_OF_GUARD: MembershipColumns = { userId: 'c.place_of', role: 'c.place_role', since: 'c.place_since', roleSince: 'c.place_role_since' };
+const NEAR_MEMBERSHIP: MembershipColumns = {
+  userId: 'c.member_id', role: 'c.member_role', since: 'c.member_since', roleSince: 'c.member_role_since',
+};
 const OPEN = `q.status in ('pending', 'escalated')`;
 const LEVEL = 'q.escalation_level';
 /** What decides who may decide a request. */
@@ -22,7 +24,7 @@ const OF_REQUESTS = [
 
 /**
  * The queue of a level is its eligible deciders: who belongs to it, and may approve by separation of duties. Where there are none,
- * it is the next level's. A request that was handed to somebody who may approve it stands with nobody else.
+ * it is the next level's. A request whose addressee may approve it is in nobody else's queue.
  *
  * Admins alone belong to several levels or to none below their own, so whether somebody nearer is eligible is asked for them only:
  * `guarded` are the requests that have such a person, `addressed` those whose addressee may approve them.
@@ -54,7 +56,7 @@ export const queueOf = (person: string, issuer: string): QueueSql => ({
     guards as materialized (
       select a.organization_id, a.id as agent_id, a.team_id, a.leads, h.separation, h.company_until,
         c.id, c.role, c.email_folded, c.email_since, c.moved_since, c.created_at, c.role_since,
-        p.user_id as place_of, p.role as place_role, p.since as place_since, p.role_since as place_role_since
+        p.user_id as member_id, p.role as member_role, p.since as member_since, p.role_since as member_role_since
       from near a join here h on h.organization_id = a.organization_id
       join people c on c.organization_id = a.organization_id and c.id = a.user_id
       left join team_members p on p.organization_id = a.organization_id and p.team_id = a.team_id and p.user_id = c.id),
@@ -64,7 +66,7 @@ export const queueOf = (person: string, issuer: string): QueueSql => ({
       union all
       select q.id from open q join guards c on c.organization_id = q.organization_id and c.agent_id = q.agent_id
       cross join lateral (select c.separation, c.company_until) h cross join lateral (select c.team_id) a
-      where (${LEVEL} = 0 or (${LEVEL} = 1 and c.leads)) and not ${BARS_NOBODY} and ${mayApprove('c', PLACE_OF_GUARD, LEVEL)}),
+      where (${LEVEL} = 0 or (${LEVEL} = 1 and c.leads)) and not ${BARS_NOBODY} and ${mayApprove('c', NEAR_MEMBERSHIP, LEVEL)}),
     addressed as materialized (
       select q.id from open q ${TIES} join people c on c.organization_id = q.organization_id and c.id = q.escalated_to
       ${joinMembership('c', 'p')}
