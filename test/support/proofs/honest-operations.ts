@@ -9,7 +9,7 @@ const fromNow = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 /** What goes on at an organization, and how often: whether it may be done, or comes too late, is for the servers to say. */
 const OPERATIONS: readonly (readonly [name: string, weight: number, Operation])[] = [
-  ['a call', 30, async (world) => {
+  ['a call', 50, async (world) => {
     const agent = oneOf(world.agents, world.random);
     const behind = world.random() < 0.1 ? { context: { on_behalf_of: oneOf(world.people, world.random).id } } : {};
     const capability = oneOf(CAPABILITIES, world.random);
@@ -44,7 +44,7 @@ const OPERATIONS: readonly (readonly [name: string, weight: number, Operation])[
   ['a definition', 4, (world) => at(world, world.people[2]!).patch('/api/v1/capabilities/crm.push', {
     inputSchema: { type: 'object', maxProperties: 1 + Math.ceil(world.random() * 3) },
   })],
-  ['a stop', 3, async (world) => {
+  ['a stop', 2, async (world) => {
     const { id: agentId } = oneOf(world.agents, world.random);
     const whole = { scope: 'organization', id: world.organizations[1] };
     const scope = oneOf([{ scope: 'all' }, whole, { scope: 'agent', id: agentId }], world.random);
