@@ -17,7 +17,8 @@ await onOwnCluster(story);
 
 async function story({ binaries, dataDir, stop }) {
   const { startServer } = await import('../dist/proofs/test/support/servers/server.js');
-  const { NAMES, SIGN_IN, STORY_ENVIRONMENT, theyAreErased, theyWereHere } = await import('../dist/proofs/test/support/erasure/erased-story.js');
+  const { NAMES, SIGN_IN, STORY_ENVIRONMENT, theyAreErased, theyWereHere } =
+    await import('../dist/proofs/test/support/erasure/erased-story.js');
   const theirs = [...Object.values(NAMES), ...Object.values(SIGN_IN)];
   const texts = [...new Set(theirs.flatMap((text) => [text, text.toLowerCase(), text.toUpperCase()]))];
 

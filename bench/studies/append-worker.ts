@@ -68,7 +68,8 @@ async function append({ chains, parameters }: Made): Promise<void> {
   try {
     await preparing(runner);
     await pipelined([
-      runner.startTransaction(), lockBarriersAndHeads(runner, [], { chains }), runner.query(APPEND_ENTRIES, parameters), runner.query('commit'),
+      runner.startTransaction(), lockBarriersAndHeads(runner, [], { chains }),
+      runner.query(APPEND_ENTRIES, parameters), runner.query('commit'),
     ]);
   } finally {
     await runner.release();

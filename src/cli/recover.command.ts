@@ -58,7 +58,8 @@ async function recover({ databaseUrl, acceptLoss, json }: RecoverOptions, env: N
       if (!(await parts.rootKey.isSetUp())) throw new StartRefused('this database was never set up: there is nothing to recover');
       const config = loadConfig(meant);
       const seed = await signingKeyOf(config);
-      const compared = await compareAll(parts.run, configuredAnchors(seed === undefined ? config : { ...config, auditSigningKey: seed }), seed);
+      const anchors = configuredAnchors(seed === undefined ? config : { ...config, auditSigningKey: seed });
+      const compared = await compareAll(parts.run, anchors, seed);
       const rewritten = seed === undefined ? [] : await rewrittenTrees(parts.run, seed);
       const findings = { anchors: compared.map(shown), rewritten: rewritten.map(({ tree }) => tree), open: await openWork(parts.run) };
       if (!acceptLoss) return show(findings, json === true);

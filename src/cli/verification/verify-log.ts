@@ -30,7 +30,9 @@ export async function verifyFromDatabase(databaseUrl: string, env: NodeJS.Proces
   const found = await verifyDatabase({
     databaseUrl, organizations: 'all', threads: THREADS, seed: ownKeyOf(databaseUrl, env), remembered, onProgress,
     anchors: () => askNamed(databaseUrl, env),
-    ...(integrityOnly ? {} : { checks: (run, source) => logChecksOf(run, source, RECORD_KEEPERS, { organizations: 'all', agentId, ...pinned }) }),
+    ...(integrityOnly
+      ? {}
+      : { checks: (run, source) => logChecksOf(run, source, RECORD_KEEPERS, { organizations: 'all', agentId, ...pinned }) }),
     ...(agentId === undefined ? {} : { agentId }),
     ...pinned,
   });
@@ -42,6 +44,7 @@ export async function verifyFromDatabase(databaseUrl: string, env: NodeJS.Proces
 async function askNamed(databaseUrl: string, env: NodeJS.ProcessEnv): Promise<AskedAnchors> {
   const connection = await snapshotConnection(databaseUrl);
   const instance = await instanceName(connection.run).finally(() => connection.end());
-  return askAnchors(configuredAnchors(loadConfig(anchorEnvironment(env))), originOf(instance, PLATFORM_TREE), undefined, ({ name }, error) =>
+  const anchors = configuredAnchors(loadConfig(anchorEnvironment(env)));
+  return askAnchors(anchors, originOf(instance, PLATFORM_TREE), undefined, ({ name }, error) =>
     say(`the anchor ${name} cannot be asked: ${error instanceof Error ? error.message : String(error)}`));
 }

@@ -14,7 +14,8 @@ export async function withArchives(found: Verification, databaseUrl: string, env
   if (auditArchive === undefined) return found;
   // Loaded where there is a folder: they take a connection of the server's kind with them.
   const [{ archiveOf }, { verifyArchivesOf }] = await Promise.all([
-    import('../../modules/audit/retention/archives/directory-archive.js'), import('../../modules/audit/retention/archives/verify-archives.js'),
+    import('../../modules/audit/retention/archives/directory-archive.js'),
+    import('../../modules/audit/retention/archives/verify-archives.js'),
   ]);
   const begun = performance.now();
   const { archives: checked, entries, breaks } = await verifyArchivesOf(databaseUrl, archiveOf({ auditArchive }));

@@ -38,7 +38,9 @@ export class ReportExecutionService {
       };
       return {
         next: { report: { ...report, at: now.toISOString() } },
-        event: { type: 'execution.reported', capability: execution.capability, metadata: { executionId: id, ...flag(execution), ...report } },
+        event: {
+          type: 'execution.reported', capability: execution.capability, metadata: { executionId: id, ...flag(execution), ...report },
+        },
       };
     });
   }

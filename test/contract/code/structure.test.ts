@@ -65,6 +65,11 @@ describe('layout', () => {
     });
     expect(outcome.findings).toEqual(['src/domain/crowded small-folders', 'test/crowded small-folders']);
   });
+
+  test('a file of more than 300 lines is named', async () => {
+    const outcome = await structure({ 'src/domain/whole.ts': lines(300), 'src/domain/long.ts': lines(301) });
+    expect(outcome.findings).toEqual(['src/domain/long.ts short-files']);
+  });
 });
 
 describe('scope', () => {

@@ -67,7 +67,8 @@ test('another key than the one that signs vouches for none: refused, and nothing
 
 test('losses that the old key accepted are accepted by the new one too, and no others', async () => {
   const instance = await instanceName(run);
-  const recovered = (lost: WaivedCheckpoint) => appendPast(server.database, { type: 'admin.recovered', metadata: { lost, lossAccepted: true } });
+  const recovered = (lost: WaivedCheckpoint) =>
+    appendPast(server.database, { type: 'admin.recovered', metadata: { lost, lossAccepted: true } });
   const root = Buffer.alloc(32, 3).toString('base64');
   await recovered(waiveCheckpoint({ size: 900, root }, [signingKey(instance, PRESENT)]));
   await recovered(waiveCheckpoint({ size: 901, root }, [signingKey(instance, randomBytes(32).toString('base64'))]));

@@ -4,15 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { organizationChain } from '../../../src/domain/audit/entry/chain.js';
 import type { Disclosure } from '../../../src/domain/audit/entry/commitments.js';
-import type { PreparedEntry, RecordedEvent } from '../../../src/domain/audit/entry/prepare-entry.js';
+import type { PreparedEntry } from '../../../src/domain/audit/entry/prepare-entry.js';
 import { signingKey, signNote } from '../../../src/domain/audit/notes/note.js';
 import { authorizationText, statementIn } from '../../../src/domain/audit/notes/authorization-note.js';
 import { sortedBlanks } from '../../../src/domain/audit/erasure/search-entry.js';
-import { metadataOf } from '../../../src/domain/audit/integrity/verify-transfers.js';
-import { newId } from '../../../src/domain/ids.js';
-import { DirectoryArchive } from '../../../src/modules/audit/retention/archives/directory-archive.js';
-import { ArchivedDisclosures, type ArchivedEntry } from '../../../src/modules/audit/retention/archives/archived-disclosures.js';
-import { rotateSigningKey } from '../../../src/modules/audit/keys/rotate-signing-key.js';
 import { as, asRoot } from '../../support/http/actors.js';
 import { appendEntriesPast } from '../../support/log/append-past.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
@@ -20,9 +15,8 @@ import { countersign } from '../../support/servers/command-line.js';
 import { blank, blankedOf } from '../../support/erasure/erased-by-hand.js';
 import { erased, erasuresOf, verification } from '../../support/erasure/erasures.js';
 import { allSigned, download, verifierKeyOf, verifyBytes } from '../../support/log/exports.js';
-import { forge } from '../../support/log/forged-entry.js';
 import { anOrganization, aPerson } from '../../support/builders/people.js';
-import { aged, archiveFolder, sweepOutcomes, verifiedArchives } from '../../support/retention/retention.js';
+import { archiveFolder, verifiedArchives } from '../../support/retention/retention.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { stamped } from '../../support/tampering/every-event.js';
 import { Random } from '../../support/tampering/random.js';
@@ -140,12 +134,6 @@ async function sound(): Promise<void> {
   expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
   for (const told of await ofFile()) expect(told).toMatchObject({ verdict: expect.stringMatching(/^valid/), breaks: [] });
   expect(await verifiedArchives(server.database, archive)).toMatchObject({ breaks: [] });
-}
-
-/** What hindered the sweep of an organization; of others nothing is asked. */
-async function hindered({ organizationId }: Scene, env: Record<string, string> = {}): Promise<string | undefined> {
-  const outcome = (await sweepOutcomes(server.database, archive, undefined, env)).find((one) => one.organizationId === organizationId);
-  return outcome && 'failed' in outcome ? outcome.failed.message : undefined;
 }
 
 const isUnsigned = { kind: 'unauthorised_erasure', detail: expect.stringMatching(/says that values were erased/) };
@@ -275,121 +263,3 @@ test('an honest erasure vouches for no name under which somebody has put a value
   expect((await erasuresOf(asRoot(server)))[0]!.counts.unreadable).toBeGreaterThan(0);
   await expectTampered(scene, { kind: 'edited', chain: scene.agent.id, entryId: id });
 }));
-
-test('what was signed of an erasure counts for its own entry, and for no copy in another name of another day', () => onItsOwn(async () => {
-  const scene = await aScene();
-  await reallyErased(scene);
-  await sound();
-  const { organizationId } = scene;
-  const [real] = await server.sql<{ id: string; payload: string; note: string }>(
-    `select e.id, e.payload, n.note from audit_entries e join audit_erasure_notes n on n.entry_id = e.id where e.organization_id = $1`,
-    [organizationId]);
-  const event = { type: 'gdpr.erasure_executed', metadata: metadataOf(real!.payload), chain: organizationChain(organizationId) };
-  const copy = { id: newId('audit'), actorId: 'usr_innocent', timestamp: new Date(Date.now() - 100 * 86_400_000) };
-  await forge(server.database, [event as unknown as RecordedEvent, copy]);
-  await server.sql('insert into audit_erasure_notes (organization_id, entry_id, note) values ($1, $2, $3)',
-    [organizationId, copy.id, real!.note]);
-  await allSigned(server);
-  const found = { breaks: [expect.objectContaining({ ...isUnsigned, chain: `sys_${organizationId}`, entryId: copy.id })] };
-  expect(await verification(server)).toMatchObject({ valid: false, ...found });
-  expect(await ofDatabase('--no-remember')).toMatchObject({ code: 1, ...found });
-  for (const told of await ofFile(organizationId, [await verifierKeyOf(server)])) {
-    expect(told).toMatchObject({ verdict: 'tampered', ...found });
-  }
-}));
-
-test('neither an erasure nor a sweep makes what somebody else has appended its own; archives do not count it', () => onItsOwn(async () => {
-  const [scene, blankOnly, archived] = [await aScene(), await aScene(), await aScene()];
-  const { entry } = await forged(scene, none);
-  await reallyErased(scene);
-  const kept = await server.sql<{ id: string }>('select entry_id as id from audit_erasure_notes where organization_id = $1',
-    [scene.organizationId]);
-  expect(kept).toHaveLength(1);
-  expect(kept[0]!.id).not.toBe(entry.id);
-  expect((await ofDatabase('--no-remember')).breaks).toContainEqual(expect.objectContaining({ ...isUnsigned, chain: entry.chain }));
-
-  // Blanked, with no entry at all that lists it.
-  const gone = await firstCall(archived);
-  const { id, disclosures } = await firstCall(blankOnly);
-  await server.sql('select erase_disclosures_v1($1, $2, $3, $4)',
-    [blankOnly.organizationId, [id], [disclosures], [blank(disclosures)]]);
-  await aged(server.database);
-  expect(await hindered(scene)).toMatch(/says that values were erased, and is not signed/);
-  expect(await hindered(blankOnly)).toMatch(/lost a value that no erasure entry that is signed accounts for/);
-  expect(await hindered(archived)).toBeUndefined();
-  const left = ({ agent }: Scene) => server.sql('select id from audit_entries where chain = $1', [agent.id]);
-  for (const one of [scene, blankOnly]) expect(await left(one)).not.toEqual([]);
-  expect(await left(archived)).toEqual([]);
-
-  const [{ id: sweepId }] = (await server.sql<{ id: string }>('select id from audit_sweeps where organization_id = $1',
-    [archived.organizationId])) as [{ id: string }];
-  const values = new ArchivedDisclosures(new DirectoryArchive(archive));
-  const change = ({ id: one, text }: ArchivedEntry) => (one === gone.id ? blank(text) : text);
-  await values.rewrite(archived.organizationId, [sweepId], change, () => Promise.resolve());
-  const unlisted = [expect.objectContaining({ kind: 'unauthorised_erasure', chain: archived.agent.id, entryId: gone.id })];
-  const { entry: late } = await forged(archived, none, gone);
-  expect((await verifiedArchives(server.database, archive)).breaks).toEqual(expect.arrayContaining(unlisted));
-  await server.sql('insert into audit_erasure_notes (organization_id, entry_id, note) values ($1, $2, $3)',
-    [late.organizationId, late.id, await signedBy(PRESENT)(late)]);
-  expect(await verifiedArchives(server.database, archive)).toMatchObject({ breaks: [] });
-}));
-
-test('a rotation has the new key sign what stands; a server with the old one leaves erasures to others', async () => {
-  const folder = await archiveFolder();
-  const own = await startServer({ env: { AUDIT_CHECKPOINT_SECONDS: '1', AUDIT_ARCHIVE: folder } });
-  const [before, archiveBefore] = [server, archive];
-  [server, archive] = [own, folder];
-  let replica: TestServer | undefined;
-  try {
-    const [scene, swept, later] = [await aScene(), await aScene(), await aScene()];
-    await reallyErased(scene);
-    await reallyErased(swept);
-    await aged(server.database);
-    // An erasure, then a sweep: the entry goes with what it lists, and its note into the archive.
-    expect(await hindered(swept)).toBeUndefined();
-    expect(await server.sql('select entry_id from audit_erasure_notes where organization_id = $1', [swept.organizationId])).toEqual([]);
-    await sound();
-    // The entry of that sweep goes in its turn: who believes its archive does so by the archive that holds the entry.
-    await works(swept, 1);
-    await aged(server.database);
-    expect(await hindered(swept)).toBeUndefined();
-    expect(await server.sql(`select id from audit_entries where organization_id = $1 and event = 'admin.audit_retention_sweep'`,
-      [swept.organizationId])).toHaveLength(1);
-    await sound();
-    // A sweep, then an erasure.
-    await reallyErased(later);
-    await works(scene);
-    await reallyErased(scene);
-    await sound();
-    const stays = await aScene();
-    const unsigned = await forged(stays, none);
-
-    const next = randomBytes(32).toString('base64');
-    replica = await startServer({ replicaOf: server, env: { AUDIT_CHECKPOINT_SECONDS: '1', AUDIT_ARCHIVE: folder } });
-    const { verifierKey } = await rotateSigningKey(server.database.url, { present: PRESENT, next });
-    // Both have the old key now.
-    const admin = await aPerson(server, 'admin', { organizationId: stays.organizationId });
-    await works(stays, 1);
-    const asked = await admin.client.post('/api/v1/audit/erasures', { values: [stays.customer], reason: 'they asked' });
-    expect([200, 202]).toContain(asked.status);
-    // The answer waits for what can be done at once.
-    expect(asked.body).toMatchObject({ erasure: { state: 'running', counts: { values: 0 } } });
-    await server.restart({ AUDIT_SIGNING_KEY: next });
-    await erased(server);
-    await allSigned(server);
-    expect(await erasuresOf(asRoot(server))).not.toContainEqual(expect.objectContaining({ state: 'running' }));
-
-    const found = await ofDatabase('--no-remember');
-    expect(found.breaks).toEqual(expect.arrayContaining([expect.objectContaining({ ...isUnsigned, chain: unsigned.entry.chain })]));
-    expect(found.breaks.filter(({ chain }) => chain !== unsigned.entry.chain && chain !== stays.agent.id)).toEqual([]);
-    for (const one of await ofFile(scene.organizationId, [verifierKey])) expect(one).toMatchObject({ verdict: 'valid', breaks: [] });
-    expect(await verifiedArchives(server.database, archive)).toMatchObject({ breaks: [] });
-    const { entry } = await forged(await aScene(), signedBy(PRESENT));
-    expect((await ofDatabase('--no-remember')).breaks).toContainEqual(expect.objectContaining({ ...isUnsigned, chain: entry.chain }));
-    for (const one of await ofFile(entry.organizationId, [verifierKey])) expect(one).toMatchObject({ verdict: 'tampered' });
-  } finally {
-    [server, archive] = [before, archiveBefore];
-    await replica?.stop();
-    await own.stop();
-  }
-});

@@ -85,7 +85,8 @@ describe('nothing is wrong', () => {
   });
 
   test.each([
-    ['no object', [1, { b: 2, a: 1e-21 }, 'x']], ['null', null], ['long, cut within a pair', { t: `${'a'.repeat(993)}${'😀'.repeat(30)}` }],
+    ['no object', [1, { b: 2, a: 1e-21 }, 'x']], ['null', null],
+    ['long, cut within a pair', { t: `${'a'.repeat(993)}${'😀'.repeat(30)}` }],
     ['"[erased]"', '[erased]'], ['of a thousand characters', 'y'.repeat(998)], ['longer', 'ü'.repeat(1_500)],
   ])('with an output that is %s', async (_, body) => {
     receiver.script({ body: JSON.stringify(body), headers: { 'content-type': 'application/json' } });

@@ -43,7 +43,9 @@ export interface Run {
 
 const CAPABILITY = 'crm.push';
 
-export async function aRaceAgent(house: TenantGroup, servers: readonly TestServer[], action: TimeoutAction, quorum?: ModelQuorum): Promise<RaceAgent> {
+export async function aRaceAgent(
+  house: TenantGroup, servers: readonly TestServer[], action: TimeoutAction, quorum?: ModelQuorum,
+): Promise<RaceAgent> {
   const grant = {
     hitlMode: 'propose', hitlTimeoutAction: action, conditions: [{ when: 'input.danger == true', hitlMode: 'escalate' }],
     ...(quorum === undefined ? {} : { quorum: { approvals: quorum.approvals } }),
@@ -110,7 +112,9 @@ interface Stored {
 }
 
 /** Waits until nothing of these is under way, and says for each who came first, or what fits no order of the two. */
-export async function checkRace(house: TenantGroup, runs: readonly Run[], receipts: () => ReadonlyMap<string, number>): Promise<RaceResult[]> {
+export async function checkRace(
+  house: TenantGroup, runs: readonly Run[], receipts: () => ReadonlyMap<string, number>,
+): Promise<RaceResult[]> {
   const ids = runs.map(({ id }) => id);
   await settled(house, ids);
   const stored = await house.server.sql<Stored & { id: string }>(

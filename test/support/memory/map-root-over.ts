@@ -1,4 +1,6 @@
-import { bitAt, EMPTY_SUBTREE, MAP_DEPTH, mapNode, type KeyedLeaf, type MapSibling } from '../../../src/domain/audit/tree/organization-map.js';
+import {
+  bitAt, EMPTY_SUBTREE, MAP_DEPTH, mapNode, type KeyedLeaf, type MapSibling,
+} from '../../../src/domain/audit/tree/organization-map.js';
 
 /** The root of the map in which the leaf stands beside these siblings; where no sibling is listed, nothing stands. */
 export function mapRootOver({ place, hash: leaf }: KeyedLeaf, siblings: readonly MapSibling[]): Uint8Array {

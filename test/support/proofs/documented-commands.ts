@@ -57,7 +57,8 @@ set -eu
 
 /** Types a story into a shell, against a server. */
 export async function runCommands(
-  server: TestServer, story: DocumentedCommands, { script = story.script, env = {} }: { readonly script?: string; readonly env?: Environment } = {},
+  server: TestServer, story: DocumentedCommands,
+  { script = story.script, env = {} }: { readonly script?: string; readonly env?: Environment } = {},
 ): Promise<RanCommands> {
   const log = mkdtempSync(join(tmpdir(), 'countersign-story-'));
   const child = spawn('sh', ['-c', `${WATCHED}${script}`], {

@@ -114,7 +114,9 @@ export async function targetOf(route: Route, place: ObjectOwner): Promise<Target
   const ids: Record<string, string> = {};
   for (const name of namedIn(route)) {
     const make = MAKERS[name];
-    if (make === undefined) throw new Error(`${route.template} names {${name}}: say in test/support/routes/real-objects.ts how to make one`);
+    if (make === undefined) {
+      throw new Error(`${route.template} names {${name}}: say in test/support/routes/real-objects.ts how to make one`);
+    }
     ids[name] = await make(place);
   }
   const path = pathOf(route, ids);

@@ -51,7 +51,9 @@ export async function resigned({ run, log: { instance, seed } }: TamperTarget, r
   await run(`delete from audit_tree_tiles where organization_id = 'platform'`);
   await run(`delete from audit_trees where organization_id = 'platform'`);
   await run('update audit_signing_keys set from_size = 0 where retired_at_size is null');
-  for (let n = 0; n < rounds; n++) await makeCheckpoints(run, { instance, keys: [key], trees: SignedState.unproven(), organizations: null });
+  for (let n = 0; n < rounds; n++) {
+    await makeCheckpoints(run, { instance, keys: [key], trees: SignedState.unproven(), organizations: null });
+  }
   await planAsUsual(run);
 }
 

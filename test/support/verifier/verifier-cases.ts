@@ -6,21 +6,16 @@ import { entryHash, preimage } from '../../../src/domain/audit/entry/entry-hash.
 import type { StoredEntry } from '../../../src/domain/audit/entry/stored-entry.js';
 import type { JsonObject } from '../../../src/domain/json.js';
 import {
-  exportOf, INSTANCE, linesOf, nextKeyNote, noteOf, seal, signerOf, SIGNER, type ExportOptions, type Line, type Signer,
+  exportOf, INSTANCE, linesOf, noteOf, seal, signerOf, SIGNER, type ExportOptions, type Line, type Signer,
 } from './export-maker.js';
 import type { MemoryLog } from '../memory/memory-log.js';
-import { world, type VerifierWorld } from './verifier-world.js';
+import type { VerifierCase } from './verifier-case.js';
+import { forgedKeys, inWindows, signedOften } from './verifier-key-cases.js';
+import { erased, metAgain, nameless, swept } from './verifier-stories.js';
+import { world } from './verifier-world.js';
 
 // Exports with one thing done to each, and what a verifier has to say. The manifest is made anew after the deed, as by a service
 // whose database was tampered with: only the entries themselves, and what was signed before, can tell.
-
-export interface VerifierCase {
-  readonly name: string;
-  readonly lines: readonly string[];
-  readonly verdict: 'valid' | 'valid_unanchored' | 'tampered';
-  /** Kinds of breaks that have to be among those found. */
-  readonly kinds: readonly string[];
-}
 
 type Deed = (lines: Line[]) => Line[];
 
@@ -43,36 +38,6 @@ const without = (which: (line: Line) => boolean): Deed => (lines) => lines.filte
 const disclosures = (entry: Line, change: (all: Disclosure[]) => Disclosure[]): Line => ({
   ...entry, disclosures: JSON.stringify(change(JSON.parse(entry['disclosures'] as string) as Disclosure[])),
 });
-
-function erased(): VerifierWorld {
-  const made = world();
-  const entry = made.log.entries.filter((one) => one.event === 'hitl.rejected' && one.chain === 'agt_2')[1]!;
-  made.erase('org_a', made.blank(entry, '/metadata/comment'));
-  return made;
-}
-
-/** A member's value is gone, then another one's with its name, then the first one's name. */
-function nameless(): VerifierWorld {
-  const made = world();
-  const isCall = ({ event, chain }: StoredEntry) => event === 'execution.started' && chain === 'agt_2';
-  const call = () => made.log.entries.find(isCall)!;
-  made.erase('org_a', made.blank(call(), '/metadata/input/to'));
-  made.erase('org_a', made.blank(call(), '/metadata/input/amount', '/metadata/input/[erased]'));
-  made.erase('org_a', made.blank(call(), '/metadata/input/to', '/metadata/input/[erased] 2'));
-  return made;
-}
-
-/** Of an agent that left and came back: how it left, and what it did later; not that it came. */
-function metAgain({ chain, event, payload }: StoredEntry): boolean {
-  return chain === 'agt_1' && !(event === 'agent.transferred' && payload.includes('"direction":"in"'));
-}
-
-function swept() {
-  const made = world();
-  const cuts = made.sweep('org_a', 14, { agt_1: 4, agt_2: 2, sys_org_a: 2 });
-  made.call('org_a', 'agt_1', 50);
-  return { made, log: made.log, cuts };
-}
 
 export function verifierCases(): VerifierCase[] {
   const cases: VerifierCase[] = [];
@@ -311,62 +276,3 @@ export function verifierCases(): VerifierCase[] {
 }
 
 const REGISTERED = { name: 'again', riskLevel: 'low' } as const;
-
-/** Windows that end before a rotation, and behind it, with checkpoints of one key alone. */
-function inWindows(log: MemoryLog, older: Signer, newer: Signer): VerifierCase[] {
-  const signed = (range: readonly [number, number], by: Signer) => {
-    const lines = linesOf(log, { signers: [older, newer], organizations: ['org_platform'], range });
-    return seal(lines.map((one) => (one.kind === 'checkpoint' ? signedAnew(one, by) : one)), [older, newer]);
-  };
-  return [
-    { name: 'valid-range-before-a-rotation', lines: signed([0, 1], newer), verdict: 'valid', kinds: [] },
-    { name: 'range-signed-by-the-retired-key', lines: signed([0, 2], older), verdict: 'tampered', kinds: ['checkpoint_invalid'] },
-  ];
-}
-
-const signedAnew = (one: Line, by: Signer): Line => ({ ...one, note: noteOf(`${(one['note'] as string).split('\n\n')[0]}\n`, [by]) });
-
-/** Checkpoints with more signature lines than one. */
-function signedOften(log: MemoryLog): VerifierCase[] {
-  const signedBy = (lines: (line: string) => string) => seal(linesOf(log).map((one) =>
-    one.kind === 'checkpoint' ? { ...one, note: (one['note'] as string).replace(/(?<=\n\n).*\n/s, lines) } : one));
-  const wrong = (line: string) => {
-    const [dash, name, encoded] = line.trimEnd().split(' ') as [string, string, string];
-    const bytes = Buffer.from(encoded, 'base64').map((byte, n) => (n === 40 ? byte ^ 1 : byte));
-    return `${dash} ${name} ${Buffer.from(bytes).toString('base64')}\n`;
-  };
-  const kinds = ['checkpoint_invalid'];
-  return [
-    { name: 'valid-signature-repeated', verdict: 'valid', lines: signedBy((line) => line.repeat(100)), kinds: [] },
-    { name: 'checkpoint-with-too-many-signatures', verdict: 'tampered', lines: signedBy((line) => line.repeat(101)), kinds },
-    { name: 'checkpoint-signed-rightly-and-wrongly', verdict: 'tampered', lines: signedBy((line) => line + wrong(line)), kinds },
-  ];
-}
-
-/** Keys that somebody announces, or has a file name, who has the database and not the key before. */
-function forgedKeys(older: Signer, newer: Signer): Pick<VerifierCase, 'name' | 'lines'>[] {
-  const signers = [older, newer];
-  const announced = (...note: [string?]) => {
-    const made = world();
-    made.rotate(newer.vkey, newer, 1, ...note);
-    return made.log;
-  };
-  const right = nextKeyNote(1, newer.vkey, older);
-  const byKey = (name: string, keyNotes: readonly string[] | undefined, part: ExportOptions = {}) => {
-    const made = world();
-    made.rotate(newer.vkey);
-    const [{ keyNotes: _, ...first }, ...rest] = linesOf(made.log, { signers, ...part }) as [Line, ...Line[]];
-    return { name: `key-${name}`, lines: seal([{ ...first, ...(keyNotes ? { keyNotes } : {}) }, ...rest], signers) };
-  };
-  const part = { organizations: ['org_a'] };
-  return [
-    { name: 'key-announced-by-itself', lines: exportOf(announced(), { signers }) },
-    { name: 'key-announced-without-a-note', lines: exportOf(announced(''), { signers }) },
-    { name: 'key-announced-in-another-place', lines: exportOf(announced(nextKeyNote(2, newer.vkey, older)), { signers }) },
-    { name: 'key-announced-with-a-note-over-another', lines: exportOf(announced(nextKeyNote(1, older.vkey, older)), { signers }) },
-    byKey('named-without-a-note', undefined),
-    byKey('named-without-a-note-in-a-part', undefined, part),
-    byKey('named-by-itself-in-a-part', [nextKeyNote(1, newer.vkey, newer)], part),
-    byKey('named-with-an-altered-note-in-a-part', [right.replace('\n1\n', '\n2\n')], part),
-  ];
-}

@@ -7,7 +7,8 @@ const rewritten = Array.from({ length: MAX_FINDINGS + 500 }, (_, n) => edited(n 
 describe('breaks', () => {
   test('all are listed in their order as long as there is room', () => {
     const breaks = new Findings();
-    const all = [edited(1), missingEntries('agt_a', 2, 3, 'deleted', 'they went'), edited(4), findingInTree('org_a', 0, 'tree_mismatch', 'is another')];
+    const all = [edited(1), missingEntries('agt_a', 2, 3, 'deleted', 'they went'), edited(4),
+      findingInTree('org_a', 0, 'tree_mismatch', 'is another')];
     for (const one of all) breaks.add([one]);
     expect(breaks).toMatchObject({ listed: all, found: 4 });
   });

@@ -52,7 +52,9 @@ export interface DecodedRetentionRun {
 }
 
 /** @param notes none where it was not recorded yet */
-export function decodeRetentionRun({ cuts, checkpoint, notes }: Readonly<Record<'cuts' | 'checkpoint' | 'notes', unknown>>): DecodedRetentionRun {
+export function decodeRetentionRun(
+  { cuts, checkpoint, notes }: Readonly<Record<'cuts' | 'checkpoint' | 'notes', unknown>>,
+): DecodedRetentionRun {
   const read = { cuts: Array.isArray(cuts) ? cuts.filter(isCut) : [], checkpoint: belowOf(checkpoint), notes: decodeNotes(notes) };
   const isReadable = Array.isArray(cuts) && read.cuts.length === cuts.length && read.checkpoint !== undefined &&
     isJsonObject(notes) && Object.keys(read.notes).length === Object.keys(notes).length;

@@ -34,7 +34,8 @@ export function* findUnrecordedCutPoints(
 }
 
 function wrongWith(
-  cutPoint: CutPointRow, tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound, isOrdered: IsAuthorizedCut,
+  cutPoint: CutPointRow, tree: OrganizationTreeFound | undefined, sweeps: readonly Notable[], platform: PlatformFound,
+  isOrdered: IsAuthorizedCut,
 ): string | undefined {
   const { organizationId, chain, hash, sweepEntryId, checkpoint } = cutPoint;
   const sweep = sweeps.find((one) => one.id === sweepEntryId && one.organizationId === organizationId);

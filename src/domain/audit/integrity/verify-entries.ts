@@ -64,7 +64,8 @@ interface Pass {
 /**
  * Reads the chains of a range: each entry's hash, columns and disclosures, each chain's order, links and end. With `leaves` (in the
  * same order as the entries) each position is compared with the tree's, too; without, a sum tells whether all are the same. Chains go
- * on from where sweeps have cut them. Memory is bounded by what was erased, not by what was written. Yields how many entries were read since the last time.
+ * on from where sweeps have cut them. Memory is bounded by what was erased, not by what was written.
+ * Yields how many entries were read since the last time.
  */
 export async function* verifyEntries(
   streams: EntryStreams,

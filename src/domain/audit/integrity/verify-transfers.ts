@@ -32,7 +32,9 @@ export function* unmatched(transfers: readonly Transfer[], cutPoints: readonly C
 }
 
 /** An agent is registered once: in every other organization in which its chain stands, it must have arrived. */
-export function* usedAgain(shared: readonly SharedChain[], transfers: readonly Transfer[], cutPoints: readonly CutPointRow[]): Generator<Finding> {
+export function* usedAgain(
+  shared: readonly SharedChain[], transfers: readonly Transfer[], cutPoints: readonly CutPointRow[],
+): Generator<Finding> {
   const cut = new Set(cutPoints.map(({ chain }) => chain));
   const arrived = new Set(transfers.filter(({ direction }) => direction === 'in')
     .map(({ entry: { chain, organizationId } }) => `${chain} ${organizationId}`));

@@ -77,7 +77,8 @@ it.each(['sweep', 'erasure'] as const)('of a %s is no checkpoint of any tree, no
   const checkpoint = signNote(checkpointText({ origin: originOf(NAME, 'org_a'), size, root }), [KEY]);
   expect(vouchesFor(checkpoint, text, keys)).toBe(false);
   const others = [waiveCheckpoint({ size, root }, [KEY]).note, signRecovery(new Date(size), KEY)];
-  for (const other of [...others, signNote(authorizationText(order === 'sweep' ? 'erasure' : 'sweep', NAME, 'org_a', told(METADATA)), [KEY])]) {
+  const ofOtherOperation = signNote(authorizationText(order === 'sweep' ? 'erasure' : 'sweep', NAME, 'org_a', told(METADATA)), [KEY]);
+  for (const other of [...others, ofOtherOperation]) {
     expect(openCheckpoint(other, keys, authorizationOrigin(order, NAME, 'org_a'))).toHaveProperty('wrong');
   }
   expect(waivedCheckpointIn({ size, root, note }, NAME, keys)).toBeUndefined();

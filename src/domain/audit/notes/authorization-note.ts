@@ -38,7 +38,9 @@ export function statementIn(entry: StoredParts): SignedStatement {
 }
 
 /** The text that is signed: how much is gone by what the entry lists, entries or values, and the digest of the entry. */
-export function authorizationText(order: AuthorizedOperation, instance: string, organizationId: string, { metadata, content }: SignedStatement): string {
+export function authorizationText(
+  order: AuthorizedOperation, instance: string, organizationId: string, { metadata, content }: SignedStatement,
+): string {
   const size = order === 'sweep' ? goneBy(metadata) : listed(metadata, 'erased').length;
   return checkpointText({ origin: authorizationOrigin(order, instance, organizationId), size, root: content });
 }

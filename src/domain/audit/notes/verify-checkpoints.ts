@@ -50,7 +50,8 @@ export class CheckpointVerifier {
   /** What is wrong with a stored checkpoint by itself; whether its tree had that root is for whoever has the tree. */
   check({ organizationId: tree, size, root, note, platformSize }: StoredCheckpoint): Finding | undefined {
     const wrong = this.wrongWith(note, tree, platformSize, { size, root });
-    return wrong === undefined ? undefined : findingInTree(tree, size, 'checkpoint_invalid', `has a checkpoint of size ${size} that ${wrong}`);
+    if (wrong === undefined) return undefined;
+    return findingInTree(tree, size, 'checkpoint_invalid', `has a checkpoint of size ${size} that ${wrong}`);
   }
 
   /**

@@ -47,7 +47,9 @@ export function waiveCheckpoint(lost: LostCheckpoint, keys: readonly [SigningKey
  *
  * @param said the member `lost` of its metadata
  */
-export function waivedCheckpointIn(said: JsonValue | undefined, instance: string, keys: readonly VerifierKey[]): LostCheckpoint | undefined {
+export function waivedCheckpointIn(
+  said: JsonValue | undefined, instance: string, keys: readonly VerifierKey[],
+): LostCheckpoint | undefined {
   if (!isJsonObject(said)) return undefined;
   const { size, root, note } = said;
   if (typeof size !== 'number' || typeof root !== 'string' || typeof note !== 'string' || keys.length === 0) return undefined;

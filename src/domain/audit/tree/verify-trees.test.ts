@@ -1,14 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { append, checkpoint, integrate, sourceOf, type MemoryLog } from '../../../../test/support/memory/memory-log.js';
-import { rootAt } from '../../../../test/support/memory/memory-trees.js';
-import { agentChain, organizationChain, platformChain } from '../entry/chain.js';
+import { agentChain, platformChain } from '../entry/chain.js';
 import { checkpointText, originOf, PLATFORM_TREE, type StoredCheckpoint } from '../notes/checkpoint.js';
 import type { Stamp } from '../entry/prepare-entry.js';
-import type { CutPointRow } from '../integrity/log-source.js';
 import { waiveCheckpoint } from '../notes/waived-checkpoint.js';
 import { vouchForNext } from '../notes/key-succession.js';
 import { signingKey, signNote, verifierKey, type SigningKey } from '../notes/note.js';
-import { authorizationText, statementIn } from '../notes/authorization-note.js';
 import { verifyLog, type VerifyOptions } from '../integrity/verify-log.js';
 
 const NAME = 'countersign-test';
@@ -203,7 +200,8 @@ describe('a history that is not the one that was signed', () => {
     // Whoever may append can say so; only who has the key is believed.
     const { note } = waiveCheckpoint(lost, [KEY]);
     const notes = [
-      '', waiveCheckpoint(lost, [signingKey(NAME, seed(3))]).note, waiveCheckpoint({ ...lost, size: 8 }, [KEY]).note, at(9, anchored.root).anchors[0]!.note,
+      '', waiveCheckpoint(lost, [signingKey(NAME, seed(3))]).note, waiveCheckpoint({ ...lost, size: 8 }, [KEY]).note,
+      at(9, anchored.root).anchors[0]!.note,
     ];
     for (const forged of [lost, ...notes.map((one) => ({ ...lost, note: one }))]) said(forged);
     expect((await found(older, at(9, anchored.root))).breaks).toEqual(['platform truncated']);
@@ -256,74 +254,5 @@ describe('a history that is not the one that was signed', () => {
       }, stamp());
     }
     expect((await found(log)).breaks).toEqual(['agt_9 inserted']);
-  });
-});
-
-describe('a chain that retention has cut', () => {
-  async function swept(
-    change: {
-      hash?: string; count?: number; size?: number; seq?: number; listed?: boolean; before?: string; left?: number;
-      note?: (text: string) => string | null; key?: SigningKey;
-    } = {},
-  ): Promise<MemoryLog> {
-    const log = await signed();
-    const size = change.size ?? 5;
-    const root = await rootAt(log.trees!, 'org_a', size);
-    const { size: platformSize, root: platformRoot } = newest(log, PLATFORM_TREE);
-    const cut = log.entries.find(({ chain, seq }) => chain === 'agt_1' && seq === (change.seq ?? 4))!;
-    const listed = { chain: cut.chain, seq: cut.seq, hash: cut.hash, count: cut.seq };
-    const below = { size, root, platformSize, platformRoot };
-    const metadata = {
-      sweepId: 'swp_1', before: change.before ?? '2026-11-22T00:00:00.000Z', chains: change.listed === false ? [] : [listed],
-      archive: { skeleton: 's', disclosures: 'd' }, checkpoint: below,
-    };
-    const entry = append(log, { chain: organizationChain('org_a'), type: 'admin.audit_retention_sweep', metadata }, stamp());
-    const text = authorizationText('sweep', NAME, 'org_a', statementIn(entry));
-    const cutPoint: CutPointRow = {
-      organizationId: 'org_a', ...listed, ...(change.hash ? { hash: change.hash } : {}), ...(change.count ? { count: change.count } : {}),
-      sweepEntryId: entry.id, checkpoint: below, isDone: true,
-      note: change.note ? change.note(text) : signNote(text, [change.key ?? KEY]),
-    };
-    log.cutPoints = [cutPoint];
-    log.entries = log.entries.filter(({ chain, seq }) => chain !== 'agt_1' || seq > cut.seq - (change.left ?? 0));
-    await checkpoint(log, KEY);
-    return log;
-  }
-
-  it('goes on from its cut point, also alone', async () => {
-    expect(await found(await swept())).toEqual(FINE);
-    expect(await found(await swept(), { agentId: 'agt_1' })).toEqual(FINE);
-  });
-
-  it('cut off whole, it ends at its cut point', async () => {
-    expect(await found(await swept({ seq: 8, size: 8 }))).toEqual(FINE);
-  });
-
-  it.each<[string, NonNullable<Parameters<typeof swept>[0]>]>([
-    ['with another hash', { hash: '0'.repeat(64) }],
-    ['of another count', { count: 3 }],
-    ['beyond its checkpoint', { seq: 6, size: 5 }],
-    ['that the sweep does not list', { listed: false }],
-    ['of a sweep that nobody signed', { note: () => null }],
-    ['of a sweep that a foreign key signed', { key: OTHER }],
-    ['of a sweep of which something else was signed', { note: (text) => signNote(text.replace('/org_a/', '/org_b/'), [KEY]) }],
-    ['of a sweep whose signature is no longer one', { note: (text) => signNote(text, [KEY]).replace(/.{8}\n$/, 'AAAAAAA=\n') }],
-    ['of what was younger than the sweep was to take', { before: '2026-11-21T10:00:05.000Z' }],
-  ])('is not believed %s', async (_name, change) => {
-    const { breaks } = await found(await swept(change));
-    expect(breaks).toContain('agt_1 deleted');
-  });
-
-  it('what was swept must be gone once the sweep is done, and may be there until then', async () => {
-    for (const left of [1, 2, 4]) {
-      const log = await swept({ left });
-      expect((await found(log)).breaks).toEqual(Array.from({ length: left }, () => 'agt_1 inserted'));
-      log.cutPoints = log.cutPoints!.map((cutPoint) => ({ ...cutPoint, isDone: false }));
-      expect(await found(log)).toEqual(FINE);
-      expect(await found(log, { agentId: 'agt_1' })).toEqual(FINE);
-      log.entries = log.entries.map((one) => (one.chain === 'agt_1' && one.seq === 4 ? { ...one, disclosures: '[]' } : one));
-      expect((await found(log)).breaks).toEqual(['agt_1 edited']);
-      expect((await found(log, { agentId: 'agt_1' })).breaks).toEqual(['agt_1 edited']);
-    }
   });
 });

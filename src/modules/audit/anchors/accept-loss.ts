@@ -1,5 +1,7 @@
 import { originOf, PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
-import { waiveCheckpoint as giveUpCheckpoint, type WaivedCheckpoint, signRecovery, type LostCheckpoint } from '../../../domain/audit/notes/waived-checkpoint.js';
+import {
+  waiveCheckpoint as giveUpCheckpoint, type WaivedCheckpoint, signRecovery, type LostCheckpoint,
+} from '../../../domain/audit/notes/waived-checkpoint.js';
 import { verifierKey } from '../../../domain/audit/notes/note.js';
 import type { Anchor } from '../../../platform/audit/anchor.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
@@ -21,7 +23,9 @@ export async function compareAll(run: RunStatement, anchors: readonly Anchor[], 
  *
  * @throws StartRefused where there is none here, or another one signs
  */
-export async function signLosses(run: RunStatement, lost: readonly LostCheckpoint[], seed: string | undefined): Promise<WaivedCheckpoint[]> {
+export async function signLosses(
+  run: RunStatement, lost: readonly LostCheckpoint[], seed: string | undefined,
+): Promise<WaivedCheckpoint[]> {
   if (lost.length === 0) return [];
   if (seed === undefined) throw new StartRefused('AUDIT_SIGNING_KEY is not set: a loss is accepted by the key that signs checkpoints');
   const signer = await signerOf(run, seed);

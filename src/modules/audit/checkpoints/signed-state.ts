@@ -1,7 +1,9 @@
 import { openCheckpoint, originOf, PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/notes/checkpoint.js';
 import { readVerifierKey } from '../../../domain/audit/notes/note.js';
 import { GrowingTree } from '../../../domain/audit/tree/growing-tree.js';
-import { EMPTY_SUBTREE, mapLeaf, mapKeyOf, mapRoot, keyedLeaf, type OrganizationHead } from '../../../domain/audit/tree/organization-map.js';
+import {
+  EMPTY_SUBTREE, mapLeaf, mapKeyOf, mapRoot, keyedLeaf, type OrganizationHead,
+} from '../../../domain/audit/tree/organization-map.js';
 import { checkConsistency, checkInclusion, consistencyProof, inclusionProof, rangeOf } from '../../../domain/audit/tree/tree-proofs.js';
 import { EMPTY_ROOT, hashText, leafHash, readHash, sameHash } from '../../../domain/audit/tree/rfc6962.js';
 import { lookUp } from '../../../domain/audit/tree/stored-map-nodes.js';

@@ -40,7 +40,8 @@ export function pageStatement(selection: Selection, organizations: readonly stri
 /** So many entries stand in at most as many stretches: those whose newest are newest. No other is read for more than its newest. */
 function newestFirst(walk: IndexScan, extent: Extent, organizations: readonly string[]): Statement {
   const most = extent.limit + extent.offset;
-  const found = `select stretch.* from (select newest.* from (${walk.newest(organizations)}) newest order by newest.key desc limit ${most}) newest
+  const found = `select stretch.*
+    from (select newest.* from (${walk.newest(organizations)}) newest order by newest.key desc limit ${most}) newest
     cross join lateral (${walk.newestKeys(walk.stretch('newest.organization_id', 'newest.event'), most)}) stretch`;
   return { sql: cut(found, extent), parameters: walk.parameters };
 }

@@ -46,7 +46,9 @@ export class RetentionRunStore {
   }
 
   /** The log says so. Answers whether it was verified, and not recorded yet. */
-  async recorded(tx: Tx, { organizationId, id }: RetentionRun, cuts: readonly ChainCutPoint[], notes: Required<RetentionRun>['notes']): Promise<boolean> {
+  async recorded(
+    tx: Tx, { organizationId, id }: RetentionRun, cuts: readonly ChainCutPoint[], notes: Required<RetentionRun>['notes'],
+  ): Promise<boolean> {
     return this.moved(
       await tx.query(
         `update audit_sweeps set state = 'recorded', cuts = $3, entry_id = $4, notes = $5
@@ -95,7 +97,9 @@ export class RetentionRunStore {
 }
 
 /** Sweeps in these states, oldest first. */
-export async function retentionRunsIn(run: ReadStatement, states: readonly RetentionRunState[], organizationId?: string): Promise<RetentionRun[]> {
+export async function retentionRunsIn(
+  run: ReadStatement, states: readonly RetentionRunState[], organizationId?: string,
+): Promise<RetentionRun[]> {
   const rows = (await run(
     `select organization_id as "organizationId", id, state, before, cuts, checkpoint, skeleton, disclosures, notes
      from audit_sweeps

@@ -220,7 +220,8 @@ export class RetentionRunner {
           checkpoint: { size, root, platformSize, platformRoot },
         };
         const entry = tx.recordWhole(chain, { type: 'admin.audit_retention_sweep', metadata });
-        notes[entry.id] = signNote(authorizationText('sweep', this.options.instance, organizationId, statementIn(entry)), [this.options.key]);
+        const text = authorizationText('sweep', this.options.instance, organizationId, statementIn(entry));
+        notes[entry.id] = signNote(text, [this.options.key]);
         listed.push(...chains.map((cut) => ({ ...cut, sweepEntryId: entry.id })));
       }
       if (!(await this.store.recorded(tx, sweep, listed, notes))) throw new RetentionRefused(TAKEN_OVER);

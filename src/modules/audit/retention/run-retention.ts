@@ -56,7 +56,8 @@ export async function* runRetention(given: RetentionRunRequest): AsyncGenerator<
     if (isOver()) return;
     const sweep = () => (given.isTrial ? sweeper.look(organizationId, before) : sweeper.sweep(organizationId, before, () => !isOver()));
     const address = config.databaseListenUrl ?? config.databaseUrl;
-    yield await (given.isTrial ? sweep() : withRetentionLock(address, () => sweep().catch((failed: Error) => ({ organizationId, failed }))));
+    const isolated = () => sweep().catch((failed: Error) => ({ organizationId, failed }));
+    yield await (given.isTrial ? sweep() : withRetentionLock(address, isolated));
   }
 }
 

@@ -15,7 +15,9 @@ export interface VerificationOrder {
 }
 
 /** An error does not keep its code on the way between threads. */
-export type VerificationAnswer = { readonly found: Verification } | { readonly failed: { readonly message: string; readonly code?: string } };
+export type VerificationAnswer =
+  | { readonly found: Verification }
+  | { readonly failed: { readonly message: string; readonly code?: string } };
 
 /** Verifies in a thread of its own, so that no call waits while entries and rows are compared. */
 export function verifyInThread(order: VerificationOrder): Promise<Verification> {

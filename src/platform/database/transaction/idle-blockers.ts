@@ -19,7 +19,9 @@ const END_SILENT = `
  * server leaves them. Their own limit (3 s) would end them too, but one after the other where they queue for one lock, and a
  * stop has to answer within 5 s. Nothing is lost: an open transaction has promised nobody anything.
  */
-export async function terminateIdleBlockers<Result>(dataSource: DataSource, runner: QueryRunner, wait: () => Promise<Result>): Promise<Result> {
+export async function terminateIdleBlockers<Result>(
+  dataSource: DataSource, runner: QueryRunner, wait: () => Promise<Result>,
+): Promise<Result> {
   const { processID: pid } = (await runner.connect()) as { processID: number };
   let silentMs = SILENT_MS;
   let looking = false;

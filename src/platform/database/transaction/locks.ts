@@ -26,7 +26,9 @@ export async function lockHeads(runner: QueryRunner, { chains, creates = [], eve
  * @returns the chains whose segment is closed, as `lockHeads` does
  * @throws Problem NOT_FOUND when a head is not there, or its segment is closed
  */
-export async function lockBarriersAndHeads(runner: QueryRunner, barriers: readonly string[], { chains, evenIfClosed }: Plan): Promise<ChainRef[]> {
+export async function lockBarriersAndHeads(
+  runner: QueryRunner, barriers: readonly string[], { chains, evenIfClosed }: Plan,
+): Promise<ChainRef[]> {
   if (barriers.length === 0 && chains.length === 0) return [];
   const heads = (await runner.query(
     'select organization as "organizationId", chain, is_closed as "isClosed" from take_hold_v1($1, $2, $3)',

@@ -75,7 +75,9 @@ const real = (which: '=' | '<>') => async (place: TamperTarget): Promise<string 
 };
 
 /** An entry that lost values by a real erasure, with one of these changed as whoever owns the database can. */
-function left(name: string, change: (one: Disclosure, place: TamperTarget, all: readonly Disclosure[]) => Disclosure | undefined): Tampering {
+function left(
+  name: string, change: (one: Disclosure, place: TamperTarget, all: readonly Disclosure[]) => Disclosure | undefined,
+): Tampering {
   return {
     name: `erasure: ${name}`, kinds: ['unauthorised_erasure', 'edited'],
     deed: async (place) => {
@@ -102,7 +104,9 @@ const beside = ({ pointer }: Disclosure, name: string) =>
   MEMBER.test(pointer) ? pointer.replace(MEMBER, (_, object: string) => object + name) : undefined;
 
 /** What was signed of an erasure that a server has carried out, changed. */
-function note(name: string, change: (place: TamperTarget, erased: StoredEntry, note: string) => Promise<string | null | undefined>): Tampering {
+function note(
+  name: string, change: (place: TamperTarget, erased: StoredEntry, note: string) => Promise<string | null | undefined>,
+): Tampering {
   return {
     name: `erasure: its signature ${name}`, kinds: ['unauthorised_erasure'],
     deed: async (place) => {

@@ -1,6 +1,8 @@
 import { checkEntry } from '../../../../domain/audit/entry/check-entry.js';
 import { vouchesFor, type VerifierKey } from '../../../../domain/audit/notes/note.js';
-import { authorizationText, statementIn, type AuthorizedOperation, type SignedStatement } from '../../../../domain/audit/notes/authorization-note.js';
+import {
+  authorizationText, statementIn, type AuthorizedOperation, type SignedStatement,
+} from '../../../../domain/audit/notes/authorization-note.js';
 import { blanksListed } from '../../../../domain/audit/integrity/verify-erasures.js';
 import type { StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
@@ -32,7 +34,9 @@ interface SaidOfSweep {
 const SOUND = (entry: StoredEntry): boolean => checkEntry(entry).findings.length === 0;
 
 /** By the sweeps' ids; only of entries that are signed. */
-export async function archiveReferences(run: ReadStatement, organizationId: string, by: CurrentSigners): Promise<Map<string, ArchiveReference>> {
+export async function archiveReferences(
+  run: ReadStatement, organizationId: string, by: CurrentSigners,
+): Promise<Map<string, ArchiveReference>> {
   const found = new Map<string, ArchiveReference & { chains: Map<string, { seq: number; hash: string }> }>();
   const entries = await entriesOf(run, organizationId, 'admin.audit_retention_sweep');
   const notes = await retentionRunNotes(run, organizationId, entries.map(({ id }) => id));
