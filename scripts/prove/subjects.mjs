@@ -52,8 +52,9 @@ export const SUBJECTS = {
   'faults/sign-in/provider-trouble': [10, ...PROVIDER],
   'faults/sign-in/sessions': [27, 'modules/sign-in/sessions/'],
   'faults/tampering/audit-tampering': [20, ...FOUND, ...ENTRIES, ...SIGNED],
+  'faults/tampering/copied-erasures': [60, ...ERASURE, ...FOUND],
   'faults/tampering/deep-values': [45, ...FOUND, ...ENTRIES],
-  'faults/tampering/forged-erasures': [115, ...ERASURE, ...FOUND],
+  'faults/tampering/forged-erasures': [60, ...ERASURE, ...FOUND],
   'faults/tampering/forged-sweeps': [49, ...RETENTION, ...FOUND],
   'faults/tampering/odd-entries': [36, ...FOUND, ...ENTRIES],
   'faults/tampering/odd-exports': [45, 'modules/audit/exports/', 'domain/audit/export/'],
@@ -64,6 +65,22 @@ export const SUBJECTS = {
   'faults/verification/replayed-windows': [12, 'domain/audit/replay/'],
   'faults/verification/verify-command': [27, 'modules/audit/verification/', 'bin/'],
   'faults/verification/verify-remembered': [15, ...FOUND],
+  'long/agents/transfer-chain': [25, 'modules/lifecycle/', 'modules/agents/'],
+  'long/audit/export-command': [15, 'modules/audit/exports/', 'cli/'],
+  'long/audit/verifier': [30, 'verifier/', 'domain/audit/export/'],
+  'long/audit/verifier-module': [25, 'verifier/'],
+  'long/code/style': [25, 'eslint.config.mjs', 'scripts/lint/'],
+  'long/decisions/edit-guards': [15, ...REQUESTS],
+  'long/harness/test-server': [15, 'test/support/servers/'],
+  'long/http/queue-rules': [25, 'domain/hitl/', 'modules/hitl/queue/'],
+  'long/http/tier-matrix': [25, 'platform/commerce/', 'modules/commercial/'],
+  'long/organizations/tenant-owners': [40, ...REPLAY, 'modules/organizations/', 'modules/authority/'],
+  'long/platform/bad-parameters': [20, 'platform/http/'],
+  'long/platform/path-spellings': [15, 'platform/http/'],
+  'long/privacy/erase-sign-in': [20, ...ERASURE, 'modules/sign-in/personal-data.store.ts'],
+  'long/privacy/erase-words': [35, ...ERASURE],
+  'long/sign-in/passwords-elsewhere': [20, 'modules/sign-in/passwords/', 'modules/sign-in/invitations/'],
+  'long/waiting/hitl-events-resume': [20, 'modules/hitl/events/', 'platform/wake/'],
   'start/command-line': [10, 'bin/', 'platform/config/', 'Dockerfile', 'scripts/image-steps.sh'],
   'start/demo': [30, 'demo/', 'scripts/demo.mjs'],
   'start/embedded-postgres': [37, 'platform/embedded/'],
@@ -94,4 +111,4 @@ export const SUBJECTS = {
 };
 
 /** Where a part of a subject stands in the checkout. */
-export const pathOf = (part) => (/^(?:domain|modules|platform|start)\//.test(part) ? `src/${part}` : part);
+export const pathOf = (part) => (/^(?:cli|domain|modules|platform|start)\//.test(part) ? `src/${part}` : part);

@@ -1,11 +1,12 @@
-// What `npm run prove` tries: proofs, and tests of faults, of forgeries and of starts, which take too long for every run of the tests.
+// What `npm run prove` tries: proofs, and tests of faults, of forgeries, of starts, and of whole matrices (`long`), which take too long
+// for every run of the tests.
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Folders whose tests are no part of `npm test`. */
-export const PROVED = ['test/faults', 'test/proofs', 'test/start'];
+export const PROVED = ['test/faults', 'test/long', 'test/proofs', 'test/start'];
 
 /** The tests that hold proofs in their short form: those that COUNTERSIGN_PROOFS names, else all. */
 export const SHORT_FORMS = ['crashes', 'others', 'races', 'tampering'].map((kind) => `test/proofs/${kind}.test.ts`);

@@ -14,18 +14,12 @@ const SECONDS = {
   'test/api/hitl/timeouts.test.ts': 34,
   'test/proofs/others.test.ts': 34,
   'test/api/gate/approved-is-what-runs.test.ts': 29,
-  'test/contract/http/queue-rules.test.ts': 27,
-  'test/api/waiting/hitl-events-resume.test.ts': 26,
   'test/api/platform/bad-input.test.ts': 24,
-  'test/api/privacy/erase-sign-in.test.ts': 23,
   'test/api/privacy/erase-values.test.ts': 22,
-  'test/contract/http/tier-matrix.test.ts': 21,
   'test/api/grants/limits-of-requests.test.ts': 20,
-  'test/api/agents/transfer-chain.test.ts': 20,
   'test/api/hitl/hitl.test.ts': 19,
   'test/api/waiting/hitl-events.test.ts': 18,
   'test/api/hitl/reminders.test.ts': 17,
-  'test/contract/code/style.test.ts': 17,
 };
 
 /** Of a file that is not listed, a second; the larger ones first. */

@@ -4,7 +4,7 @@ import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { anOrganization, aPerson, aTeam, closeAccount, type BuiltPerson } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 
-// Who is in which queue under all the rules is compared with these rules in test/contract/http/queue-rules.test.ts; here is what a
+// Who is in which queue under all the rules is compared with these rules in test/long/http/queue-rules.test.ts; here is what a
 // reviewer sees of it.
 
 let server: TestServer;

@@ -3,6 +3,7 @@ import { as, asRoot, type Client } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { columnsWith, erased, erasuresOf, verification } from '../../support/erasure/erasures.js';
 import { anOrganization, aPerson, firstOrganization, type BuiltPerson } from '../../support/builders/people.js';
+import { recordPeople } from '../../support/erasure/recorded-people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { storedStateOf } from '../../support/log/stored-state.js';
 
@@ -128,6 +129,7 @@ describe('a name that is said to be somebody\'s', () => {
   beforeEach(async () => {
     home = await anOrganization(server);
     [admin, second] = [await aPerson(server, 'admin', { organizationId: home }), await aPerson(server, 'owner', { organizationId: home })];
+    await recordPeople(server);
     agent = await anAgent(server).inOrganization(home).granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
     text = `transfer everything to account ${people}`;
   });

@@ -4,6 +4,7 @@ import { asRoot, type Client } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
 import { columnsWith, erased, erasuresOf, verification } from '../../support/erasure/erasures.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../../support/builders/people.js';
+import { recordPeople } from '../../support/erasure/recorded-people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { asSession } from '../../support/builders/tenants.js';
 import { storedStateOf } from '../../support/log/stored-state.js';
@@ -25,6 +26,7 @@ afterAll(() => server.stop());
 beforeEach(async () => {
   organizationId = await anOrganization(server);
   [admin, second] = [await aPerson(server, 'admin', { organizationId }), await aPerson(server, 'owner', { organizationId })];
+  await recordPeople(server);
   agent = await anAgent(server).inOrganization(organizationId)
     .granted('web.search').granted('email.send', { hitlMode: 'propose' }).create();
   customer = `Grace Hopper-${randomBytes(3).toString('hex')}`;

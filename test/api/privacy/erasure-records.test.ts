@@ -5,6 +5,7 @@ import { erased, erasuresOf } from '../../support/erasure/erasures.js';
 import { eventually } from '../../support/running/eventually.js';
 import { aPerson, anOrganization, type BuiltPerson } from '../../support/builders/people.js';
 import { aged, archiveFolder, swept } from '../../support/retention/retention.js';
+import { recordPeople } from '../../support/erasure/recorded-people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { tryingOut, type TryingOut } from '../../support/tampering/attempt.js';
 import { verifiedLog } from '../../support/log/verified-log.js';
@@ -27,6 +28,7 @@ beforeAll(async () => {
   organizationId = await anOrganization(server);
   first = await aPerson(server, 'admin', { organizationId });
   second = await aPerson(server, 'admin', { organizationId });
+  await recordPeople(server);
   const agent = await anAgent(server).inOrganization(organizationId)
     .granted('email.send', { hitlMode: 'propose', hitlTimeoutSeconds: 3_600, reminders: [{ secondsBefore: 600 }] }).create();
   const request = async (to: string) =>

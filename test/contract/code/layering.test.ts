@@ -67,7 +67,7 @@ describe('layers', () => {
       'src/platform/outbox/outbox.ts': use('../../modules/agents/agent.store.js'),
       'src/modules/teams/team.service.ts': use('../../app.module.js'),
       'migrations/1-create.ts': use('../src/modules/agents/agent.store.js'),
-      'test/api/agents/agents.test.ts': use('../../src/app.module.js'),
+      'test/api/agents/agents.test.ts': use('../../../src/app.module.js'),
     });
     expect(outcome.findings.sort()).toEqual([
       'migrations/1-create.ts migrations-are-frozen',

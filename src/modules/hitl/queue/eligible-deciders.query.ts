@@ -12,7 +12,7 @@ export interface LevelWanted {
 }
 
 // The rules of src/domain/hitl/duties.ts in SQL, for many people and requests at once. A test compares the two over people, teams and
-// requests of all kinds (test/contract/http/queue-rules.test.ts).
+// requests of all kinds (test/long/http/queue-rules.test.ts).
 
 /**
  * The people of organizations, as common table expressions: `here` are the organizations, `people` the accounts that may decide anything
