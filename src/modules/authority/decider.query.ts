@@ -18,7 +18,7 @@ export interface DeciderWanted {
   since: Date;
   /** Users behind the action, by id. */
   initiators: readonly string[];
-  /** Only places in teams that are older than this are told. */
+  /** Only memberships that are older than this are returned. */
   teamsBefore?: Date;
 }
 
@@ -44,30 +44,30 @@ interface Row {
   role_since: Date;
   created_at: Date;
   email_since: Date;
-  place: Membership['role'] | null;
-  place_since: Date;
-  place_role_since: Date;
+  member_role: Membership['role'] | null;
+  member_since: Date;
+  member_role_since: Date;
   company: number;
   namesake: boolean;
   teams: string[];
 }
 
 // An owner acts in every organization of their tenant, so people are looked for there.
-const HOUSE = `
-  house as (
+const TENANT_GROUP = `
+  tenant_group as (
     select $1::text as id
     union select other.id from organizations here join organizations other on other.tenant_id = here.tenant_id where here.id = $1)`;
 
 // Somebody named by id has the addresses of then and now: where they have changed theirs since the request was made, whoever came by
 // an address since may have got the old one.
 const PERSON = `
-  with ${HOUSE}
+  with ${TENANT_GROUP}
   select u.id, u.organization_id as home, u.email, may.role, may.role_since, u.created_at, u.email_since,
-    m.role as place, m.since as place_since, m.role_since as place_role_since,
+    m.role as member_role, m.since as member_since, m.role_since as member_role_since,
     (select h.seq from audit_heads h where h.organization_id = u.organization_id and h.chain = 'sys_' || u.organization_id)
       as home_position,
     (select count(*)::integer from users c
-     where (c.organization_id = $1 or (c.role = 'owner' and c.organization_id in (select id from house)))
+     where (c.organization_id = $1 or (c.role = 'owner' and c.organization_id in (select id from tenant_group)))
        and (c.ended_at is null or c.ended_at > $3)) as company,
     exists (select from users i where i.id = any ($4)
       and (i.email_folded = u.email_folded or (i.email_since >= $3 and u.email_since >= $3))) as namesake,
@@ -78,24 +78,24 @@ const PERSON = `
 
 const ONE = `${PERSON} where u.organization_id = $7 and u.id = $8`;
 
-// Locked, since some may have their account in another organization of the house, whose barrier this work does not hold: whoever
+// Locked, since some may have their account in another organization of the tenant, whose barrier this work does not hold: whoever
 // takes their rights away waits until it has ended.
 const THOSE_WHO_STILL_DECIDE = `${PERSON}
   where u.id = any ($7) and u.status = 'active'
-    and (u.organization_id = $1 or (may.role = 'owner' and u.organization_id in (select id from house)))
+    and (u.organization_id = $1 or (may.role = 'owner' and u.organization_id in (select id from tenant_group)))
   order by u.id for share of u`;
 
 // An address was claimed as it stood when the request was made: an account whose own was changed since may have had it.
 // `union` ends a circle of people who vouched for one another. Root, who is nobody's colleague, is no link between people.
 const SELVES = `
-  with recursive ${HOUSE},
+  with recursive ${TENANT_GROUP},
   up (name, id) as (
     select n.name, u.id from unnest($2::text[]) as n(name)
-    join users u on u.organization_id in (select id from house)
+    join users u on u.organization_id in (select id from tenant_group)
       and (u.id = n.name or u.email_folded = n.name or (n.name like '%@%' and u.email_since >= $3)
         or u.email_folded = (select i.email_folded from users i where i.id = n.name))
     union
-    select up.name, u.vouched_by from up join users u on u.id = up.id and u.organization_id in (select id from house)
+    select up.name, u.vouched_by from up join users u on u.id = up.id and u.organization_id in (select id from tenant_group)
     where $4 and starts_with(u.vouched_by, 'usr_'))
   select name, array_agg(id) as ids from up group by name`;
 
@@ -111,14 +111,14 @@ export class DeciderQuery {
     const { role, claimedSince, credential } = shown;
     const { role: recorded, role_since: since } = row!;
     const capped = { ...row!, role: lowerOf(recorded, role), role_since: claimedSince && claimedSince > since ? claimedSince : since };
-    return standingOf(capped, credential.kind === 'key' ? credential.createdAt : undefined);
+    return contextOf(capped, credential.kind === 'key' ? credential.createdAt : undefined);
   }
 
   /** Of several users: those whose account is open and reaches here, with the rights of now; by their ids. */
   async readAll(tx: Tx, userIds: readonly string[], wanted: DeciderWanted): Promise<Map<string, DeciderContext>> {
     const rows = await tx.query<Row>(THOSE_WHO_STILL_DECIDE, [...this.parametersOf(wanted), userIds]);
     const positions = await this.positionsBehindLocks(tx, rows.filter(({ home }) => home !== wanted.organizationId));
-    return new Map(rows.map((row) => [row.id, standingOf({ ...row, home_position: positions.get(row.home) ?? row.home_position })]));
+    return new Map(rows.map((row) => [row.id, contextOf({ ...row, home_position: positions.get(row.home) ?? row.home_position })]));
   }
 
   /**
@@ -157,7 +157,7 @@ export class DeciderQuery {
   }
 }
 
-function standingOf(row: Row, keySince?: Date): DeciderContext {
+function contextOf(row: Row, keySince?: Date): DeciderContext {
   const person: Person = {
     kind: 'person',
     userId: row.id,
@@ -167,7 +167,9 @@ function standingOf(row: Row, keySince?: Date): DeciderContext {
     roleSince: row.role_since,
     ...(keySince ? { keySince } : {}),
     ...(row.email === null ? {} : { email: row.email }),
-    ...(row.place === null ? {} : { membership: { role: row.place, since: row.place_since, roleSince: row.place_role_since } }),
+    ...(row.member_role === null
+      ? {}
+      : { membership: { role: row.member_role, since: row.member_since, roleSince: row.member_role_since } }),
   };
   const home = { organization: row.home, position: Number(row.home_position) };
   return { person, hasSingleUser: row.company <= 1, isNamesake: row.namesake, teamIds: row.teams, home };

@@ -138,7 +138,7 @@ const READ: NamedStatement = {
         union all
         (select * from capability_grants
          where organization_id = i.organization_id and team_id = a.team_id and capability = i.capability and revoked_at is null
-         limit 1)) held
+         limit 1)) candidates
       order by alive desc, agent_id is null limit 1) g on true
     left join lateral (select * from capability_definitions
       where organization_id = i.organization_id and name = i.capability limit 1) d on true

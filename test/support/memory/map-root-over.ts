@@ -3,7 +3,7 @@ import {
 } from '../../../src/domain/audit/tree/organization-map.js';
 
 /** The root of the map in which the leaf stands beside these siblings; where no sibling is listed, nothing stands. */
-export function mapRootOver({ place, hash: leaf }: KeyedLeaf, siblings: readonly MapSibling[]): Uint8Array {
+export function mapRootOver({ key: place, hash: leaf }: KeyedLeaf, siblings: readonly MapSibling[]): Uint8Array {
   const beside = new Map(siblings);
   let hash = leaf;
   for (let depth = MAP_DEPTH - 1; depth >= 0; depth--) {

@@ -68,7 +68,7 @@ export function exportSourceOf(log: MemoryLog, key: SigningKey, facts: MemoryFac
     ofEvent: (id, event) => inBatches(log.entries.filter((one) => one.organizationId === id && one.event === event), batch),
     sweepNotes: (_, ids) => Promise.resolve(new Map([...(facts.notes ?? [])].filter(([id]) => ids.includes(id)))),
     erasureNotes: (_, ids) => Promise.resolve(new Map([...(facts.notes ?? [])].filter(([id]) => ids.includes(id)))),
-    place: ({ organizationId, chain, seq }) => {
+    indexOf: ({ organizationId, chain, seq }) => {
       const index = leavesOf(organizationId).findIndex((one) => one.chain === chain && one.seq === seq);
       return Promise.resolve(index < 0 ? undefined : index);
     },

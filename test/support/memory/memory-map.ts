@@ -41,7 +41,7 @@ function contentOf(stored: StoredMap, key: MapKey): MapContent {
   const node = key.depth < LEAF_DEPTH ? stored.nodes.get(nameOf(key)) : undefined;
   if (node) return { node: node.hash };
   const [leaf] = stored.under(key.depth, key.prefix);
-  return leaf && { leaf: { place: leaf.prefix, hash: leaf.hash } };
+  return leaf && { leaf: { key: leaf.prefix, hash: leaf.hash } };
 }
 
 function nameOf({ depth, prefix }: MapKey): string {

@@ -9,48 +9,48 @@ const NOUNS: Readonly<Record<ClaimKind, string>> = {
 
 type Named = Pick<RecordClaim, 'kind' | 'id'>;
 /** A claim of a row has no entry to point at: the finding stands in the chain where its entries would be. */
-type Placed = Named & Pick<RecordClaim, 'organizationId' | 'agentId'> & { readonly place?: EntryRef };
+type Located = Named & Pick<RecordClaim, 'organizationId' | 'agentId'> & { readonly ref?: EntryRef };
 
 const nameOf = ({ kind, id }: Named) => `${NOUNS[kind]} ${id}`;
 
 /** An entry that does not fit those before it. */
-export function contradiction(place: EntryRef, what: string): Finding {
-  return incomplete(place, `${sentenceOf(place)} ${what}`);
+export function contradiction(ref: EntryRef, what: string): Finding {
+  return incomplete(ref, `${sentenceOf(ref)} ${what}`);
 }
 
 export function withoutRow(fact: RecordedFact): Finding {
-  return incomplete(fact.place, `${nameOf(fact)} is gone: ${sentenceOf(fact.place)} tells of it (${fact.status}), and no row shows it`);
+  return incomplete(fact.ref, `${nameOf(fact)} is gone: ${sentenceOf(fact.ref)} tells of it (${fact.status}), and no row shows it`);
 }
 
 export function withoutEntry(claim: RowClaim): Finding {
-  return incomplete(placeOf(claim), `${nameOf(claim)} stands as ${claim.status}, and no entry tells of it`);
+  return incomplete(refOf(claim), `${nameOf(claim)} stands as ${claim.status}, and no entry tells of it`);
 }
 
 export function recordedTwice(fact: RecordedFact): Finding {
-  return incomplete(fact.place, `${nameOf(fact)} is told of twice: ${sentenceOf(fact.place)} ends it again`);
+  return incomplete(fact.ref, `${nameOf(fact)} is told of twice: ${sentenceOf(fact.ref)} ends it again`);
 }
 
 /** Content of a row that no entry can tell of. */
 export function malformedRow(claim: RowClaim): Finding[] {
-  return (claim.malformed ?? []).map((what) => incomplete(placeOf(claim), `${nameOf(claim)} shows ${what}, which no entry tells`));
+  return (claim.malformed ?? []).map((what) => incomplete(refOf(claim), `${nameOf(claim)} shows ${what}, which no entry tells`));
 }
 
 /** A row, or what entries say, in a form that cannot be compared. */
-export function unreadable(record: Placed, why: string): Finding {
-  return incomplete(placeOf(record), `of ${nameOf(record)} nobody can tell: ${why}`);
+export function unreadable(record: Located, why: string): Finding {
+  return incomplete(refOf(record), `of ${nameOf(record)} nobody can tell: ${why}`);
 }
 
 export function disagreement(row: RowClaim, fact: RecordedFact): Finding[] {
   const found = differences(row, fact);
-  return found.length === 0 ? [] : [incomplete(fact.place, `${nameOf(row)} has ${found.join('; ')}`)];
+  return found.length === 0 ? [] : [incomplete(fact.ref, `${nameOf(row)} has ${found.join('; ')}`)];
 }
 
 function incomplete({ chain, position, entryId }: EntryRef, detail: string): Finding {
   return { chain, position, entryId, kind: 'incomplete', detail };
 }
 
-function placeOf({ place, agentId, organizationId }: Placed): EntryRef {
-  return place ?? { chain: agentId ?? organizationChain(organizationId).chain, position: 0, entryId: null };
+function refOf({ ref, agentId, organizationId }: Located): EntryRef {
+  return ref ?? { chain: agentId ?? organizationChain(organizationId).chain, position: 0, entryId: null };
 }
 
 function sentenceOf({ chain, position }: EntryRef): string {

@@ -64,7 +64,7 @@ export class Completeness {
   private readonly chains = new FollowedChains((first) => {
     if (this.isCut(first)) this.cuts.set(chainKey(first.organizationId, first.chain), stampOf(first));
     return this.follow(first, (fact) => void isolateFailure(() => this.add(fact), (why) => this.found.push(unreadable(fact, why))),
-      (place, what) => this.found.push(contradiction(place, what)));
+      (ref, what) => this.found.push(contradiction(ref, what)));
   });
   /** The time of the first entry of each chain that was cut. */
   private readonly cuts = new Map<string, number>();

@@ -37,7 +37,7 @@ export interface RowClaim extends RecordClaim {
 /** What the entries of a record say, and the place of the last of them. */
 export interface RecordedFact extends RecordClaim {
   readonly texts: RecordedTexts;
-  readonly place: EntryRef;
+  readonly ref: EntryRef;
 }
 
 /** The chain whose entries are followed. */
@@ -55,7 +55,7 @@ export interface RecordedFactListener {
   /** Texts of the row with this key that hold the mark of an erasure. */
   erasedInRow(key: string): IsErasedInRow;
   /** An entry that does not fit those before it. */
-  contradiction(place: EntryRef, detail: string): void;
+  contradiction(ref: EntryRef, detail: string): void;
 }
 
 /** No entry says by which grant and definition an execution was blocked. */

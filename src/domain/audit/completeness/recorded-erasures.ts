@@ -44,6 +44,6 @@ export class RecordedErasures {
   private set(id: string, { stored }: OpenEntry, members: Record<string, ClaimValue>, texts: Readonly<Record<string, RecordedText>>): void {
     const { organizationId } = this.chain;
     const same = { kind: 'erasure', organizationId, id, agentId: null, capability: '', status: 'asked', entryId: null } as const;
-    this.erasures.set(id, { ...same, members, texts, place: entryRefOf(stored) });
+    this.erasures.set(id, { ...same, members, texts, ref: entryRefOf(stored) });
   }
 }

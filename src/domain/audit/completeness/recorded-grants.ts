@@ -52,6 +52,6 @@ export class RecordedGrants {
   private set(id: string, { stored }: OpenEntry, status: string, members: Record<string, ClaimValue>): void {
     const { organizationId, agentId } = this.chain;
     const same = { kind: 'grant', organizationId, id, agentId, capability: stored.capability ?? '', entryId: null, texts: {} } as const;
-    this.grants.set(id, { ...same, status, members, place: entryRefOf(stored) });
+    this.grants.set(id, { ...same, status, members, ref: entryRefOf(stored) });
   }
 }

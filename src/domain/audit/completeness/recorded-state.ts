@@ -18,7 +18,7 @@ interface Open {
   status: string;
   members: Members;
   texts: Texts;
-  place: EntryRef;
+  ref: EntryRef;
 }
 
 interface OpenRequest extends Open {
@@ -79,29 +79,29 @@ export class RecordedState {
   private execution(id: string | undefined, opened: OpenEntry): void {
     if (id === undefined) return;
     const { stored, metadata } = opened;
-    const place = entryRefOf(stored);
+    const ref = entryRefOf(stored);
     const open = this.executions.get(id);
     const durationMs = number(metadata, 'durationMs') ?? null;
     switch (stored.event) {
       case 'execution.started':
-        if (open?.status === 'running') this.contradict(place, `begins execution ${id} a second time`);
+        if (open?.status === 'running') this.contradict(ref, `begins execution ${id} a second time`);
         return this.start(id, open, opened);
       case 'execution.retried':
-        if (open?.status !== 'running') return this.contradict(place, `begins execution ${id} again, which was not running`);
+        if (open?.status !== 'running') return this.contradict(ref, `begins execution ${id} again, which was not running`);
         return void Object.assign(open.members, grantNamedIn(metadata));
       case 'execution.completed':
       case 'execution.failed':
-        if (open?.status !== 'running') return this.contradict(place, `closes execution ${id}, which was not running`);
+        if (open?.status !== 'running') return this.contradict(ref, `closes execution ${id}, which was not running`);
         open.members['durationMs'] = durationMs;
         Object.assign(open.texts, this.texts('execution', id, opened, TEXTS.closed));
         return this.close(id, open, closedStatus(stored, metadata), stored);
       case 'execution.cancelled':
-        if (open?.status !== 'pending_hitl') return this.contradict(place, `cancels execution ${id}, which was not waiting to begin`);
+        if (open?.status !== 'pending_hitl') return this.contradict(ref, `cancels execution ${id}, which was not waiting to begin`);
         open.members['reason'] = text(metadata, 'reason') ?? null;
         return this.close(id, open, 'cancelled', stored);
       case 'execution.blocked':
         return this.tell('execution', id, {
-          status: 'blocked', capability: stored.capability ?? '', place,
+          status: 'blocked', capability: stored.capability ?? '', ref,
           members: { ...askedBy(opened), mode: 'block', reason: text(metadata, 'reason') ?? null },
           texts: { ...NO_OUTCOME, ...this.texts('execution', id, opened, TEXTS.asked) },
         }, stored.id);
@@ -120,7 +120,7 @@ export class RecordedState {
     const hitlId = text(metadata, 'hitlId') ?? null;
     const { requestedBy, flagged } = asked?.members ?? askedBy(opened);
     this.executions.set(id, {
-      status: 'running', capability: stored.capability ?? '', place: entryRefOf(stored),
+      status: 'running', capability: stored.capability ?? '', ref: entryRefOf(stored),
       members: {
         grantId: null, grantVersion: null, ...grantNamedIn(metadata), hitlId, mode: hitlId === null ? UNASKED : null,
         definition: text(metadata, 'definition') ?? null, requestedBy, flagged,
@@ -133,10 +133,10 @@ export class RecordedState {
     if (id === undefined) return;
     const { stored, metadata } = opened;
     if (stored.event === 'hitl.created') return this.ask(id, opened);
-    const place = entryRefOf(stored);
+    const ref = entryRefOf(stored);
     const request = this.requests.get(id);
-    if (!request) return this.contradict(place, `decides request ${id}, which was not open`);
-    request.place = place;
+    if (!request) return this.contradict(ref, `decides request ${id}, which was not open`);
+    request.ref = ref;
     switch (stored.event) {
       case 'hitl.edited':
         return this.edit(id, request, opened);
@@ -160,13 +160,13 @@ export class RecordedState {
   /** Opens the request, and the execution that waits for its decision. */
   private ask(id: string, opened: OpenEntry): void {
     const { stored, metadata } = opened;
-    const [place, capability, mode] = [entryRefOf(stored), stored.capability ?? '', text(metadata, 'hitlMode') ?? null];
+    const [ref, capability, mode] = [entryRefOf(stored), stored.capability ?? '', text(metadata, 'hitlMode') ?? null];
     const executionId = text(metadata, 'executionId');
     const { requestedBy, flagged } = askedBy(opened);
     const same = { grantId: text(metadata, 'grantId') ?? null, definition: text(metadata, 'definition') ?? null, flagged };
     const { requestedInput, ...texts } = this.texts('request', id, opened, TEXTS.requested);
     this.requests.set(id, {
-      status: mode === 'escalate' ? 'escalated' : 'pending', capability, executionId, place, requestedInput,
+      status: mode === 'escalate' ? 'escalated' : 'pending', capability, executionId, ref, requestedInput,
       members: {
         ...same, executionId: executionId ?? null, mode, level: number(metadata, 'level') ?? null, digest: text(metadata, 'digest') ?? null,
         version: 1, createdBy: requestedBy, breakGlass: false, isVoted: true,
@@ -175,7 +175,7 @@ export class RecordedState {
     });
     if (executionId === undefined) return;
     this.executions.set(executionId, {
-      status: 'pending_hitl', capability, place,
+      status: 'pending_hitl', capability, ref,
       members: { ...same, grantVersion: number(metadata, 'grantVersion') ?? null, hitlId: id, requestedBy },
       texts: { ...NO_OUTCOME, ...this.texts('execution', executionId, opened, TEXTS.asked) },
     });
@@ -196,7 +196,7 @@ export class RecordedState {
     const { stored } = opened;
     const id = `${hitlId} ${String(version)} ${stored.actorId}`;
     const texts = this.texts('vote', id, opened, TEXTS.decided);
-    this.tell('vote', id, { status: 'voted', capability, members: { digest }, texts, place: entryRefOf(stored) }, stored.id);
+    this.tell('vote', id, { status: 'voted', capability, members: { digest }, texts, ref: entryRefOf(stored) }, stored.id);
   }
 
   /** An execution whose request was not approved ends with the same entry. */
@@ -217,28 +217,28 @@ export class RecordedState {
 
   private close(id: string, execution: Open, status: string, stored: StoredEntry): void {
     this.executions.delete(id);
-    this.tell('execution', id, { ...execution, status, place: entryRefOf(stored) }, stored.id);
+    this.tell('execution', id, { ...execution, status, ref: entryRefOf(stored) }, stored.id);
   }
 
-  private tellLater(kind: 'report' | 'settlement', id: string, opened: OpenEntry, members: Members, told: TextMembers): void {
+  private tellLater(kind: 'report' | 'settlement', id: string, opened: OpenEntry, members: Members, recorded: TextMembers): void {
     const { stored, metadata } = opened;
-    const [capability, texts, place] = [stored.capability ?? '', this.texts(kind, id, opened, told), entryRefOf(stored)];
-    this.tell(kind, id, { status: text(metadata, 'outcome') ?? '', capability, members, texts, place }, null, null);
+    const [capability, texts, ref] = [stored.capability ?? '', this.texts(kind, id, opened, recorded), entryRefOf(stored)];
+    this.tell(kind, id, { status: text(metadata, 'outcome') ?? '', capability, members, texts, ref }, null, null);
   }
 
   private tell(kind: ClaimKind, id: string, record: Open, entryId: string | null, agentId = this.chain.agentId): void {
-    const { capability, status, members, texts, place } = record;
+    const { capability, status, members, texts, ref } = record;
     const { organizationId } = this.chain;
-    this.listener.fact({ kind, id, organizationId, agentId, capability, status, entryId, members, texts, place });
+    this.listener.fact({ kind, id, organizationId, agentId, capability, status, entryId, members, texts, ref });
   }
 
-  private texts(kind: ClaimKind, id: string, opened: OpenEntry, told: TextMembers): Texts {
+  private texts(kind: ClaimKind, id: string, opened: OpenEntry, recorded: TextMembers): Texts {
     const key = keyOfClaim({ kind, organizationId: this.chain.organizationId, id });
-    return recordedTexts(opened, told, this.listener.erasedInRow(key));
+    return recordedTexts(opened, recorded, this.listener.erasedInRow(key));
   }
 
-  private contradict(place: EntryRef, what: string): void {
-    this.listener.contradiction(place, what);
+  private contradict(ref: EntryRef, what: string): void {
+    this.listener.contradiction(ref, what);
   }
 }
 

@@ -27,7 +27,7 @@ export async function cutPointLinesOf(source: ExportSource, organizationId: stri
     for (const entry of batch) {
       const cuts = cutsOf(entry).filter((one) => chain === undefined || one.chain === chain);
       if (cuts.length === 0) continue;
-      const index = await source.place(entry);
+      const index = await source.indexOf(entry);
       const sweepIndex = index !== undefined && index < size ? index : null;
       sweeps.set(entry.id, entry);
       for (const cut of cuts) lines.set(cut.chain, line('seam', { ...cut, organizationId, sweepEntryId: entry.id, sweepIndex }));

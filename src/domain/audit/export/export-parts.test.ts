@@ -3,7 +3,7 @@ import { verify, type Result } from '../../../../verifier/verify.mjs';
 import { exportSourceOf, type MemoryFacts } from '../../../../test/support/memory/memory-export.js';
 import { checkpoint } from '../../../../test/support/memory/memory-log.js';
 import { INSTANCE, MADE_AT, SIGNER } from '../../../../test/support/verifier/export-maker.js';
-import { ORGANIZATIONS, VerifierWorld, world } from '../../../../test/support/verifier/verifier-world.js';
+import { ORGANIZATIONS, type VerifierWorld, world } from '../../../../test/support/verifier/verifier-world.js';
 import { agentChain } from '../entry/chain.js';
 import { readLine, type ExportLine, type LineOf } from './export-lines.js';
 import { signingKey } from '../notes/note.js';
@@ -24,7 +24,7 @@ async function textOf(lines: AsyncIterable<ExportLine>, format: ExportFormat = '
 }
 
 /** What modules hold of a person. */
-async function* held(...parts: readonly PersonalDataPart[]): AsyncGenerator<PersonalDataPart> {
+async function* recordsOf(...parts: readonly PersonalDataPart[]): AsyncGenerator<PersonalDataPart> {
   for (const part of parts) yield await Promise.resolve(part);
 }
 
@@ -176,7 +176,7 @@ describe("a person's export", () => {
     await checkpoint(made.log, KEY);
     made.call('org_a', 'agt_1', 70);
     const tally = { withheld: 0 };
-    const selection = { ...SELECTION, held: held({ holder: 'organizations', part: { keys: [] } }) };
+    const selection = { ...SELECTION, records: recordsOf({ holder: 'organizations', part: { keys: [] } }) };
     const text = await textOf(personLines(exportSourceOf(made.log, KEY, facts(made)), selection, MADE_AT, tally), 'jsonl', tally);
     const result = await judged(text);
     sound(result, 'valid_unanchored');
@@ -191,9 +191,9 @@ describe("a person's export", () => {
   it('needs no checkpoint, and no entry', async () => {
     const made = world();
     const source = exportSourceOf(made.log, KEY, facts(made));
-    const text = await textOf(personLines(source, { ...SELECTION, held: held() }, MADE_AT, { withheld: 0 }));
+    const text = await textOf(personLines(source, { ...SELECTION, records: recordsOf() }, MADE_AT, { withheld: 0 }));
     sound(await judged(text), 'valid_unanchored');
-    const nobody = { ...SELECTION, userId: 'usr_none', held: held() };
+    const nobody = { ...SELECTION, userId: 'usr_none', records: recordsOf() };
     sound(await judged(await textOf(personLines(await signed(made), nobody, MADE_AT, { withheld: 0 }))));
   });
 
@@ -203,7 +203,7 @@ describe("a person's export", () => {
     }));
     const rows = parts.flatMap(({ part }) => part.decided);
     const source = await signed(world());
-    const text = await textOf(personLines(source, { ...SELECTION, held: held(...parts) }, MADE_AT, { withheld: 0 }));
+    const text = await textOf(personLines(source, { ...SELECTION, records: recordsOf(...parts) }, MADE_AT, { withheld: 0 }));
     expect(kindsOf(text, 'records').map((one) => (one as LineOf<'records'>).records['hitl'])).toEqual([
       { decided: rows.slice(0, 500) }, { decided: rows.slice(500, 1_000) }, { decided: rows.slice(1_000) },
     ]);

@@ -43,7 +43,7 @@ export interface ExportSource {
   /** What follows behind the first `size` leaves: integrated since, then queued; each chain in its order. */
   pending(organizationId: string, size: number): AsyncIterable<readonly EntryPosition[]>;
   /** In the order asked for; undefined for one that is not there. */
-  entries(organizationId: string, places: readonly EntryPosition[]): Promise<readonly (StoredEntry | undefined)[]>;
+  entries(organizationId: string, positions: readonly EntryPosition[]): Promise<readonly (StoredEntry | undefined)[]>;
   heads(organizationId: string, chain?: string): AsyncIterable<readonly ExportedHead[]>;
   countHeads(organizationId: string, chain?: string): Promise<number>;
   /** Entries behind the ends of their chains, which nobody appended. */
@@ -55,7 +55,7 @@ export interface ExportSource {
   /** Notes that were signed over entries of erasures, by these ids. */
   erasureNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The entry's place in its organization's tree; undefined while it is queued. */
-  place(entry: StoredEntry): Promise<number | undefined>;
+  indexOf(entry: StoredEntry): Promise<number | undefined>;
   /**
    * Leaves [first, end) among the first `size`: from the first whose entry was made at `from` or later to the last that was made at
    * `to` or earlier. Times are ISO 8601, UTC, with milliseconds.

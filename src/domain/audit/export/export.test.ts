@@ -25,7 +25,7 @@ async function textOf(lines: AsyncIterable<ExportLine>, format: ExportFormat = '
 }
 
 /** What modules hold of a person. */
-async function* held(...parts: readonly PersonalDataPart[]): AsyncGenerator<PersonalDataPart> {
+async function* recordsOf(...parts: readonly PersonalDataPart[]): AsyncGenerator<PersonalDataPart> {
   for (const part of parts) yield await Promise.resolve(part);
 }
 
@@ -205,7 +205,7 @@ describe('what a file does not show of what is remembered', () => {
 
   it('no file of a person can show', async () => {
     const { older, source } = await grown();
-    const person = { userId: 'usr_ada', organizations: ['org_a'], profile: {}, held: held() };
+    const person = { userId: 'usr_ada', organizations: ['org_a'], profile: {}, records: recordsOf() };
     const found = await recalledBy(await textOf(personLines(source, person, MADE_AT, { withheld: 0 })), older);
     expect(found).toEqual([ask('org_a'), ask('platform')].map((one) => ({ ...one, size: expect.any(Number) })));
     expect(found.map((one) => 'ask' in one)).toEqual([false, false]);

@@ -121,16 +121,17 @@ async function* sectionLines(
   const size = checkpoint?.size ?? 0;
   yield* mapLine(source, id);
   yield line('section', { organizationId: id, size, chains: await source.countHeads(id, agentId) });
-  const seams = await cutPointLinesOf(source, id, size, agentId);
-  const pasts = new Set([...(since === undefined ? [] : [since]), ...[...seams.lines.values()].map((seam) => seam.checkpoint.size)]);
+  const cutPoints = await cutPointLinesOf(source, id, size, agentId);
+  const ofCutPoints = [...cutPoints.lines.values()].map(({ checkpoint }) => checkpoint.size);
+  const pasts = new Set([...(since === undefined ? [] : [since]), ...ofCutPoints]);
   for (const past of pasts) yield* consistencyLine(source, id, past, size);
-  for (const [entryId, note] of await source.sweepNotes(id, [...seams.sweeps.keys()])) {
+  for (const [entryId, note] of await source.sweepNotes(id, [...cutPoints.sweeps.keys()])) {
     yield line('sweep', { organizationId: id, entryId, note });
   }
-  yield* seams.lines.values();
+  yield* cutPoints.lines.values();
 
   const isPart = (from ?? to ?? agentId) !== undefined;
-  const part = new Section(source, id, size, agentId, seams, isPart);
+  const part = new Section(source, id, size, agentId, cutPoints, isPart);
   const [first, end] = from === undefined && to === undefined ? [0, size] : await source.window(id, size, from, to);
   yield* part.leaves(first, Math.max(first, end));
   if (isPart) yield* part.apart(false);
@@ -155,7 +156,7 @@ class Section {
     private readonly id: string,
     private readonly size: number,
     private readonly agentId: string | undefined,
-    private readonly seams: CutPointLines,
+    private readonly cutPoints: CutPointLines,
     private readonly isPart: boolean,
   ) {}
 
@@ -219,7 +220,7 @@ class Section {
   /** Where a head was set back or taken away, what is behind it may stand in the tree, and so in the file or in a gap, all the same. */
   private async isStray(entry: StoredEntry): Promise<boolean> {
     if (entry.seq <= (this.ends.get(entry.chain) ?? 0) || this.reasonFor(entry)) return false;
-    return (await this.source.place(entry)) === undefined;
+    return (await this.source.indexOf(entry)) === undefined;
   }
 
   private async *some(leaves: readonly PlacedLeaf[], gap: GapBuilder): AsyncGenerator<ExportLine> {
@@ -228,8 +229,8 @@ class Section {
     for (const leaf of leaves) {
       const because = this.reasonFor(leaf);
       // The last leaf that a sweep cut off a chain stands alone: so it is seen where it stood.
-      const seam = this.seams.lines.get(leaf.chain);
-      const isEnd = seam?.seq === leaf.seq && because === 'swept';
+      const cutPoint = this.cutPoints.lines.get(leaf.chain);
+      const isEnd = cutPoint?.seq === leaf.seq && because === 'swept';
       const ended = [isEnd || !because ? gap.end() : undefined, because && gap.add(leaf, because), isEnd ? gap.end() : undefined];
       for (const one of ended) if (one) yield one;
       if (because) continue;
@@ -239,8 +240,8 @@ class Section {
   }
 
   private reasonFor({ chain, seq }: EntryPosition): 'swept' | 'hidden' | undefined {
-    const seam = this.seams.lines.get(chain);
-    if (seam && seq <= seam.seq) return 'swept';
+    const cutPoint = this.cutPoints.lines.get(chain);
+    if (cutPoint && seq <= cutPoint.seq) return 'swept';
     return this.agentId !== undefined && chain !== this.agentId ? 'hidden' : undefined;
   }
 
@@ -256,12 +257,12 @@ class Section {
 
   /** Entries that account for a seam or a blank of this part and do not stand in it, with their places. */
   private async *needed(): AsyncGenerator<readonly [StoredEntry, number | undefined]> {
-    const { source, id, blanks, shown, seams } = this;
-    for (const sweep of seams.sweeps.values()) if (!shown.has(sweep.id)) yield [sweep, await source.place(sweep)];
+    const { source, id, blanks, shown, cutPoints } = this;
+    for (const sweep of cutPoints.sweeps.values()) if (!shown.has(sweep.id)) yield [sweep, await source.indexOf(sweep)];
     if (blanks.size === 0) return;
     for await (const batch of source.ofEvent(id, ERASURE)) {
       for (const entry of batch) {
-        if (!shown.has(entry.id) && erasedBy(entry).some((blank) => blanks.has(blank))) yield [entry, await source.place(entry)];
+        if (!shown.has(entry.id) && erasedBy(entry).some((blank) => blanks.has(blank))) yield [entry, await source.indexOf(entry)];
       }
     }
   }

@@ -16,7 +16,7 @@ export interface PersonSelection {
   readonly organizations: readonly string[];
   readonly profile: JsonObject;
   /** What modules hold of them besides; read while the file is made. */
-  readonly held: AsyncIterable<PersonalDataPart>;
+  readonly records: AsyncIterable<PersonalDataPart>;
 }
 
 /** Counts what an export leaves out, for its manifest. */
@@ -34,13 +34,13 @@ const OWN_WORDS: readonly string[] = ['/metadata/comment', '/metadata/note', '/m
 export async function* personLines(
   source: ExportSource, selection: PersonSelection, madeAt: string, tally: Tally,
 ): AsyncGenerator<ExportLine> {
-  const { userId, organizations, profile, held } = selection;
+  const { userId, organizations, profile, records } = selection;
   const { instance } = source;
   yield line('export', { v: 1, what: 'person', instance, organizations, madeAt, userId, ...keyMembers(await source.keys()) });
   const checkpoints = yield* checkpointLines(source, organizations);
   for (const id of organizations) yield* sectionLines(source, id, userId, checkpoints.get(id), tally);
   yield line('profile', { profile });
-  yield* recordLines(held);
+  yield* recordLines(records);
 }
 
 async function* sectionLines(
@@ -54,7 +54,7 @@ async function* sectionLines(
     const entries = await source.entries(id, batch);
     for (const [n, found] of entries.entries()) {
       if (!found) continue;
-      const index = await source.place(found);
+      const index = await source.indexOf(found);
       if (index === undefined || index >= size) {
         behind.push(batch[n]!);
         continue;

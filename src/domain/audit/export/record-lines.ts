@@ -16,10 +16,10 @@ const ROWS = 500;
  * What modules hold of a person, in as many lines as it takes: a list goes on under the same names in the next one. Each list is
  * named once at least, so that an empty one is told.
  */
-export async function* recordLines(held: AsyncIterable<PersonalDataPart>): AsyncGenerator<LineOf<'records'>> {
+export async function* recordLines(records: AsyncIterable<PersonalDataPart>): AsyncGenerator<LineOf<'records'>> {
   const named = new Set<string>();
   let open = new OpenLine();
-  for await (const { holder, part } of held) {
+  for await (const { holder, part } of records) {
     open.of(holder);
     for (const [name, value] of Object.entries(writableObject(part))) {
       if (!Array.isArray(value)) {

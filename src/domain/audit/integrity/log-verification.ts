@@ -118,7 +118,8 @@ export class LogVerification {
       breaks.add(againstErasures(blanks, erasures, (one) => verifier.isOrdered('erasure', notes.get(one.id) ?? null, one, keys)));
     }
     for (const { breaks: listed, breaksFound } of all) breaks.add(listed, breaksFound);
-    const isOrdered = onceEach(({ note, organizationId }, told) => verifier.isOrdered('sweep', note, { organizationId, ...told }, keys));
+    const isOrdered = onceEach(({ note, organizationId }, recorded) =>
+      verifier.isOrdered('sweep', note, { organizationId, ...recorded }, keys));
     breaks.add((header.unreadable ?? []).map((id) => findingInTree(id, 0, 'deleted', 'has a sweep of which the row cannot be read')));
     for (const id of header.organizations) {
       const cutPoints = this.cutPointsOf(id, read.chains);
@@ -264,9 +265,9 @@ export class LogVerification {
 /** One entry of a sweep tells of up to a thousand cut points, and one note is of all of them. */
 function onceEach(isOrdered: IsAuthorizedCut): IsAuthorizedCut {
   const known = new Map<string, boolean>();
-  return (cutPoint, told) => {
+  return (cutPoint, recorded) => {
     const key = `${cutPoint.organizationId} ${cutPoint.sweepEntryId} ${cutPoint.note}`;
-    const said = known.get(key) ?? isOrdered(cutPoint, told);
+    const said = known.get(key) ?? isOrdered(cutPoint, recorded);
     known.set(key, said);
     return said;
   };

@@ -191,7 +191,7 @@ function remember(state: ChainState, entry: StoredEntry, { payload, blanks }: Ch
   if (payload.event !== 'agent.transferred') return;
   const { direction } = payload.metadata;
   state.lastLeft = direction === 'out';
-  const place = { organizationId: entry.organizationId, chain, seq, id };
-  if (direction === 'out') state.transfers.push({ direction, entry: place, seq, hash });
-  if (direction === 'in') state.transfers.push({ direction, entry: place, seq: seq - 1, hash: entry.prevHash ?? '' });
+  const ref = { organizationId: entry.organizationId, chain, seq, id };
+  if (direction === 'out') state.transfers.push({ direction, entry: ref, seq, hash });
+  if (direction === 'in') state.transfers.push({ direction, entry: ref, seq: seq - 1, hash: entry.prevHash ?? '' });
 }

@@ -7,7 +7,7 @@ import type { Notable } from './verify-entries.js';
 import type { OrganizationTreeFound, PlatformFound } from '../tree/verify-tree.js';
 
 /** Whether the key that signs now has signed the sweep's entry. */
-export type IsAuthorizedCut = (cutPoint: CutPointRow, told: SignedStatement) => boolean;
+export type IsAuthorizedCut = (cutPoint: CutPointRow, recorded: SignedStatement) => boolean;
 
 /**
  * The first survivor of a cut chain is never believed: the sweep's own entry, found sound, must say where the chain was cut, and rest

@@ -40,11 +40,12 @@ export class CheckpointVerifier {
 
   /** Whether all of these keys, in their text form, have signed an entry of this organization; where none is wanted, nobody has. */
   isOrdered(
-    order: AuthorizedOperation, note: string | null, told: SignedStatement & { readonly organizationId: string }, wanted: readonly string[],
+    order: AuthorizedOperation, note: string | null, recorded: SignedStatement & { readonly organizationId: string },
+    wanted: readonly string[],
   ): boolean {
     const keys = this.known.filter(({ key }) => wanted.includes(key.text)).map(({ key }) => key);
     return keys.length > 0 && keys.length === wanted.length &&
-      vouchesFor(note, authorizationText(order, this.trust.instance, told.organizationId, told), keys);
+      vouchesFor(note, authorizationText(order, this.trust.instance, recorded.organizationId, recorded), keys);
   }
 
   /** What is wrong with a stored checkpoint by itself; whether its tree had that root is for whoever has the tree. */

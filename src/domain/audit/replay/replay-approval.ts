@@ -120,11 +120,11 @@ function deciderOf(userId: string, record: DeciderRecord, { agent }: RecordedSte
   if (role === undefined) return `nobody called ${userId} is there`;
   // A provider's claims may have made it less.
   if (role !== UNKNOWN && lowerOf(record.role, role) !== record.role) return `${userId} was ${role}, not ${record.role}`;
-  const told = agent.teamId === UNKNOWN ? UNKNOWN : agent.teamId === undefined ? undefined : facts.placeIn(agent.teamId, userId);
-  const place = told === UNKNOWN ? (record.level === 1 ? 'lead' : 'member') : told;
+  const recorded = agent.teamId === UNKNOWN ? UNKNOWN : agent.teamId === undefined ? undefined : facts.teamRoleOf(agent.teamId, userId);
+  const teamRole = recorded === UNKNOWN ? (record.level === 1 ? 'lead' : 'member') : recorded;
   const person: Person = {
     kind: 'person', userId, role: record.role, accountSince: LONG_AGO, addressSince: LONG_AGO, roleSince: LONG_AGO,
-    ...(place === undefined ? {} : { membership: { role: place, since: LONG_AGO, roleSince: LONG_AGO } }),
+    ...(teamRole === undefined ? {} : { membership: { role: teamRole, since: LONG_AGO, roleSince: LONG_AGO } }),
   };
   return person;
 }
@@ -163,5 +163,5 @@ function whyNotByAsMany(quorum: Quorum, last: VoterRecord, approval: RecordedApp
 
 /** Of the teams that a quorum asks for, those that somebody is in. */
 function teamsOf(userId: string, { groups = [] }: Quorum, facts: FactsAt): string[] {
-  return groups.flatMap((group) => ('teamId' in group && facts.placeIn(group.teamId, userId) !== undefined ? [group.teamId] : []));
+  return groups.flatMap((group) => ('teamId' in group && facts.teamRoleOf(group.teamId, userId) !== undefined ? [group.teamId] : []));
 }

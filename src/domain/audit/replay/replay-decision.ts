@@ -73,8 +73,8 @@ export function replayDecision(call: RecordedCall, recorded: RecordedDecision, f
 export function grantInForce(call: RecordedCall, recorded: RecordedDecision, facts: FactsAt): GrantState | undefined {
   const { own, agent, capability, revoked } = call;
   const team = facts.teamGrant(agent.teamId, capability);
-  const told = [own, team].flatMap((grant) => (typeof grant === 'object' ? [grant] : []));
-  const chosen = told.find((grant) => isAlive(grant, facts.at)) ?? told[0];
+  const candidates = [own, team].flatMap((grant) => (typeof grant === 'object' ? [grant] : []));
+  const chosen = candidates.find((grant) => isAlive(grant, facts.at)) ?? candidates[0];
   const isCertain = (own !== UNKNOWN && team !== UNKNOWN) || (chosen === own && isAlive(chosen, facts.at));
   if (isCertain || (chosen && chosen.facts.id === recorded.grantId)) return chosen;
   const isGone = recorded.reason === 'CAPABILITY_NOT_GRANTED' || revoked.has(recorded.grantId ?? '');

@@ -19,7 +19,7 @@ export type Reading = 'as told' | 'at best';
 
 /** The one place where what was swept excuses a decision: where it is wrong by what is left, and need not have been. */
 export function readTwice(decide: (reading: Reading) => ReplayResult): ReplayResult {
-  const told = decide('as told');
-  if (told.kind !== 'wrong' || decide('at best').kind === 'wrong') return told;
+  const recorded = decide('as told');
+  if (recorded.kind !== 'wrong' || decide('at best').kind === 'wrong') return recorded;
   return notReplayable('swept');
 }

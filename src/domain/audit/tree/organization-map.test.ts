@@ -16,13 +16,13 @@ const { map: vectors } = JSON.parse(file) as {
   map: Record<'places' | 'leaves' | 'roots', string[]> & { heads: OrganizationHead[]; siblings: [number, string][][] };
 };
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-const bit = (place: Uint8Array, n: number) => (place[Math.floor(n / 8)]! >> (7 - (n % 8))) & 1;
+const bit = (key: Uint8Array, n: number) => (key[Math.floor(n / 8)]! >> (7 - (n % 8))) & 1;
 
 /** All 256 levels, node by node, as the definition says it. */
 function naive(leaves: readonly KeyedLeaf[], depth = 0): Uint8Array {
   if (leaves.length === 0) return new Uint8Array(32);
   if (depth === MAP_DEPTH) return leaves[0]!.hash;
-  const side = (which: number) => naive(leaves.filter(({ place }) => bit(place, depth) === which), depth + 1);
+  const side = (which: number) => naive(leaves.filter(({ key }) => bit(key, depth) === which), depth + 1);
   return createHash('sha256').update(Buffer.of(1)).update(side(0)).update(side(1)).digest();
 }
 
@@ -57,7 +57,7 @@ describe('the map of organizations', () => {
   });
 
   it('has the root of the naive tree, also where places share long prefixes', () => {
-    const near = (last: number): KeyedLeaf => ({ place: Uint8Array.from(root).fill(last, 31), hash: leafHash(`near ${last}`) });
+    const near = (last: number): KeyedLeaf => ({ key: Uint8Array.from(root).fill(last, 31), hash: leafHash(`near ${last}`) });
     fc.assert(
       fc.property(numbers(200, 12), numbers(255, 5), (far, close) => {
         const leaves = [...far.map((n) => keyedLeaf(head(n))), ...close.map(near)];
@@ -95,7 +95,7 @@ describe('the map as it is stored', () => {
     const found = await stored.update(heads);
     for (const one of heads) {
       const leaf = keyedLeaf(one);
-      const siblings = (await mapSiblings(stored, leaf.place))!;
+      const siblings = (await mapSiblings(stored, leaf.key))!;
       expect(mapRootOver(leaf, siblings)).toEqual(found);
       expect(mapRootOver(keyedLeaf({ ...one, size: one.size + 1 }), siblings)).not.toEqual(found);
       expect(mapRootOver(leaf, siblings.slice(1))).not.toEqual(found);
@@ -128,15 +128,15 @@ describe('the map as it is stored', () => {
   });
 
   it('shows of a place that holds nothing what stands beside it, and of one that holds a leaf nothing', async () => {
-    const none = (place: Uint8Array): KeyedLeaf => ({ place, hash: EMPTY_SUBTREE });
+    const none = (key: Uint8Array): KeyedLeaf => ({ key, hash: EMPTY_SUBTREE });
     await fc.assert(
       fc.asyncProperty(numbers(60, 25), fc.nat({ max: 60 }), async (some, asked) => {
         const stored = storedMap();
         const signed = await stored.update(some.map((n) => head(n)));
-        const { place } = keyedLeaf(head(asked));
-        const siblings = await siblingsOfNone(stored, place);
+        const { key } = keyedLeaf(head(asked));
+        const siblings = await siblingsOfNone(stored, key);
         expect(siblings === undefined).toBe(some.includes(asked));
-        if (siblings) expect(hex(mapRootOver(none(place), siblings))).toBe(hex(signed));
+        if (siblings) expect(hex(mapRootOver(none(key), siblings))).toBe(hex(signed));
       }),
       { numRuns: 60 },
     );

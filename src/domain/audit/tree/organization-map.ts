@@ -17,7 +17,7 @@ export interface OrganizationHead {
 
 /** A leaf that was put in its place. */
 export interface KeyedLeaf {
-  readonly place: Uint8Array;
+  readonly key: Uint8Array;
   readonly hash: Uint8Array;
 }
 
@@ -35,7 +35,7 @@ export function mapLeaf({ organization, root, size }: OrganizationHead): Uint8Ar
 }
 
 export function keyedLeaf(head: OrganizationHead): KeyedLeaf {
-  return { place: mapKeyOf(head.organization), hash: mapLeaf(head) };
+  return { key: mapKeyOf(head.organization), hash: mapLeaf(head) };
 }
 
 /** SHA-256(0x01 ‖ left ‖ right), but for two empty halves, which are empty together. */
@@ -44,8 +44,8 @@ export function mapNode(left: Uint8Array, right: Uint8Array): Uint8Array {
 }
 
 /** The subtree at a depth of which a leaf is the only content: the leaf, lifted past empty siblings. */
-export function liftLeaf({ place, hash: leaf }: KeyedLeaf, depth: number): Uint8Array {
-  return climb(place, leaf, MAP_DEPTH, depth);
+export function liftLeaf({ key, hash: leaf }: KeyedLeaf, depth: number): Uint8Array {
+  return climb(key, leaf, MAP_DEPTH, depth);
 }
 
 /** Root of the map over all its leaves, each place taken once. For one who has them all: a verifier, or a test. */
@@ -54,8 +54,8 @@ export function mapRoot(leaves: readonly KeyedLeaf[]): Uint8Array {
 }
 
 /** The bit of a place in which the paths part below a node at this depth. */
-export function bitAt(place: Uint8Array, depth: number): 0 | 1 {
-  return ((place[depth >> 3]! >> (7 - (depth & 7))) & 1) as 0 | 1;
+export function bitAt(key: Uint8Array, depth: number): 0 | 1 {
+  return ((key[depth >> 3]! >> (7 - (depth & 7))) & 1) as 0 | 1;
 }
 
 /** The bit in which two places part, which are not the same. */
@@ -65,13 +65,13 @@ export function partingOf(one: Uint8Array, other: Uint8Array): number {
   return depth;
 }
 
-export function byMapKey(a: { readonly place: Uint8Array }, b: { readonly place: Uint8Array }): number {
-  return Buffer.compare(a.place, b.place);
+export function byMapKey(a: { readonly key: Uint8Array }, b: { readonly key: Uint8Array }): number {
+  return Buffer.compare(a.key, b.key);
 }
 
 /** Where leaves that are sorted by place part in a left and a right half below a node at this depth. */
-export function partAt(leaves: readonly { readonly place: Uint8Array }[], depth: number): number {
-  const at = leaves.findIndex(({ place }) => bitAt(place, depth) === 1);
+export function partAt(leaves: readonly { readonly key: Uint8Array }[], depth: number): number {
+  const at = leaves.findIndex(({ key }) => bitAt(key, depth) === 1);
   return at < 0 ? leaves.length : at;
 }
 
@@ -84,15 +84,15 @@ function rootUnder(sorted: readonly KeyedLeaf[], depth: number): Uint8Array {
 }
 
 /** From a node on the path at one depth up to a lesser one, past empty siblings. */
-function climb(place: Uint8Array, node: Uint8Array, from: number, to: number): Uint8Array {
+function climb(key: Uint8Array, node: Uint8Array, from: number, to: number): Uint8Array {
   let found = node;
-  for (let depth = from - 1; depth >= to; depth--) found = join(place, depth, found, EMPTY_SUBTREE);
+  for (let depth = from - 1; depth >= to; depth--) found = join(key, depth, found, EMPTY_SUBTREE);
   return found;
 }
 
 /** The node at a depth over the path's own child and the other one. */
-function join(place: Uint8Array, depth: number, own: Uint8Array, other: Uint8Array): Uint8Array {
-  return bitAt(place, depth) === 0 ? nodeHash(own, other) : nodeHash(other, own);
+function join(key: Uint8Array, depth: number, own: Uint8Array, other: Uint8Array): Uint8Array {
+  return bitAt(key, depth) === 0 ? nodeHash(own, other) : nodeHash(other, own);
 }
 
 function isEmpty(node: Uint8Array): boolean {

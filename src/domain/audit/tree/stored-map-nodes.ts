@@ -35,7 +35,7 @@ interface Changed extends KeyedLeaf {
 /** A subtree with changed leaves while the map is updated. */
 interface Open {
   readonly depth: number;
-  readonly place: Uint8Array;
+  readonly key: Uint8Array;
   readonly changed: readonly Changed[];
   readonly content: MapContent;
   halves?: [Half, Half];
@@ -57,9 +57,9 @@ export interface UpdatedMap {
  */
 export async function updateMap(source: MapSource, heads: readonly OrganizationHead[]): Promise<UpdatedMap> {
   const changed = heads.map((head) => ({ head, ...keyedLeaf(head) })).sort(byMapKey);
-  const nodes: StoredMapNode[] = changed.map(({ place, hash, head }) => ({ depth: MAP_DEPTH, prefix: place, hash, head }));
+  const nodes: StoredMapNode[] = changed.map(({ key, hash, head }) => ({ depth: MAP_DEPTH, prefix: key, hash, head }));
   const [content] = await source.contents([keyAt(EMPTY_SUBTREE, 0)]);
-  const top: Open = { depth: 0, place: changed[0]?.place ?? EMPTY_SUBTREE, changed, content };
+  const top: Open = { depth: 0, key: changed[0]?.key ?? EMPTY_SUBTREE, changed, content };
   let open = changed.length > 0 ? [top] : [];
   while (open.length > 0) open = await openHalves(source, open);
   return { before: hashAt(asRead(top), 0), root: hashAt(close(top, nodes), 0), nodes };
@@ -69,18 +69,18 @@ export async function updateMap(source: MapSource, heads: readonly OrganizationH
  * The nodes beside the path of a place that holds a leaf, from the root downwards, without the empty ones; undefined where it
  * holds none.
  */
-export async function mapSiblings(source: MapSource, place: Uint8Array): Promise<MapSibling[] | undefined> {
-  const { siblings, end } = await descend(source, place);
-  return leafAt(place, end) ? siblings : undefined;
+export async function mapSiblings(source: MapSource, key: Uint8Array): Promise<MapSibling[] | undefined> {
+  const { siblings, end } = await descend(source, key);
+  return leafAt(key, end) ? siblings : undefined;
 }
 
 /** The nodes beside the path of a place that holds no leaf, by which that is proven; undefined where it holds one. */
-export async function siblingsOfNone(source: MapSource, place: Uint8Array): Promise<MapSibling[] | undefined> {
-  const { siblings, end } = await descend(source, place);
+export async function siblingsOfNone(source: MapSource, key: Uint8Array): Promise<MapSibling[] | undefined> {
+  const { siblings, end } = await descend(source, key);
   if (!end) return siblings;
-  if ('node' in end || leafAt(place, end)) return undefined;
+  if ('node' in end || leafAt(key, end)) return undefined;
   const { leaf } = end;
-  const apart = Array.from({ length: MAP_DEPTH }, (_, depth) => depth).find((depth) => bitAt(place, depth) !== bitAt(leaf.place, depth))!;
+  const apart = Array.from({ length: MAP_DEPTH }, (_, depth) => depth).find((depth) => bitAt(key, depth) !== bitAt(leaf.key, depth))!;
   return [...siblings, [apart, liftLeaf(leaf, apart + 1)]];
 }
 
@@ -88,25 +88,25 @@ export async function siblingsOfNone(source: MapSource, place: Uint8Array): Prom
  * The leaf that a place holds, if any, and the root of the map by all that was read on the way. Where that is the root that the map is
  * known by, the answer is proven, also that the place holds none.
  */
-export async function lookUp(source: MapSource, place: Uint8Array): Promise<{ leaf: Uint8Array | undefined; root: Uint8Array }> {
-  const { siblings, end, depth } = await descend(source, place);
+export async function lookUp(source: MapSource, key: Uint8Array): Promise<{ leaf: Uint8Array | undefined; root: Uint8Array }> {
+  const { siblings, end, depth } = await descend(source, key);
   const beside = new Map(siblings);
   let root = hashAt(end, depth);
   for (let at = depth - 1; at >= 0; at--) {
     const other = beside.get(at) ?? EMPTY_SUBTREE;
-    root = bitAt(place, at) === 0 ? nodeHash(root, other) : nodeHash(other, root);
+    root = bitAt(key, at) === 0 ? nodeHash(root, other) : nodeHash(other, root);
   }
-  return { leaf: leafAt(place, end), root };
+  return { leaf: leafAt(key, end), root };
 }
 
 /** From the root towards a place, as far as there are nodes: what stands below them, at which depth, and what stands beside them. */
 async function descend(
-  source: MapSource, place: Uint8Array,
+  source: MapSource, key: Uint8Array,
 ): Promise<{ siblings: MapSibling[]; end: MapContent; depth: number }> {
   const siblings: MapSibling[] = [];
   for (let from = 0; from < MAP_DEPTH; from += LEVELS_PER_READ) {
     const depths = Array.from({ length: Math.min(LEVELS_PER_READ, MAP_DEPTH - from) }, (_, n) => from + n);
-    const contents = await source.contents(depths.flatMap((depth) => [keyAt(place, depth), keyAt(turned(place, depth), depth + 1)]));
+    const contents = await source.contents(depths.flatMap((depth) => [keyAt(key, depth), keyAt(turned(key, depth), depth + 1)]));
     for (const [n, depth] of depths.entries()) {
       const own = contents[2 * n];
       if (!own || 'leaf' in own) return { siblings, end: own, depth };
@@ -114,17 +114,17 @@ async function descend(
       if (beside) siblings.push([depth, hashAt(beside, depth + 1)]);
     }
   }
-  const [end] = await source.contents([keyAt(place, MAP_DEPTH)]);
+  const [end] = await source.contents([keyAt(key, MAP_DEPTH)]);
   return { siblings, end, depth: MAP_DEPTH };
 }
 
-function leafAt(place: Uint8Array, content: MapContent): Uint8Array | undefined {
-  return content && 'leaf' in content && sameHash(content.leaf.place, place) ? content.leaf.hash : undefined;
+function leafAt(key: Uint8Array, content: MapContent): Uint8Array | undefined {
+  return content && 'leaf' in content && sameHash(content.leaf.key, key) ? content.leaf.hash : undefined;
 }
 
 /** The key of the subtree at a depth in which the place stands. */
-export function keyAt(place: Uint8Array, depth: number): MapKey {
-  const prefix = Uint8Array.from(place.subarray(0, Math.ceil(depth / 8)));
+export function keyAt(key: Uint8Array, depth: number): MapKey {
+  const prefix = Uint8Array.from(key.subarray(0, Math.ceil(depth / 8)));
   if (depth % 8 > 0) prefix[prefix.length - 1]! &= 0xff << (8 - (depth % 8));
   return { depth, prefix };
 }
@@ -132,18 +132,18 @@ export function keyAt(place: Uint8Array, depth: number): MapKey {
 /** Reads the halves of every open subtree; gives those that are to be opened further. */
 async function openHalves(source: MapSource, open: readonly Open[]): Promise<Open[]> {
   const nodes = open.filter(({ content }) => content && 'node' in content);
-  const places = nodes.map(({ place, depth }) => {
-    const other = turned(place, depth);
-    return bitAt(place, depth) === 0 ? ([place, other] as const) : ([other, place] as const);
+  const halves = nodes.map(({ key, depth }) => {
+    const other = turned(key, depth);
+    return bitAt(key, depth) === 0 ? ([key, other] as const) : ([other, key] as const);
   });
-  const keys = nodes.flatMap(({ depth }, n) => places[n]!.map((place) => keyAt(place, depth + 1)));
+  const keys = nodes.flatMap(({ depth }, n) => halves[n]!.map((key) => keyAt(key, depth + 1)));
   const contents = keys.length > 0 ? await source.contents(keys) : [];
   return nodes.flatMap((node, n) => {
     const middle = partAt(node.changed, node.depth);
     const half = (right: 0 | 1): Half => {
       const changed = right ? node.changed.slice(middle) : node.changed.slice(0, middle);
       const content = contents[2 * n + right];
-      return changed.length === 0 ? { content } : { depth: node.depth + 1, place: places[n]![right], changed, content };
+      return changed.length === 0 ? { content } : { depth: node.depth + 1, key: halves[n]![right], changed, content };
     };
     node.halves = [half(0), half(1)];
     return node.halves.filter((one): one is Open => 'changed' in one);
@@ -160,13 +160,13 @@ function asRead(half: Half): MapContent {
 /** The new content of a subtree; adds its new nodes to the list. */
 function close(half: Half, nodes: StoredMapNode[]): MapContent {
   if (!('changed' in half) || half.changed.length === 0) return half.content;
-  const { depth, place, changed, content, halves } = half;
+  const { depth, key, changed, content, halves } = half;
   if (!halves) {
-    const kept = content && 'leaf' in content && !changed.some((one) => sameHash(one.place, content.leaf.place)) ? [content.leaf] : [];
+    const kept = content && 'leaf' in content && !changed.some((one) => sameHash(one.key, content.leaf.key)) ? [content.leaf] : [];
     return build([...kept, ...changed].sort(byMapKey), depth, nodes);
   }
   const node = nodeHash(hashAt(close(halves[0], nodes), depth + 1), hashAt(close(halves[1], nodes), depth + 1));
-  nodes.push({ ...keyAt(place, depth), hash: node });
+  nodes.push({ ...keyAt(key, depth), hash: node });
   return { node };
 }
 
@@ -180,7 +180,7 @@ function build(leaves: readonly KeyedLeaf[], depth: number, nodes: StoredMapNode
   const left = build(leaves.slice(0, middle), depth + 1, nodes);
   const right = build(leaves.slice(middle), depth + 1, nodes);
   const node = nodeHash(hashAt(left, depth + 1), hashAt(right, depth + 1));
-  nodes.push({ ...keyAt(only.place, depth), hash: node });
+  nodes.push({ ...keyAt(only.key, depth), hash: node });
   return { node };
 }
 
@@ -190,8 +190,8 @@ function hashAt(content: MapContent, depth: number): Uint8Array {
 }
 
 /** The place with one bit turned. */
-function turned(place: Uint8Array, bit: number): Uint8Array {
-  const other = Uint8Array.from(place);
+function turned(key: Uint8Array, bit: number): Uint8Array {
+  const other = Uint8Array.from(key);
   other[bit >> 3]! ^= 0x80 >> (bit & 7);
   return other;
 }

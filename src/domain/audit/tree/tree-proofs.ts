@@ -99,9 +99,9 @@ export async function subtreeRoots(
 ): Promise<Uint8Array[]> {
   const found = new Array<Uint8Array>(subtrees.length);
   for (const level of new Set(subtrees.map((one) => one.level))) {
-    const places = [...subtrees.keys()].filter((n) => subtrees[n]!.level === level);
-    const roots = await reader.read(level, places.map((n) => subtrees[n]!.index));
-    for (const [n, place] of places.entries()) found[place] = roots[n]!;
+    const keys = [...subtrees.keys()].filter((n) => subtrees[n]!.level === level);
+    const roots = await reader.read(level, keys.map((n) => subtrees[n]!.index));
+    for (const [n, key] of keys.entries()) found[key] = roots[n]!;
   }
   return found;
 }

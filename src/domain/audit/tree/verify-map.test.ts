@@ -19,9 +19,9 @@ async function rowsOf(count: number): Promise<ShownMapNode[]> {
 }
 
 function inOrder(rows: ShownMapNode[]): ShownMapNode[] {
-  const place = ({ organization, depth, prefix }: ShownMapNode) =>
+  const key = ({ organization, depth, prefix }: ShownMapNode) =>
     (depth === 256 && organization !== null ? mapKeyOf(organization) : prefix);
-  return rows.sort((a, b) => Buffer.compare(place(a), place(b)) || a.depth - b.depth);
+  return rows.sort((a, b) => Buffer.compare(key(a), key(b)) || a.depth - b.depth);
 }
 
 async function found(rows: readonly ShownMapNode[]) {
@@ -75,8 +75,8 @@ describe('verifyMap', () => {
 
   it('names a node that stands over one organization alone, or over none', async () => {
     const rows = await rowsOf(40);
-    const node = (place: Uint8Array, depth: number): ShownMapNode =>
-      ({ ...keyAt(place, depth), hash: WRONG, organization: null, size: null, root: null });
+    const node = (key: Uint8Array, depth: number): ShownMapNode =>
+      ({ ...keyAt(key, depth), hash: WRONG, organization: null, size: null, root: null });
     const lone = await found(inOrder([...rows, node(mapKeyOf('org_5'), 200)]));
     expect(lone.breaks).toEqual(['platform: stored node stands over less than two organizations, at depth 200']);
     const none = await found(inOrder([...rows, node(mapKeyOf('nobody'), 90), node(mapKeyOf('nobody'), 100)]));

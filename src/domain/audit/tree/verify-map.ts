@@ -19,7 +19,7 @@ export interface MapFound {
 /** A subtree that was computed, from its first organization to its last. */
 interface Grown {
   readonly depth: number;
-  readonly place: Uint8Array;
+  readonly key: Uint8Array;
   readonly hash: Uint8Array;
   readonly count: number;
   readonly first: string;
@@ -77,28 +77,28 @@ class MapVerifier {
   private leaf({ prefix, hash, organization, size, root }: ShownMapNode): void {
     if (organization === null) return this.wrong('is a leaf of no organization');
     const head = { organization, size: size ?? 0, root: root ?? '' };
-    const place = mapKeyOf(organization);
-    if (this.newest && sameHash(this.newest.place, place)) {
+    const key = mapKeyOf(organization);
+    if (this.newest && sameHash(this.newest.key, key)) {
       const what = 'stands twice in the map of organizations: there are two histories of it';
       return this.breaks.add([findingInTree(organization, head.size, 'tree_mismatch', what)]);
     }
     const own = mapLeaf(head);
-    if (!sameBytes(prefix, place)) this.misread(head, 'stands in the map of organizations at the place of another');
+    if (!sameBytes(prefix, key)) this.misread(head, 'stands in the map of organizations at the place of another');
     else if (!sameBytes(hash, own)) this.misread(head, 'has a hash in the map of organizations that is not that of its head there');
     this.heads.push(head);
-    this.grow({ depth: MAP_DEPTH, place, hash: own, count: 1, first: organization, last: organization });
+    this.grow({ depth: MAP_DEPTH, key, hash: own, count: 1, first: organization, last: organization });
   }
 
   private grow(leaf: Grown): void {
     if (this.newest) {
-      const depth = partingOf(this.newest.place, leaf.place);
+      const depth = partingOf(this.newest.key, leaf.key);
       this.closeBelow(depth);
       const alone = [...this.above].filter(([at]) => at > depth);
       for (const [at] of alone) this.above.delete(at);
       this.over(alone.map(([, node]) => node), 'less than two organizations');
       this.halves.push({ depth, left: this.newest });
     }
-    const isAbove = (node: ShownMapNode) => isOver(node, { depth: MAP_DEPTH, prefix: leaf.place });
+    const isAbove = (node: ShownMapNode) => isOver(node, { depth: MAP_DEPTH, prefix: leaf.key });
     this.over(this.fresh.filter((node) => !isAbove(node)), 'no organization');
     for (const node of this.fresh.filter(isAbove)) this.above.set(node.depth, node);
     this.fresh = [];
@@ -122,7 +122,7 @@ class MapVerifier {
     if (grown.count === 1) return { ...grown, depth: to, hash: liftLeaf(grown, to) };
     let found = grown;
     for (let depth = grown.depth - 1; depth >= to; depth--) {
-      const isLeft = bitAt(found.place, depth) === 0;
+      const isLeft = bitAt(found.key, depth) === 0;
       found = { ...found, depth, hash: isLeft ? nodeHash(found.hash, EMPTY_SUBTREE) : nodeHash(EMPTY_SUBTREE, found.hash) };
       this.compare(found);
     }

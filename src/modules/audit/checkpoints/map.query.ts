@@ -90,7 +90,7 @@ const CONTENTS = `
 
 function contentOf({ node, key, leaf }: ContentRow): MapContent {
   if (node) return { node };
-  return key && leaf ? { leaf: { place: key, hash: leaf } } : undefined;
+  return key && leaf ? { leaf: { key, hash: leaf } } : undefined;
 }
 
 /** The first or the last key in a subtree. */

@@ -35,7 +35,7 @@ export class ExportPersonService {
       await this.recordRequest(user, format);
       const profile = { ...presentUser(user) } satisfies JsonObject;
       const organizations = [user.organizationId, ...others];
-      const selection = { userId, organizations, profile, held: this.held({ id: userId, organizations, run }) };
+      const selection = { userId, organizations, profile, records: this.recordsOf({ id: userId, organizations, run }) };
       const tally = { withheld: 0 };
       return { name: `countersign-${userId}`, tally, lines: (madeAt) => personLines(source, selection, madeAt, tally) };
     });
@@ -51,7 +51,7 @@ export class ExportPersonService {
   }
 
   /** What modules hold of them, of the moment of which the file is. */
-  private async *held(person: FoundPerson): AsyncGenerator<PersonalDataPart> {
+  private async *recordsOf(person: FoundPerson): AsyncGenerator<PersonalDataPart> {
     for (const holder of this.holders.all()) {
       for await (const part of holder.about(person)) yield { holder: holder.name, part };
     }

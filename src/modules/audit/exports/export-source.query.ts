@@ -57,7 +57,7 @@ export async function sqlExportSource(run: ReadStatement, seed: string): Promise
     ofEvent: (organizationId, event) => entries(OF_EVENT, [organizationId, event]),
     sweepNotes: (organizationId, ids) => retentionRunNotes(run, organizationId, ids),
     erasureNotes: (organizationId, ids) => erasureNotes(run, organizationId, ids),
-    place: (entry) => leafPositionOf(run, entry.organizationId, entry),
+    indexOf: (entry) => leafPositionOf(run, entry.organizationId, entry),
     window: (organizationId, size, from, to) => windowOf(run, organizationId, size, from, to),
     about: async function* (organizationId, userId) {
       for await (const found of rows<Row<PersonsEntry>>(ABOUT, [organizationId, userId], ENTRIES)) yield found.map(numbered);

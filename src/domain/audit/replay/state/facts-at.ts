@@ -30,15 +30,15 @@ export class FactsAt {
   }
 
   definition(capability: string): DefinitionState | undefined {
-    const told = this.facts.definitions.get(capability)?.at(this.basis.organization);
-    if (told !== undefined) return told ?? catalogueDefinition(capability);
+    const recorded = this.facts.definitions.get(capability)?.at(this.basis.organization);
+    if (recorded !== undefined) return recorded ?? catalogueDefinition(capability);
     return this.isOpen(this.facts.isCut) ? anyDefinition(capability) : catalogueDefinition(capability);
   }
 
   teamGrant(teamId: string | undefined | Unknown, capability: string): GrantState | undefined | Unknown {
     if (teamId === undefined || teamId === UNKNOWN) return teamId;
-    const told = this.facts.teamGrants.get(`${teamId} ${capability}`)?.at(this.basis.organization);
-    return told === undefined && this.isOpen(this.facts.isCut) ? UNKNOWN : (told ?? undefined);
+    const recorded = this.facts.teamGrants.get(`${teamId} ${capability}`)?.at(this.basis.organization);
+    return recorded === undefined && this.isOpen(this.facts.isCut) ? UNKNOWN : (recorded ?? undefined);
   }
 
   /** Whether a stop of the organization, or of everything, is in force. */
@@ -68,9 +68,9 @@ export class FactsAt {
   }
 
   /** The place that somebody has in a team. */
-  placeIn(teamId: string, userId: string): TeamRole | undefined | Unknown {
-    const told = this.facts.members.get(`${teamId} ${userId}`)?.at(this.basis.organization);
-    return told === undefined && this.isOpen(this.facts.isOpenOf(userId)) ? UNKNOWN : (told ?? undefined);
+  teamRoleOf(teamId: string, userId: string): TeamRole | undefined | Unknown {
+    const recorded = this.facts.members.get(`${teamId} ${userId}`)?.at(this.basis.organization);
+    return recorded === undefined && this.isOpen(this.facts.isOpenOf(userId)) ? UNKNOWN : (recorded ?? undefined);
   }
 
   /** How many people, at least, could have decided in the place of this one, who is among them. */
@@ -80,9 +80,9 @@ export class FactsAt {
   }
 
   private roleIn(facts: OrganizationFacts, userId: string, position: number): Role | undefined | Unknown {
-    const told = facts.roles.get(userId)?.at(position);
-    if (told === null) return undefined;
-    if (told !== undefined && told !== UNKNOWN) return told;
+    const recorded = facts.roles.get(userId)?.at(position);
+    if (recorded === null) return undefined;
+    if (recorded !== undefined && recorded !== UNKNOWN) return recorded;
     return this.isOpen(facts.isOpenOf(userId)) ? UNKNOWN : undefined;
   }
 

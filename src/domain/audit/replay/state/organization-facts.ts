@@ -10,17 +10,17 @@ import { Versioned } from './versioned.js';
 export type TeamRole = 'member' | 'lead';
 
 /** By name, over the positions of the chain; null: told that there is none any more. */
-type Told<Value> = Map<string, Versioned<Value | null>>;
+type Recorded<Value> = Map<string, Versioned<Value | null>>;
 
 /** What an organization's own chain tells. Grows with what administrators do, not with what agents do. */
 export class OrganizationFacts {
-  readonly definitions: Told<DefinitionState> = new Map();
+  readonly definitions: Recorded<DefinitionState> = new Map();
   /** By team and capability. */
-  readonly teamGrants: Told<GrantState> = new Map();
+  readonly teamGrants: Recorded<GrantState> = new Map();
   /** Of open accounts. A change after a cut may tell of one and not of its role. */
-  readonly roles: Told<Role | Unknown> = new Map();
+  readonly roles: Recorded<Role | Unknown> = new Map();
   /** By team and user. */
-  readonly members: Told<TeamRole> = new Map();
+  readonly members: Recorded<TeamRole> = new Map();
   /** Positions of the entries that changed any of these, or stops. */
   readonly changes: number[] = [];
   private readonly stopped = new Versioned<boolean>();
@@ -114,9 +114,9 @@ export class OrganizationFacts {
     }
   }
 
-  private set<Value>(told: Told<Value>, name: string, position: number, value: Value | null): void {
-    let fact = told.get(name);
-    if (!fact) told.set(name, (fact = new Versioned<Value | null>()));
+  private set<Value>(recorded: Recorded<Value>, name: string, position: number, value: Value | null): void {
+    let fact = recorded.get(name);
+    if (!fact) recorded.set(name, (fact = new Versioned<Value | null>()));
     fact.set(position, value);
     this.changes.push(position);
   }
@@ -151,8 +151,8 @@ export class OrganizationFacts {
     const [teamId, userId, change] = [text(metadata, 'teamId'), text(metadata, 'userId'), text(metadata, 'change')];
     if (teamId === undefined || userId === undefined || !change?.startsWith('member_')) return;
     const name = `${teamId} ${userId}`;
-    const told = metadata['role'];
-    const role = told === 'lead' || told === 'member' ? told : (this.members.get(name)?.last ?? 'member');
+    const recorded = metadata['role'];
+    const role = recorded === 'lead' || recorded === 'member' ? recorded : (this.members.get(name)?.last ?? 'member');
     this.set(this.members, name, seq, change === 'member_removed' ? null : role);
   }
 }
