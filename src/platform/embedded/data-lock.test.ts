@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,6 +27,9 @@ async function childOfCareless(command: string): Promise<number> {
   const parent = spawn('sh', ['-c', `${command} >/dev/null & echo $!; exec sleep 60`], { stdio: ['ignore', 'pipe', 'ignore'] });
   children.push(parent);
   const [line] = (await once(parent.stdout, 'data')) as [Buffer];
+  // The shell itself would still wait for a child that ends before the shell becomes the other program.
+  const programOf = () => execFileSync('ps', ['-o', 'comm=', '-p', String(parent.pid)], { encoding: 'utf8' });
+  while (!programOf().includes('sleep')) await delay(20);
   return Number(line.toString('utf8'));
 }
 
