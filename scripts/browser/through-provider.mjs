@@ -3,9 +3,9 @@ import { judgePage } from './sign-in-steps.mjs';
 
 const SIGNED_IN = 'Where you are signed in';
 
-export async function throughProvider(context, server, { issuer, tell }) {
+export async function throughProvider(context, server, { issuer, ask }) {
   const { chromium, judge, take } = context;
-  await tell('signsIn', undefined);
+  await ask('signsIn', undefined);
   const page = await chromium.page();
   await page.go(`${server.origin}/sign-in?returnTo=/docs/errors`);
   judge('beside a provider there is no other way', !(await page.evaluate("!!document.querySelector('form')")), 'there is a form');
