@@ -1,9 +1,9 @@
 /**
  * Why: what is written stays as it was written. Triggers refuse every change of the log but two: an erasure blanks disclosures, a
  * sweep deletes what it has archived, each through a function of its own (`doors.ts`). Heads and trees only go forward; of signed
- * rows, a server replaces notes, thins out checkpoints and takes back keys, and does nothing else. Triggers stop accidents and this program; a
- * superuser and the owner of the tables pass them, and are found by verification. No trigger fires on INSERT, and conditions stand in
- * the triggers, so that no function is called for a row that may change: appending pays for a comparison of each head.
+ * rows, a server replaces notes, thins out checkpoints and takes back keys, and does nothing else. Triggers stop accidents and this
+ * program; a superuser and the owner of the tables pass them, and are found by verification. No trigger fires on INSERT, and conditions
+ * are in the triggers, so that no function is called for a row that may change: appending pays for a comparison of each head.
  */
 const REFUSED = 'execute function audit_is_append_only_v1';
 
