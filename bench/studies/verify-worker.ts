@@ -1,4 +1,4 @@
-// A process that reads the log once, or verifies it once, on two threads, and tells how fast and in how much memory. In a process of
+// A process that reads the log once, or verifies it once, on two threads, and says how fast and in how much memory. In a process of
 // its own, so that what one leaves behind is not counted to the other.
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
@@ -28,9 +28,9 @@ async function main({ side, databaseUrl }: VerifyOrder): Promise<VerifiedOnce> {
   let highest = before;
   const sampling = setInterval(() => (highest = Math.max(highest, process.memoryUsage.rss())), SAMPLE_MS);
   const begun = performance.now();
-  const told = side === 'read' ? { entries: await readAll(databaseUrl) } : await verifyAll(databaseUrl);
+  const found = side === 'read' ? { entries: await readAll(databaseUrl) } : await verifyAll(databaseUrl);
   clearInterval(sampling);
-  return { ...told, seconds: (performance.now() - begun) / 1_000, growth: highest - before };
+  return { ...found, seconds: (performance.now() - begun) / 1_000, growth: highest - before };
 }
 
 async function verifyAll(databaseUrl: string): Promise<{ entries: number; verdict: string }> {

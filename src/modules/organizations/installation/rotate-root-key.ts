@@ -53,7 +53,7 @@ export async function rotateRootKey(databaseUrl: string): Promise<RotatedKey> {
         return now;
       }),
     );
-    // From here on the new key is the only one: whatever fails, it must be told.
+    // From here on the new key is the only one: whatever fails, it must be shown.
     const unwaited = await store.passOldKey().then(() => undefined, (error: unknown) => error);
     return { rootKey, keyId, rotatedAt, ...(unwaited === undefined ? {} : { unwaited }) };
   } finally {

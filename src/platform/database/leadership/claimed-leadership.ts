@@ -8,7 +8,7 @@ const TRY_EVERY_MS = 50;
 const PATIENCE_MS = 30_000;
 
 /**
- * Leads in the place of the servers for as long as `work` takes: the one that leads loses its connection, and with it what it had not
+ * Leads instead of the servers for as long as `work` takes: the one that leads loses its connection, and with it what it had not
  * committed; each of them tries to lead again a moment later. For the command line.
  *
  * @param url past a pooler, as for `DATABASE_LISTEN_URL`
