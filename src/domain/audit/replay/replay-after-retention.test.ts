@@ -30,7 +30,8 @@ const no = (...wrongs: string[]) => ({ right: 0, notReplayable: {}, wrong: wrong
 
 describe('what excuses a decision', () => {
   it.each<[string, Partial<Record<Reading, boolean>>, string]>([
-    ['right as told', { 'as told': true }, 'right'], ['right at best', { 'at best': true }, 'not_replayable'], ['never right', {}, 'wrong'],
+    ['right as recorded', { 'as recorded': true }, 'right'], ['right at best', { 'at best': true }, 'not_replayable'],
+    ['never right', {}, 'wrong'],
   ])('%s', (_, rights, kind) => {
     expect(readTwice((reading) => (rights[reading] ? RIGHT : wrong('no'))).kind).toBe(kind);
   });

@@ -8,7 +8,7 @@ import { readTwice, type ReplayResult, type Unplayable, wrong } from './replay-r
 import type { SharedFacts } from './state/shared-facts.js';
 import { TreeOrder } from './tree-order.js';
 
-/** Events of agents' chains that decisions rest on, or that tell of one. */
+/** Events of agents' chains that are decisions, or that decisions rest on. */
 export const REPLAY_EVENTS: ReadonlySet<string> = new Set([
   'execution.started', 'execution.retried', 'execution.completed', 'execution.failed', 'execution.blocked', 'execution.cancelled',
   'hitl.created', 'hitl.approved', 'hitl.rejected', 'hitl.escalated', 'hitl.timed_out', 'hitl.cancelled', 'hitl.voted', 'hitl.edited',
@@ -21,18 +21,16 @@ export const REPLAY_EVENTS: ReadonlySet<string> = new Set([
 export type OrderedLeaves = (organizationId: string) => AsyncIterable<readonly Pick<StoredLeaf, 'chain' | 'seq'>[]>;
 
 export interface ReplayFound {
-  /** Decisions that come out as they were made. */
+  /** Decisions that come out as recorded. */
   readonly right: number;
-  /** Those that do not, with where they stand. */
   readonly wrong: Findings;
-  /** Decisions of which not enough is left to make them again, by why. */
+  /** Decisions whose facts are no longer complete, by the reason. */
   readonly notReplayable: Readonly<Partial<Record<Unplayable, number>>>;
 }
 
 /**
- * Decides anew, from entries alone, what the gate and people decided: what began, was asked, approved or blocked. Each decision says how
- * far the chains had come that tell what it rests on; the tree of its organization says that nothing of that had changed before it was
- * written.
+ * Policy replay: decides again, from entries alone, what the gate and people decided. Each decision names the positions in the chains of
+ * its shared facts; the tree of its organization shows that no shared fact changed between these and the decision.
  */
 export class Replay {
   private readonly found = { right: 0, wrong: new Findings(), notReplayable: {} as Partial<Record<Unplayable, number>> };
@@ -50,7 +48,7 @@ export class Replay {
   /** @param opened of the events in `REPLAY_EVENTS` */
   entry(stored: StoredEntry, opened: OpenEntry | undefined): void {
     if (!isAgentChain(stored.chain)) return;
-    const replayed = opened && this.followed(stored).entry(opened);
+    const replayed = opened && this.replayed(stored, opened);
     if (!replayed) return;
     const result = this.decided(opened, replayed);
     if (result.kind === 'right') this.found.right++;
@@ -68,12 +66,12 @@ export class Replay {
     this.order = await TreeOrder.read(organizationChain(organizationId).chain, changes, this.leaves(organizationId));
   }
 
-  private followed(stored: StoredEntry): ReplayChain {
+  private replayed(stored: StoredEntry, opened: OpenEntry): Replayed | undefined {
     const { first } = this.chain ?? {};
     if (first?.organizationId !== stored.organizationId || first.chain !== stored.chain) {
       this.chain = { first: stored, replayed: new ReplayChain(stored, this.shared) };
     }
-    return this.chain!.replayed;
+    return this.chain!.replayed.entry(opened);
   }
 
   private decided({ stored: { organizationId, chain, seq }, metadata }: OpenEntry, replayed: Replayed): ReplayResult {
