@@ -1,6 +1,5 @@
 /**
- * Does something with one entry, or one row, that somebody may have tampered with: an error concerns that one, and must not end a
- * verification. For pure steps alone.
+ * Does something with one entry, or one row, that may have been tampered with: an error must not end a verification. For pure steps alone.
  *
  * @param otherwise gets the kind of the error, never its message, which may quote the entry
  */

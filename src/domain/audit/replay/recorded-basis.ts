@@ -3,6 +3,7 @@ import type { EscalationLevel } from '../../hitl/transition.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.js';
 import type { DeciderRecord, ReadPositions, VoterRecord } from '../catalogue/basis.js';
 import { isStamped } from '../entry/open-entry.js';
+import { isCount } from '../integrity/row-decoding.js';
 
 /** The basis of a decision, as its entry has it. */
 export interface RecordedBasis extends ReadPositions {
@@ -15,7 +16,7 @@ export interface RecordedBasis extends ReadPositions {
 export function basisIn({ basis }: JsonObject): RecordedBasis | undefined {
   if (!isJsonObject(basis)) return undefined;
   const { organization, platform, at } = basis;
-  if (!isPosition(organization) || !isPosition(platform) || typeof at !== 'string' || !isStamped({ timestamp: at })) return undefined;
+  if (!isCount(organization) || !isCount(platform) || typeof at !== 'string' || !isStamped({ timestamp: at })) return undefined;
   return { organization, platform, at: Date.parse(at) };
 }
 
@@ -38,9 +39,5 @@ function isDecider(value: JsonValue | undefined): value is DeciderRecord & JsonO
   const { role, home } = value;
   if (role === 'root') return home === undefined;
   return (ROLES as readonly unknown[]).includes(role) && isJsonObject(home) && typeof home['organization'] === 'string' &&
-    isPosition(home['position']);
-}
-
-function isPosition(value: JsonValue | undefined): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
+    isCount(home['position']);
 }

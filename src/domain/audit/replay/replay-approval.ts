@@ -32,11 +32,7 @@ function whyNotTo({ level, expiresAt }: HitlNext, { entry: { metadata }, request
   return windowMs === undefined || end === undefined || end === expiresAt.getTime() ? undefined : notItsWindow(windowMs);
 }
 
-/**
- * Whether an approval was allowed: of the current version, in time, by people who may, by as many as it takes.
- *
- * @param grant in force at the approval
- */
+/** Whether an approval was allowed: of the current version, in time, by enough people who may. @param grant then in force */
 export function replayApproval(step: RecordedStep, grant: GrantState | undefined, facts: FactsAt): ReplayResult {
   const { request, entry: { stored: { actorId }, metadata } } = step;
   if (request.approval) return wrong(`${request.id} was approved a second time`);

@@ -68,10 +68,7 @@ export function replayDecision(recorded: RecordedDecision, facts: FactsAt): Repl
   return isUnchecked(call, definition) ? notReplayable('erased') : RIGHT;
 }
 
-/**
- * As the gate chooses: a grant that has not expired before one that has, the agent's own before its team's. Where one of them may have
- * been swept, the grant that the entry names counts.
- */
+/** As the gate chooses: one that is alive first, then the agent's own. Where one may be swept, it is the one that the entry names. */
 export function grantInForce(
   own: AgentChain, capability: string, { grantId, reason }: RecordedTerms, facts: FactsAt,
 ): GrantState | undefined {
@@ -99,8 +96,7 @@ function whyNotUnder(grant: GrantState | undefined, { grantId, grantVersion, exp
 }
 
 /**
- * Conditions are evaluated where nothing of the call is erased, or not at all; the log does not keep the counts of limits. The modes
- * that the other terms of the grant may lead to are `open`.
+ * Conditions are evaluated where nothing of the call is erased; limits never, since the log has no counts. `open`: other possible modes.
  */
 function conditionsOf({ call: { erased }, own: { agent } }: RecordedDecision, grant: GrantState | undefined) {
   const { conditions = [], limits = [] } = grant?.facts ?? {};

@@ -51,10 +51,7 @@ export interface RecordedStep {
   readonly command: HitlCommand;
 }
 
-/**
- * The outcome of the command by the table of transitions. A window that a stop may have made longer counts as open, since no entry
- * records how much longer it is.
- */
+/** The outcome by the table of transitions. A window that a stop may have made longer counts as open: no entry says until when. */
 export function transitionOf({ request, command, own }: RecordedStep, facts: FactsAt): ReturnType<typeof transition> {
   const { capability, mode, level, grant, windowMs, lastEdit, opened, openedSeq, expiresAt } = request;
   const isLonger = own.mayHaveBeenStoppedSince(openedSeq) || !opened || facts.mayHaveBeenStoppedSince(opened);

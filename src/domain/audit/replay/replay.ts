@@ -20,20 +20,13 @@ export const REPLAY_EVENTS: ReadonlySet<string> = new Set([
 /** Leaves of an organization in the order of its tree, and what is queued behind. */
 export type OrderedLeaves = (organizationId: string) => AsyncIterable<readonly Pick<StoredLeaf, 'chain' | 'seq'>[]>;
 
-export interface ReplayFound {
-  /** Decisions that come out as recorded. */
-  readonly right: number;
-  readonly wrong: Findings;
-  /** Decisions whose facts are no longer complete, by the reason. */
-  readonly notReplayable: Readonly<Partial<Record<Unplayable, number>>>;
-}
-
 /**
  * Policy replay: decides again, from entries alone, what the gate and people decided. Each decision names the positions in the chains of
  * its shared facts; the tree of its organization shows that no shared fact changed between these and the decision.
  */
 export class Replay {
-  private readonly found = { right: 0, wrong: new Findings(), notReplayable: {} as Partial<Record<Unplayable, number>> };
+  /** Decisions that come out as recorded, those that do not, and those whose facts are no longer complete, by the reason. */
+  readonly found = { right: 0, wrong: new Findings(), notReplayable: {} as Partial<Record<Unplayable, number>> };
   private organizationId: string | undefined;
   private order: TreeOrder | undefined;
   private chain: { readonly first: StoredEntry; readonly replayed: ReplayChain } | undefined;
@@ -56,10 +49,6 @@ export class Replay {
     else this.found.notReplayable[result.because] = (this.found.notReplayable[result.because] ?? 0) + 1;
   }
 
-  end(): ReplayFound {
-    return this.found;
-  }
-
   private async readOrder(organizationId: string): Promise<void> {
     this.organizationId = organizationId;
     const { changes } = this.shared.of(organizationId);
@@ -80,7 +69,7 @@ export class Replay {
     if (!basis) return wrong('it does not tell what it rests on');
     const { organization, platform } = basis;
     if (organization > this.shared.of(organizationId).newest || platform > this.shared.of(PLATFORM_ORGANIZATION).newest) {
-      return wrong('it rests on what no chain has told');
+      return wrong('it rests on what no chain has recorded');
     }
     const misplaced = this.order!.whyNotAt(chain, seq, organization);
     if (misplaced !== undefined) return wrong(misplaced);

@@ -3,20 +3,13 @@ import { countUpTo } from './state/versioned.js';
 
 type Leaf = Pick<StoredLeaf, 'chain' | 'seq'>;
 
-/**
- * How many changes of shared facts were committed before each entry of an organization, by its tree, which has entries in the order of
- * their commits. For each chain it keeps the positions at which that number rises.
- */
+/** How many changes of shared facts came before each entry, in the order of the tree; of each chain the positions where that rises. */
 export class TreeOrder {
   private readonly chains = new Map<string, { readonly seqs: number[]; readonly changes: number[] }>();
 
   private constructor(private readonly changes: readonly number[]) {}
 
-  /**
-   * @param own the organization's own chain
-   * @param changes positions in that chain at which shared facts change, rising
-   * @param leaves of its tree, and what is queued behind
-   */
+  /** @param own the organization's own chain, in which `changes` are the rising positions of changes of shared facts */
   static async read(own: string, changes: readonly number[], leaves: AsyncIterable<readonly Leaf[]>): Promise<TreeOrder> {
     const order = new TreeOrder(changes);
     let before = 0;

@@ -67,7 +67,7 @@ export function agentAfter(agent: AgentState, opened: OpenEntry): AgentState {
   }
 }
 
-/** Whether some token of the agent that the log knows may have held the capability at that time. */
+/** Whether a token of the agent may have had the capability at that time. */
 export function mayHaveToken({ tokens }: AgentState, capability: string, at: number): boolean {
   return tokens.anyUntil >= at || (tokens.until.get(capability) ?? -Infinity) >= at;
 }

@@ -13,22 +13,18 @@ import type { OrganizationFacts, TeamRole } from './organization-facts.js';
  * A fact that may have been swept is unknown in the reading `at best`, and absent in the reading `as recorded`.
  */
 export class FactsAt {
+  /** The instant that conditions saw, in milliseconds. */
+  readonly at: number;
   private readonly facts: OrganizationFacts;
   private readonly platform: OrganizationFacts;
 
   constructor(
-    private readonly of: (organizationId: string) => OrganizationFacts,
-    private readonly organizationId: string,
-    private readonly basis: RecordedBasis,
-    private readonly reading: Reading,
+    private readonly of: (organizationId: string) => OrganizationFacts, private readonly organizationId: string,
+    private readonly basis: RecordedBasis, private readonly reading: Reading,
   ) {
     this.facts = of(organizationId);
     this.platform = of(PLATFORM_ORGANIZATION);
-  }
-
-  /** The instant that conditions saw, in milliseconds. */
-  get at(): number {
-    return this.basis.at;
+    this.at = basis.at;
   }
 
   definition(capability: string): DefinitionState | undefined {
@@ -56,10 +52,7 @@ export class FactsAt {
       || facts.stopped.during(earlier.organization, basis.organization).includes(true);
   }
 
-  /**
-   * The role of a decider or voter; undefined where there is no such account. Owners act in every organization of their tenant, and
-   * nobody else from there does.
-   */
+  /** The role of a decider, if there is an account. Owners, and nobody else, act in every organization of their tenant. */
   role(userId: string, { home }: DeciderRecord): Role | undefined | Unknown {
     if (!home || home.organization === this.organizationId) return this.roleIn(this.facts, userId, this.basis.organization);
     const there = this.of(home.organization);
