@@ -1,5 +1,5 @@
 import { verifierKey } from '../../../domain/audit/notes/note.js';
-import type { LogCheck } from '../../../domain/audit/integrity/log-check.js';
+import type { LogCheck } from '../../../domain/audit/integrity/verify-log.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { LogSource } from '../../../domain/audit/integrity/log-source.js';
 import type { AskedAnchors } from '../anchors/ask-anchors.js';
