@@ -118,9 +118,9 @@ async function plansOf(database: StudyContext['stage']['database'], wanted: Want
   const plans: string[] = [];
   await database.query(`begin; ${IN_ORDER}`);
   await pageOfEntries(async (sql, parameters) => {
-    const { rows } = await database.query<Record<'QUERY PLAN', string>>(`explain (analyze, buffers) ${sql}`, parameters);
+    const { rows } = await database.query<Record<'QUERY PLAN', string>>(`explain (analyze, buffers) ${sql}`, [...parameters]);
     plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
-    return (await database.query<Record<string, unknown>>(sql, parameters)).rows;
+    return (await database.query<Record<string, unknown>>(sql, [...parameters])).rows;
   }, wanted, { limit: PAGE, offset: 0 }, COUNTED);
   await database.query('commit');
   return plans;

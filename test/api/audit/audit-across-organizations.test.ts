@@ -52,7 +52,7 @@ type Run = Parameters<typeof pageOfEntries>[0];
 async function inOrder<Answer>(ask: (run: Run) => Promise<Answer>): Promise<Answer> {
   await client.query(`begin; ${IN_ORDER}`);
   try {
-    return await ask(async (sql, parameters) => (await client.query<Record<string, unknown>>(sql, parameters)).rows);
+    return await ask(async (sql, parameters) => (await client.query<Record<string, unknown>>(sql, [...parameters])).rows);
   } finally {
     await client.query('rollback');
   }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { StoredEntry } from '../../../src/domain/audit/entry/stored-entry.js';
+import type { ReadStatement } from '../../../src/platform/audit/record-keepers.js';
 import { sharedEntries } from '../../../src/modules/audit/verification/source/shared-entries.query.js';
 import { sqlLogSource } from '../../../src/modules/audit/verification/source/log-source.query.js';
-import type { RunsSql } from '../../../src/modules/audit/query/row-stream.query.js';
 import { snapshotConnection } from '../../../src/modules/audit/verification/source/snapshot-connection.js';
 import { asRoot } from '../../support/http/actors.js';
 import { anAgent } from '../../support/builders/agents.js';
@@ -33,12 +33,12 @@ const textsIn = (rows: readonly unknown[]): number =>
     .reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
 
 /** Reads entries, and tells how much came at once of the database and of the reader. */
-async function read(entries: (run: RunsSql) => AsyncIterable<readonly StoredEntry[]>) {
+async function read(entries: (run: ReadStatement) => AsyncIterable<readonly StoredEntry[]>) {
   const connection = await snapshotConnection(server.database.url);
   const found: StoredEntry[] = [];
   const [answers, batches]: [number[], number[]] = [[], []];
   try {
-    const run: RunsSql = async (sql, parameters) => {
+    const run: ReadStatement = async (sql, parameters) => {
       const rows = await connection.run(sql, parameters);
       answers.push(textsIn(rows));
       return rows;

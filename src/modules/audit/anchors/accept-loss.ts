@@ -7,15 +7,14 @@ import type { Anchor } from '../../../platform/audit/anchor.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
 import { instanceName } from '../checkpoints/checkpoint.query.js';
-import { readStatementOf } from '../checkpoints/read-statement.js';
 import { otherKey, signerOf } from '../keys/signer.js';
 import { compare, type Comparison } from './compare-anchor.js';
 
 /** How each anchor stands to this database, for whoever is about to give up what it misses. */
 export async function compareAll(run: RunStatement, anchors: readonly Anchor[], seed: string | undefined): Promise<Comparison[]> {
-  const instance = await instanceName(readStatementOf(run));
+  const instance = await instanceName(run);
   const key = seed === undefined ? undefined : verifierKey(instance, seed);
-  return Promise.all(anchors.map((anchor) => compare(readStatementOf(run), instance, anchor, key)));
+  return Promise.all(anchors.map((anchor) => compare(run, instance, anchor, key)));
 }
 
 /**
@@ -54,7 +53,7 @@ export function lostOf(compared: readonly Comparison[]): LostCheckpoint[] {
 
 /** Lets the anchors that can go on with another history do so. */
 export async function waiveCheckpoints(run: RunStatement, compared: readonly Comparison[]): Promise<void> {
-  const origin = originOf(await instanceName(readStatementOf(run)), PLATFORM_TREE);
+  const origin = originOf(await instanceName(run), PLATFORM_TREE);
   for (const one of compared) {
     if (one.kind === 'contradicts' || one.kind === 'excused') await one.anchor.giveUp?.(origin, one.anchored);
   }

@@ -11,7 +11,6 @@ import { ReservedPool } from '../../../platform/database/reserved-pool.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { instanceName } from '../checkpoints/checkpoint.query.js';
-import { readStatementOf } from '../checkpoints/read-statement.js';
 import { rewrittenText, rewrittenTrees } from '../checkpoints/rewritten-trees.js';
 import type { AnchorState } from './anchor-state.query.js';
 import { Anchors } from './anchors.js';
@@ -90,7 +89,7 @@ export class AnchorComparison extends Anchors {
 
   /** Asks those that have to be asked, at once. */
   async askDue(): Promise<void> {
-    const instance = await instanceName(this.run);
+    const instance = await instanceName(this.reserve.run);
     const due = new Set([...this.unasked, ...this.contradictions.keys()]);
     await Promise.all([...due].map((anchor) => this.ask(instance, anchor)));
     const because = this.contradiction;
@@ -114,13 +113,13 @@ export class AnchorComparison extends Anchors {
   }
 
   async newest(): Promise<AskedAnchors> {
-    const instance = await instanceName(this.run);
-    return askAnchors(this.anchors, originOf(instance, PLATFORM_TREE), await ourTree(this.run), (anchor, error) =>
+    const instance = await instanceName(this.reserve.run);
+    return askAnchors(this.anchors, originOf(instance, PLATFORM_TREE), await ourTree(this.reserve.run), (anchor, error) =>
       this.logger.warn({ err: error, anchor: anchor.name }, 'an anchor cannot be asked'));
   }
 
   private async ask(instance: string, anchor: Anchor): Promise<void> {
-    const found = await compare(this.run, instance, anchor, verifierKey(instance, this.config.auditSigningKey));
+    const found = await compare(this.reserve.run, instance, anchor, verifierKey(instance, this.config.auditSigningKey));
     if (found.kind === 'silent') {
       const what = { err: found.error, anchor: anchor.name };
       if (!this.silent.has(anchor)) this.logger.warn(what, 'an anchor does not answer; it is asked again');
@@ -135,6 +134,4 @@ export class AnchorComparison extends Anchors {
       this.contradictions.set(anchor, text);
     } else this.contradictions.delete(anchor);
   }
-
-  private readonly run: ReadStatement = (sql, parameters) => readStatementOf(this.reserve.run)(sql, parameters);
 }

@@ -4,13 +4,11 @@ import type { Logger } from 'pino';
 import { originOf, PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
 import { type Anchor, AnchorContradicts, type Anchored, type OurTree } from '../../../platform/audit/anchor.js';
 import { MaintenanceMode } from '../../../platform/audit/maintenance-mode.js';
-import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { Leadership, NotLeading } from '../../../platform/database/leadership/leadership.js';
 import { ReservedPool } from '../../../platform/database/reserved-pool.js';
 import { isPassing } from '../../../platform/http/reply/failure.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { instanceName } from '../checkpoints/checkpoint.query.js';
-import { readStatementOf } from '../checkpoints/read-statement.js';
 import { AnchorComparison, ANCHORS } from './anchor-comparison.service.js';
 import { setFailure, setWatermark, watermarks } from './anchors.store.js';
 import { ourTree } from '../checkpoints/platform-tree.query.js';
@@ -73,10 +71,10 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
   }
 
   private async begin(): Promise<void> {
-    const ours = await ourTree(this.read);
+    const ours = await ourTree(this.reserve.run);
     if (!ours) return;
-    const origin = originOf(await instanceName(this.read), PLATFORM_TREE);
-    const known = new Map((await watermarks(this.read)).map((mark) => [mark.destination, mark]));
+    const origin = originOf(await instanceName(this.reserve.run), PLATFORM_TREE);
+    const known = new Map((await watermarks(this.reserve.run)).map((mark) => [mark.destination, mark]));
     for (const anchor of this.anchors) {
       const turn = this.turnOf(anchor);
       const mark = known.get(anchor.name);
@@ -97,7 +95,7 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
       turn.kept = kept;
       this.agreeing.kept(anchor.name, kept.size);
       // As the leader, so that an older leader's word does not come after a newer one's.
-      await this.leadership.run((run) => setWatermark(readStatementOf(run), anchor.name, kept));
+      await this.leadership.run((run) => setWatermark(run, anchor.name, kept));
       turn.failures = 0;
     } catch (error) {
       if (error instanceof NotLeading || isPassing(error)) return;
@@ -115,7 +113,7 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
         this.agreeing.askAnew();
         await this.agreeing.askDue();
       }
-      await this.leadership.run((run) => setFailure(readStatementOf(run), anchor.name, message));
+      await this.leadership.run((run) => setFailure(run, anchor.name, message));
     } catch (failure) {
       this.logger.debug({ err: failure }, 'a failed publication could not be noted');
     }
@@ -126,6 +124,4 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
     this.turns.set(anchor, turn);
     return turn;
   }
-
-  private readonly read: ReadStatement = (sql, parameters) => readStatementOf(this.reserve.run)(sql, parameters);
 }

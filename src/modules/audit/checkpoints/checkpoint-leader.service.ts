@@ -13,7 +13,6 @@ import { now } from './checkpoint.store.js';
 import { LeafIntegrator } from './leaf-integrator.js';
 import { rewrittenMessage, rewrittenText } from './rewritten-trees.js';
 import { SignedState } from './signed-state.js';
-import { readStatementOf } from './read-statement.js';
 import { assertSigns, OtherKey, signerOf } from '../keys/signer.js';
 
 const LOOK_EVERY_MS = 500;
@@ -92,7 +91,7 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
       return SignedState.asSigned(run, signer);
     });
     const age = await this.leadership.run(async (run) => {
-      const newest = await newestCheckpoint(readStatementOf(run));
+      const newest = await newestCheckpoint(run);
       // When it was made is the row's word: one of the future must not put the next one off.
       const since = (await now(run)).getTime() - Date.parse(newest?.madeAt ?? '');
       return Number.isNaN(since) ? Number.POSITIVE_INFINITY : Math.max(0, since);
@@ -121,7 +120,7 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
   private async sign(lead: Lead): Promise<void> {
     const begun = performance.now();
     if (!lead.agreed) {
-      await this.beforeSigning.agree(await this.leadership.run((run) => newestCheckpoint(readStatementOf(run), PLATFORM_TREE)));
+      await this.beforeSigning.agree(await this.leadership.run((run) => newestCheckpoint(run, PLATFORM_TREE)));
       lead.agreed = true;
     }
     const made = await this.leadership.transact(async (run) => {

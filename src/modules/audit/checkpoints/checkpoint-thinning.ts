@@ -21,7 +21,7 @@ export class CheckpointThinning implements OnModuleInit {
   }
 
   private readonly sweep: CleanupStep = async (manager, limit) => {
-    const run: RunStatement = (sql, parameters) => manager.query(sql, parameters);
+    const run: RunStatement = (sql, parameters) => manager.query(sql, [...parameters]);
     const until = (await now(run)).getTime() - KEPT_MS - HOUR_MS;
     let deleted = 0;
     for (let hours = 0; hours < HOURS_AT_ONCE && deleted < limit; hours++) {

@@ -2,7 +2,6 @@ import { PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { OtherKey, otherKey, signerOf } from '../keys/signer.js';
 import { mapHeads } from './map.query.js';
-import { readStatementOf } from './read-statement.js';
 import { LogRewritten, SignedState } from './signed-state.js';
 import { treeHeads } from './tree-reader.query.js';
 
@@ -31,8 +30,8 @@ export async function rewrittenTrees(run: RunStatement, seed: string): Promise<L
 
 /** Also the organizations of which no tree, or no leaf of the map, is left. */
 async function everyOrganization(run: RunStatement): Promise<Set<string>> {
-  const names = new Set((await treeHeads(readStatementOf(run))).map(({ tree }) => tree));
-  for (const { organization } of await mapHeads(readStatementOf(run))) names.add(organization);
+  const names = new Set((await treeHeads(run)).map(({ tree }) => tree));
+  for (const { organization } of await mapHeads(run)) names.add(organization);
   names.delete(PLATFORM_TREE);
   return names;
 }

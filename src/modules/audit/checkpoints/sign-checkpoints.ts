@@ -10,7 +10,6 @@ import type { RunStatement } from '../../../platform/auth/credentials/credential
 import { now, organizationsBeyondMap, writeCheckpoints, writeMapNodes } from './checkpoint.store.js';
 import { headsUnder, type SignedState, type Signed } from './signed-state.js';
 import { mapSourceOf } from './map.query.js';
-import { readStatementOf } from './read-statement.js';
 import { growPlatform, lookUpByKeys } from './tree.store.js';
 
 /** A signature takes some 60 µs. */
@@ -50,7 +49,7 @@ export interface MadeCheckpoints {
 export async function makeCheckpoints(run: RunStatement, round: RoundOfCheckpoints): Promise<MadeCheckpoints> {
   await lookUpByKeys(run);
   const grown = await grownHeads(run, round);
-  const { before, root: map, nodes } = await updateMap(mapSourceOf(readStatementOf(run)), grown);
+  const { before, root: map, nodes } = await updateMap(mapSourceOf(run), grown);
   round.trees.assertMap(before);
   if (nodes.length > 0) await writeMapNodes(run, nodes);
   const madeAt = (await now(run)).toISOString();

@@ -15,7 +15,6 @@ import { makeCheckpoints } from '../checkpoints/sign-checkpoints.js';
 import { replaceKey } from '../checkpoints/checkpoint.store.js';
 import { LeafIntegrator, type Leads } from '../checkpoints/leaf-integrator.js';
 import { SignedState, LogRewritten } from '../checkpoints/signed-state.js';
-import { readStatementOf } from '../checkpoints/read-statement.js';
 import { assertSigns, liveKey, OtherKey, signerOf } from './signer.js';
 
 export interface RotatedSigningKey {
@@ -73,13 +72,13 @@ async function drainQueue(lead: Leads, trees: SignedState): Promise<void> {
 
 async function rotate(run: RunStatement, trees: SignedState, { present, next }: SigningKeys): Promise<RotatedSigningKey> {
   const [before, after] = [await signerOf(run, present), await signerOf(run, next)];
-  const known = await verifierKeys(readStatementOf(run));
+  const known = await verifierKeys(run);
   if (known.some(({ keyId }) => keyId === after.key.id)) {
     throw new StartRefused('the new key was retired before: what it signs would not count');
   }
   const keyNote = vouchForNext(known.length, after.verifierKey, before.key);
   await appendOutsideUnit(run, platformChain(), { type: 'admin.signing_key_rotated', metadata: { keyId: after.verifierKey, keyNote } });
-  for (const { size, root = '' } of await acceptedLosses(readStatementOf(run), before.instance, before.verifierKey)) {
+  for (const { size, root = '' } of await acceptedLosses(run, before.instance, before.verifierKey)) {
     const lost = waiveCheckpoint({ size, root }, [before.key, after.key]);
     await appendOutsideUnit(run, platformChain(), { type: 'admin.recovered', metadata: { lost, lossAccepted: true } });
   }

@@ -10,7 +10,6 @@ import { onlyOf } from '../query/own-entries-only.js';
 import { checkpointsBelow, instanceName, verifierKeys } from '../checkpoints/checkpoint.query.js';
 import { entryProof } from './proof.query.js';
 import { presentCheckpoint, presentProof, type CheckpointListReply, type KeysReply, type ProofReply } from './proofs.dto.js';
-import { readStatementOf } from '../checkpoints/read-statement.js';
 import { TreeSnapshots } from './tree-snapshots.query.js';
 
 const DEFAULT_LIMIT = 50;
@@ -38,7 +37,7 @@ export class ProofsService {
   }
 
   async checkpoints(query: PageQuery): Promise<CheckpointListReply> {
-    const run = readStatementOf(this.statements.run);
+    const run = this.statements.run;
     const { limit, offset, after } = pageRequest(query, DEFAULT_LIMIT);
     const size = after && (/^\d{1,15}$/.test(after[0]!) ? Number(after[0]) : 0);
     const [instance, found] = await Promise.all([
@@ -50,7 +49,7 @@ export class ProofsService {
   }
 
   async keys(): Promise<KeysReply> {
-    const keys = await verifierKeys(readStatementOf(this.statements.run));
+    const keys = await verifierKeys(this.statements.run);
     return { keys: keys.toReversed().map(({ verifierKey }) => verifierKey) };
   }
 }

@@ -1,4 +1,5 @@
 import { decodeNotes } from '../../../domain/audit/integrity/row-decoding.js';
+import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { READABLE_NOTES } from '../verification/source/retention-run-entries.query.js';
 import type { RetentionRun } from './retention-run.js';
@@ -6,7 +7,7 @@ import type { RetentionRun } from './retention-run.js';
 export type RetentionRunNotes = Required<Pick<RetentionRun, 'organizationId' | 'id' | 'notes'>>;
 
 /** Of every sweep that an entry in the log tells of. Those whose cuts bind are among them, and those that vouch for an archive. */
-export async function notesInForce(run: RunStatement): Promise<RetentionRunNotes[]> {
+export async function notesInForce(run: ReadStatement): Promise<RetentionRunNotes[]> {
   const rows = await run(
     `select s.organization_id as "organizationId", s.id, s.notes from audit_sweeps s
      where exists (select from json_object_keys(${READABLE_NOTES}) as told(entry_id)

@@ -62,7 +62,7 @@ export class RetentionRunStore {
   async done(tx: Tx, organizationId: string): Promise<void> {
     await tx.query(`update audit_sweeps set state = 'done' where organization_id = $1 and state = 'recorded'`, [organizationId]);
     // In this order: a rotation takes the rows of sweeps first, too.
-    await forgetSweptNotes((sql, parameters) => tx.query(sql, parameters), organizationId);
+    await forgetSweptNotes(tx.run, organizationId);
   }
 
   /** Forgets a sweep that was never recorded. */

@@ -205,10 +205,9 @@ export class RetentionRunner {
     const isRecorded = await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
       // Under the lock of the chain that erasures are written to: what was erased since the entries were read still has its
       // values in the archive.
-      const run: ReadStatement = (sql, parameters) => tx.query(sql, [...parameters]);
-      if (await hasErasureBehind(run, organizationId, chain.chain, readAt)) return false;
+      if (await hasErasureBehind(tx.run, organizationId, chain.chain, readAt)) return false;
       // A replica that does not know of a rotation must not sign; one that is under way waits, and has the new key sign this, too.
-      const keys = await knownSigningKeys((sql, parameters) => tx.query(sql, parameters));
+      const keys = await knownSigningKeys(tx.run);
       if (keys.join() !== this.signer.key.text) throw new RetentionRefused('AUDIT_SIGNING_KEY is not the key that signs now');
       const listed: ChainCutPoint[] = [];
       const notes: Record<string, string> = {};

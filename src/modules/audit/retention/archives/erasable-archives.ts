@@ -42,7 +42,7 @@ export class ErasableArchives {
 
   /** Under the head of the organization's chain no sweep is recorded beside. */
   async sweeps(tx: Tx, organizationId: string): Promise<ArchivedRuns> {
-    const all = await retentionRunStates((sql, parameters) => tx.query(sql, [...parameters]), organizationId);
+    const all = await retentionRunStates(tx.run, organizationId);
     const isRecorded = (state: RetentionRunState) => state === 'recorded' || state === 'done';
     return {
       recorded: all.filter(({ state }) => isRecorded(state)).map(({ id }) => id),

@@ -1,7 +1,8 @@
 import type { ChainRef } from '../../../../domain/audit/entry/chain.js';
 import type { EntryRange, LogHeader, SharedChain, CutPointRow, ShownTree } from '../../../../domain/audit/integrity/log-source.js';
 import { noteIn, decodeRetentionRun } from '../../../../domain/audit/integrity/row-decoding.js';
-import { streamed, type RunsSql } from '../../query/row-stream.query.js';
+import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
+import { streamed } from '../../query/row-stream.query.js';
 import { instanceName, verifierKeys } from '../../checkpoints/checkpoint.query.js';
 import { treeHeads } from '../../checkpoints/tree-reader.query.js';
 
@@ -15,7 +16,7 @@ const CHAINS_PER_RANGE = 20_000;
  *
  * @param scope organizations that are shown; null for all
  */
-export async function headerOf(run: RunsSql, scope: readonly string[] | null, agentId: string | undefined): Promise<LogHeader> {
+export async function headerOf(run: ReadStatement, scope: readonly string[] | null, agentId: string | undefined): Promise<LogHeader> {
   const instance = await instanceName(run);
   const keys = (await verifierKeys(run)).map(({ verifierKey: key, ...rest }) => ({ ...rest, key }));
   const organizations = agentId === undefined ? await organizationsIn(run, scope) : await organizationsHolding(run, scope, agentId);
@@ -33,7 +34,7 @@ export async function headerOf(run: RunsSql, scope: readonly string[] | null, ag
   return { instance, keys, trees, cutPoints, unreadable, organizations: known, ranges, shared, total };
 }
 
-async function organizationsIn(run: RunsSql, scope: readonly string[] | null): Promise<string[]> {
+async function organizationsIn(run: ReadStatement, scope: readonly string[] | null): Promise<string[]> {
   const rows = (await run(
     `select distinct id from (${[IN_HEADS, IN_ENTRIES, IN_LEAVES, IN_QUEUE, IN_CHECKPOINTS].join(' union all ')}
        union all select t.organization_id from audit_trees t) found
@@ -48,7 +49,7 @@ async function organizationsIn(run: RunsSql, scope: readonly string[] | null): P
  *
  * @param missing organizations of which no tree is there
  */
-async function treesGone(run: RunsSql, missing: readonly string[]): Promise<ShownTree[]> {
+async function treesGone(run: ReadStatement, missing: readonly string[]): Promise<ShownTree[]> {
   if (missing.length === 0) return [];
   const rows = (await run(
     `select distinct on (c.organization_id) c.organization_id as tree, c.size, c.root from audit_checkpoints c
@@ -76,7 +77,7 @@ const IN_CHECKPOINTS = IN_HEADS.replaceAll('audit_heads', 'audit_checkpoints');
  *
  * @param scope organizations that are shown; null for all
  */
-async function organizationsHolding(run: RunsSql, scope: readonly string[] | null, agentId: string): Promise<string[]> {
+async function organizationsHolding(run: ReadStatement, scope: readonly string[] | null, agentId: string): Promise<string[]> {
   const rows = (await run(
     `select o.id from unnest($1::text[]) as o(id) where
        exists (select from audit_heads h where h.organization_id = o.id and h.chain = $2)
@@ -91,7 +92,7 @@ async function organizationsHolding(run: RunsSql, scope: readonly string[] | nul
 }
 
 /** Whether anything in these organizations names the chain. A head, which is there as a rule, is one look into an index. */
-export async function isChainNamed(run: RunsSql, scope: readonly string[] | null, chain: string): Promise<boolean> {
+export async function isChainNamed(run: ReadStatement, scope: readonly string[] | null, chain: string): Promise<boolean> {
   const heads = await run(
     'select 1 from audit_heads h where h.chain = $1 and ($2::text[] is null or h.organization_id = any ($2)) limit 1', [chain, scope],
   );
@@ -99,7 +100,7 @@ export async function isChainNamed(run: RunsSql, scope: readonly string[] | null
 }
 
 /** Heads are the smallest of what the log has; the database groups them, on disk where they are many. */
-async function sharedChains(run: RunsSql, agentId: string | undefined): Promise<SharedChain[]> {
+async function sharedChains(run: ReadStatement, agentId: string | undefined): Promise<SharedChain[]> {
   return (await run(
     `select h.chain, to_json(array_agg(h.organization_id order by h.organization_id)) as organizations from audit_heads h
      where h.seq > 0 and h.chain like 'agt\\_%' and ($1::text is null or h.chain = $1)
@@ -115,7 +116,7 @@ interface SweepRow extends Readonly<Record<'cuts' | 'checkpoint' | 'notes', unkn
 }
 
 /** Of each chain the newest cut: a later sweep lists again what still binds. */
-async function cutPointsIn(run: RunsSql, organizations: readonly string[]): Promise<{ cutPoints: CutPointRow[]; unreadable: string[] }> {
+async function cutPointsIn(run: ReadStatement, organizations: readonly string[]): Promise<{ cutPoints: CutPointRow[]; unreadable: string[] }> {
   const sweeps = (await run(
     `select s.organization_id as "organizationId", s.entry_id as "entryId", s.state = 'done' as "isDone", s.cuts, s.checkpoint, s.notes
      from audit_sweeps s where s.organization_id = any ($1) and s.state in ('recorded', 'done') order by s.made_at, s.id`,
@@ -137,7 +138,7 @@ async function cutPointsIn(run: RunsSql, organizations: readonly string[]): Prom
 }
 
 /** Cuts the log between chains into parts of about the same size. The first has no beginning and the last no end. */
-async function rangesOf(run: RunsSql, scope: readonly string[] | null): Promise<{ ranges: EntryRange[]; total: number }> {
+async function rangesOf(run: ReadStatement, scope: readonly string[] | null): Promise<{ ranges: EntryRange[]; total: number }> {
   const ranges: EntryRange[] = [];
   let from: ChainRef | undefined;
   let [total, entries, chains] = [0, 0, 0];

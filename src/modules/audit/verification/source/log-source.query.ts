@@ -3,11 +3,12 @@ import { decodeTime } from '../../../../domain/audit/integrity/row-decoding.js';
 import { PLATFORM_TREE } from '../../../../domain/audit/notes/checkpoint.js';
 import type { StoredHead, StoredLeaf } from '../../../../domain/audit/entry/stored-entry.js';
 import { mapKeyOf } from '../../../../domain/audit/tree/organization-map.js';
+import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
 import { bounded, ENTRY } from '../../query/bounded-text.js';
 import { MEASURED_COLUMNS, numbered, type Row } from '../../query/entry-rows.js';
 import { erasureNotes } from '../../erasures/erasure-notes.query.js';
 import { headerOf } from './log-header.query.js';
-import { streamed, type RunsSql } from '../../query/row-stream.query.js';
+import { streamed } from '../../query/row-stream.query.js';
 import { streamedEntries } from '../../query/streamed-entries.query.js';
 import { checkpointsOf } from '../../checkpoints/checkpoint.query.js';
 import { MAP_NODES, mapHeadAt, mapNode, mapSourceOf, type MapNodeRow } from '../../checkpoints/map.query.js';
@@ -26,7 +27,7 @@ const CHECKPOINTS_AT_ONCE = 1_000;
  * The log as the verifier reads it: all streams show the moment at which the transaction began. Text columns are compared by
  * code point.
  */
-export function sqlLogSource(run: RunsSql, organizations: readonly string[] | 'all'): LogSource {
+export function sqlLogSource(run: ReadStatement, organizations: readonly string[] | 'all'): LogSource {
   const scope = organizations === 'all' ? null : organizations;
   const inScope = (some: readonly string[] | undefined) =>
     some === undefined ? scope : scope === null ? some : some.filter((one) => scope.includes(one));
@@ -85,7 +86,7 @@ interface QueueRow {
   readonly hashes: readonly string[];
 }
 
-async function* queued(run: RunsSql, organizations: readonly string[] | null): AsyncGenerator<StoredLeaf[]> {
+async function* queued(run: ReadStatement, organizations: readonly string[] | null): AsyncGenerator<StoredLeaf[]> {
   for await (const rows of streamed<QueueRow>(run, QUEUE, [organizations])) {
     yield rows.flatMap(({ organizationId, chains, seqs, hashes }) =>
       seqs.map((seq, n) => ({ organizationId, chain: chains[n]!, seq, hash: hashes[n]! })));

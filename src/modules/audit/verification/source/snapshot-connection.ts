@@ -1,11 +1,11 @@
 import '../../../../platform/database/statements/json-columns.js';
 import { newClient } from '../../../../platform/database/new-client.js';
+import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
 import { SNAPSHOT } from './log-source.query.js';
-import type { RunsSql } from '../../query/row-stream.query.js';
 
 /** A connection of its own that stands at one moment, for as long as somebody reads. */
 export interface SnapshotConnection {
-  readonly run: RunsSql;
+  readonly run: ReadStatement;
   /** Names the moment, for other connections to stand at, too. */
   export(): Promise<string>;
   end(): Promise<void>;
