@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { RecordKeepers } from '../../platform/audit/record-keepers.js';
-import { SignedErasuresModule } from '../audit/erasures/erasures.module.js';
+import { AuditModule } from '../audit/audit.module.js';
 import { RetentionModule } from '../audit/retention/retention.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { RequestErasureService } from './requests/request-erasure.service.js';
@@ -25,7 +25,7 @@ import { UserDataController } from './user-data.controller.js';
 
 /** Erasure of personal data, from the log and from the rows of all modules. */
 @Module({
-  imports: [OrganizationsModule, SignedErasuresModule, RetentionModule],
+  imports: [OrganizationsModule, AuditModule, RetentionModule],
   controllers: [ErasuresController, UserDataController],
   providers: [
     RequestErasureService, ErasureRequests, EraseArchive, EraseRows, EraseUserSearches, EraseUserService, ErasureJob, ErasureProgress,

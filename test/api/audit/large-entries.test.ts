@@ -3,7 +3,7 @@ import type { StoredEntry } from '../../../src/domain/audit/entry/stored-entry.j
 import type { ReadStatement } from '../../../src/platform/audit/record-keepers.js';
 import { sharedEntries } from '../../../src/modules/audit/verification/source/shared-entries.query.js';
 import { sqlLogSource } from '../../../src/modules/audit/verification/source/log-source.query.js';
-import { snapshotConnection } from '../../../src/modules/audit/verification/source/snapshot-connection.js';
+import { openSnapshot } from '../../../src/modules/audit/query/snapshots.query.js';
 import { asRoot } from '../../support/http/actors.js';
 import { anAgent } from '../../support/builders/agents.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
@@ -34,7 +34,7 @@ const textsIn = (rows: readonly unknown[]): number =>
 
 /** Reads entries, and tells how much came at once of the database and of the reader. */
 async function read(entries: (run: ReadStatement) => AsyncIterable<readonly StoredEntry[]>) {
-  const connection = await snapshotConnection(server.database.url);
+  const connection = await openSnapshot(server.database.url, 'countersign audit verify');
   const found: StoredEntry[] = [];
   const [answers, batches]: [number[], number[]] = [[], []];
   try {
@@ -48,7 +48,7 @@ async function read(entries: (run: ReadStatement) => AsyncIterable<readonly Stor
       found.push(...batch);
     }
   } finally {
-    await connection.end();
+    await connection.close();
   }
   return { found, answer: Math.max(...answers), batch: Math.max(...batches), all: batches.reduce((sum, one) => sum + one, 0) };
 }

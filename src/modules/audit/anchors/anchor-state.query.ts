@@ -1,10 +1,9 @@
-import { platformChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
 import { waivedCheckpointIn } from '../../../domain/audit/notes/waived-checkpoint.js';
 import { readVerifierKey } from '../../../domain/audit/notes/note.js';
 import { readEntry } from '../../../domain/audit/entry/read-entry.js';
 import type { Anchored } from '../../../platform/audit/anchor.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { bounded, ENTRY } from '../query/bounded-text.js';
+import { recoveryPayloads } from '../query/entries.query.js';
 import { rootAt } from '../checkpoints/platform-tree.query.js';
 
 /** How far anchoring has come, and whether something speaks against serving. */
@@ -96,16 +95,8 @@ export async function stillHas(run: ReadStatement, { size, root }: Seen): Promis
  * @param verifierKey its public half as C2SP text
  */
 export async function acceptedLosses(run: ReadStatement, instance: string, verifierKey: string): Promise<Anchored[]> {
-  const { chain } = platformChain();
-  const rows = (await run(
-    `select ${bounded('e.payload', ENTRY)} as payload from audit_entries e
-     where hashtextextended((e.organization_id || ' ' || e.event) collate "C", 0)
-             = hashtextextended(($1 || ' ' || $2) collate "C", 0)
-       and e.organization_id = $1 and e.event = $2 and e.chain = $3 order by e.id`,
-    [PLATFORM_ORGANIZATION, 'admin.recovered', chain],
-  )) as { payload: string }[];
   const key = readVerifierKey(verifierKey)!;
-  return rows.flatMap(({ payload }) => {
+  return (await recoveryPayloads(run)).flatMap((payload) => {
     const { metadata } = readEntry({ payload, disclosures: '[]' });
     const lost = waivedCheckpointIn(metadata['lost'], instance, [key]);
     if (!lost) return [];

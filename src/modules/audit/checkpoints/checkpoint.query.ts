@@ -30,44 +30,34 @@ const COLUMNS = `${bounded('c.organization_id')} as "organizationId", c.size, co
 
 /** The newest checkpoint of a tree, an organization's or `platform`. */
 export async function newestCheckpoint(run: ReadStatement, tree: string = PLATFORM_TREE): Promise<StoredCheckpoint | undefined> {
-  const [row] = (await run(
-    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 order by c.size desc limit 1`, [tree],
-  )) as CheckpointRow[];
-  return row && stored(row);
+  return (await selected(run, tree, 'order by c.size desc limit 1'))[0];
 }
 
 /** The checkpoint of exactly that size; undefined where none was made, or it was thinned out. */
 export async function checkpointOfSize(run: ReadStatement, tree: string, size: number): Promise<StoredCheckpoint | undefined> {
-  const [row] = (await run(
-    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 and c.size = $2`, [tree, size],
-  )) as CheckpointRow[];
-  return row && stored(row);
+  return (await selected(run, tree, 'and c.size = $2', size))[0];
 }
 
 /** The checkpoints of a tree behind a size, smallest first. */
-export async function checkpointsOf(
-  run: ReadStatement,
-  tree: string,
-  { after = -1, limit }: { readonly after?: number; readonly limit: number },
+export function checkpointsOf(
+  run: ReadStatement, tree: string, { after = -1, limit }: { readonly after?: number; readonly limit: number },
 ): Promise<StoredCheckpoint[]> {
-  const rows = (await run(
-    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 and c.size > $2 order by c.size limit $3`,
-    [tree, after, limit],
-  )) as CheckpointRow[];
-  return rows.map(stored);
+  return selected(run, tree, 'and c.size > $2 order by c.size limit $3', after, limit);
 }
 
 /** The checkpoints of a tree below a size, newest first. */
-export async function checkpointsBelow(
-  run: ReadStatement,
-  tree: string,
+export function checkpointsBelow(
+  run: ReadStatement, tree: string,
   { size = Number.MAX_SAFE_INTEGER, limit, offset = 0 }: { readonly size?: number; readonly limit: number; readonly offset?: number },
 ): Promise<StoredCheckpoint[]> {
-  const rows = (await run(
-    `select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 and c.size < $2 order by c.size desc limit $3 offset $4`,
-    [tree, size, limit, offset],
-  )) as CheckpointRow[];
-  return rows.map(stored);
+  return selected(run, tree, 'and c.size < $2 order by c.size desc limit $3 offset $4', size, limit, offset);
+}
+
+/** @param rest of the statement; its parameters begin with `$2` */
+async function selected(run: ReadStatement, tree: string, rest: string, ...parameters: readonly number[]): Promise<StoredCheckpoint[]> {
+  const rows = await run(`select ${COLUMNS} from audit_checkpoints c where c.organization_id = $1 ${rest}`, [tree, ...parameters]);
+  return (rows as CheckpointRow[]).map(({ size, platformSize, madeAt, ...row }) =>
+    ({ ...row, size: Number(size), platformSize: Number(platformSize), madeAt: decodeTime(madeAt) ?? 'no time' }));
 }
 
 /** Every key that has signed or signs, oldest first. */
@@ -98,8 +88,4 @@ export async function instanceName(run: ReadStatement): Promise<string> {
   const [row] = (await run('select name from instance', [])) as { name: string }[];
   if (!row) throw new Error('this database was never set up');
   return row.name;
-}
-
-function stored({ size, platformSize, madeAt, ...rest }: CheckpointRow): StoredCheckpoint {
-  return { ...rest, size: Number(size), platformSize: Number(platformSize), madeAt: decodeTime(madeAt) ?? 'no time' };
 }

@@ -5,13 +5,11 @@ import { ProofsController } from '../proofs/proofs.controller.js';
 import { ProofsService } from '../proofs/proofs.service.js';
 import { SigningKeyFact } from '../keys/signing-key.readiness.js';
 import { CheckpointLeader } from './checkpoint-leader.service.js';
-import { TreeSnapshots } from '../proofs/tree-snapshots.query.js';
 
 /** Integration of leaves, the map, checkpoints and proofs. */
 @Module({
   imports: [AuditModule],
   controllers: [ProofsController],
-  providers: [CheckpointThinning, ProofsService, SigningKeyFact, CheckpointLeader, TreeSnapshots],
-  exports: [TreeSnapshots],
+  providers: [CheckpointThinning, ProofsService, SigningKeyFact, CheckpointLeader],
 })
 export class CheckpointsModule {}

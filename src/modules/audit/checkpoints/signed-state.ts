@@ -9,10 +9,9 @@ import { EMPTY_ROOT, hashText, leafHash, readHash, sameHash } from '../../../dom
 import { lookUp } from '../../../domain/audit/tree/stored-map-nodes.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import { newestCheckpoint } from './checkpoint.query.js';
-import { mapHeadOf, mapHeads, mapSourceOf } from './map.query.js';
-import { platformLeafAt } from '../proofs/proof.query.js';
+import { mapHeadAt, mapHeads, mapSourceOf } from './map.query.js';
 import type { Signer } from '../keys/signer.js';
-import { readerOf, treeHead } from './tree-reader.query.js';
+import { platformLeafAt, readerOf, treeHead } from './tree-reader.query.js';
 
 /** Edges of trees that are kept in memory, of some 2 KB each. */
 const KEPT_TREES = 4_096;
@@ -119,7 +118,8 @@ export class SignedState {
     const { leaf, root } = await lookUp(mapSourceOf(run), mapKeyOf(organizationId));
     this.assertMap(root);
     if (!leaf) return { size: 0, root: EMPTY_ROOT };
-    const head = await mapHeadOf(run, organizationId);
+    const row = await mapHeadAt(run, mapKeyOf(organizationId));
+    const head = row && { ...row, organization: organizationId };
     const named = head && readHash(head.root);
     if (!named || !sameHash(mapLeaf(head), leaf)) throw new LogRewritten('map');
     return { size: head.size, root: named };

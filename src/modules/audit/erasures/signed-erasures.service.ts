@@ -6,7 +6,7 @@ import type { ListedBlank } from '../../../domain/audit/erasure/search-entry.js'
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { assertSigns, knownSigningKeys, OtherKey, signerOf } from '../keys/signer.js';
-import { insertNote } from './erasure-notes.store.js';
+import { insertErasureNote } from '../keys/authorization-notes.store.js';
 
 /** What an entry of an erasure says. */
 export interface SaidOfErasure {
@@ -46,6 +46,6 @@ export class SignedErasures {
     if (keys.join() !== verifierKey) throw new OtherKey(key.id, keys.join());
     const entry = tx.recordWhole(organizationChain(organizationId), { type: 'gdpr.erasure_executed', metadata });
     const text = authorizationText('erasure', instance, organizationId, statementIn(entry));
-    await insertNote(tx.run, { organizationId, entryId: entry.id, note: signNote(text, [key]) });
+    await insertErasureNote(tx.run, { organizationId, entryId: entry.id, note: signNote(text, [key]) });
   }
 }

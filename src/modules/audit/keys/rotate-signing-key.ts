@@ -8,13 +8,12 @@ import { appendOutsideUnit } from '../../../platform/database/transaction/append
 import { withClaimedLeadership } from '../../../platform/database/leadership/claimed-leadership.js';
 import { acceptSigningKey } from '../../organizations/installation/fingerprints.store.js';
 import { acceptedLosses } from '../anchors/anchor-state.query.js';
-import { reSignErasures } from '../erasures/re-sign-erasures.js';
-import { reSignRetentionRuns } from '../retention/re-sign-retention-runs.js';
 import { verifierKeys } from '../checkpoints/checkpoint.query.js';
 import { makeCheckpoints } from '../checkpoints/sign-checkpoints.js';
 import { replaceKey } from '../checkpoints/checkpoint.store.js';
 import { LeafIntegrator, type Leads } from '../checkpoints/leaf-integrator.js';
 import { SignedState, LogRewritten } from '../checkpoints/signed-state.js';
+import { reSign } from './re-sign.js';
 import { assertSigns, liveKey, OtherKey, signerOf } from './signer.js';
 
 export interface RotatedSigningKey {
@@ -87,8 +86,7 @@ async function rotate(run: RunStatement, trees: SignedState, { present, next }: 
     instance: before.instance, keys: [before.key, after.key], trees, organizations: null, forAll: true,
   });
   await replaceKey(run, { keyId: after.key.id, verifierKey: after.verifierKey, note: keyNote }, size);
-  await reSignRetentionRuns(run, before.instance, { present: before.key, next: after.key });
-  await reSignErasures(run, before.instance, { present: before.key, next: after.key });
+  await reSign(run, before.instance, { present: before.key, next: after.key });
   await acceptSigningKey(run, next, after.instance);
   return { keyId: after.key.id, verifierKey: after.verifierKey, size, already: false };
 }

@@ -9,7 +9,7 @@ import { mapSiblings, siblingsOfNone } from '../../../domain/audit/tree/stored-m
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { newestCheckpoint } from '../checkpoints/checkpoint.query.js';
 import { mapSourceOf } from '../checkpoints/map.query.js';
-import { leafPositionOf, platformLeavesOf, readerOf } from '../checkpoints/tree-reader.query.js';
+import { leafPositionOf, platformLeafAt, readerOf } from '../checkpoints/tree-reader.query.js';
 
 /** Where a leaf stands in a tree: the hashes beside its path, in base64, from the leaf upwards. */
 export interface TreePath {
@@ -106,12 +106,4 @@ function timeOf(leaf: string): string {
   const read = readJson(leaf);
   if (!isJsonObject(read) || typeof read['timestamp'] !== 'string') throw new RangeError("the platform's newest leaf is none");
   return read['timestamp'];
-}
-
-/** The text of one leaf of the platform's tree. */
-export async function platformLeafAt(run: ReadStatement, at: number): Promise<string> {
-  for await (const leaves of platformLeavesOf(run, at, at + 1)) {
-    for (const { data } of leaves) return data;
-  }
-  throw new RangeError(`the platform's tree has no leaf ${at}`);
 }

@@ -10,7 +10,6 @@ import { onlyOf } from '../query/own-entries-only.js';
 import { checkpointsBelow, instanceName, verifierKeys } from '../checkpoints/checkpoint.query.js';
 import { entryProof } from './proof.query.js';
 import { presentCheckpoint, presentProof, type CheckpointListReply, type KeysReply, type ProofReply } from './proofs.dto.js';
-import { TreeSnapshots } from './tree-snapshots.query.js';
 
 const DEFAULT_LIMIT = 50;
 
@@ -19,7 +18,6 @@ const DEFAULT_LIMIT = 50;
 export class ProofsService {
   constructor(
     private readonly log: AuditQuery,
-    private readonly snapshots: TreeSnapshots,
     private readonly statements: StatementsOnPool,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
@@ -28,7 +26,7 @@ export class ProofsService {
   async proof(caller: Caller, id: string): Promise<ProofReply> {
     const entry = await this.log.find(caller.scope, id, onlyOf('audit.proof', caller));
     if (!entry) throw new Problem('NOT_FOUND', 'There is no such entry.');
-    const proof = await this.snapshots.reading(caller.scope, (run) => entryProof(run, entry)).catch(unproven);
+    const proof = await this.log.reading(caller.scope, (run) => entryProof(run, entry)).catch(unproven);
     if (proof) return presentProof(entry, proof);
     const seconds = this.config.auditCheckpointSeconds;
     throw new Problem('CONFLICT', `No checkpoint covers this entry yet. Ask again in ${seconds} s.`, {

@@ -4,13 +4,13 @@ import { DataSource } from 'typeorm';
 import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
 import type { Scope } from '../../../platform/auth/access/scope.js';
-import { pipelined } from '../../../platform/database/transaction/pipelined.js';
 import { pageFrom, type Page, type PageRequest } from '../../../platform/http/fields/pagination.js';
 import { type AuditFilter, selectionOf } from './entry-selection.js';
 import { keyOf } from './index-scan.js';
 import { IN_ORDER } from './index-scans.query.js';
 import { ENTRY_COLUMNS, numbered, type EntryRow } from './entry-rows.js';
 import { pageOfEntries } from './entry-page.query.js';
+import { ONE_MOMENT, readAtOneMoment } from './snapshots.query.js';
 
 /** Beyond this many matches counting costs more than the number is worth. */
 const COUNTED = 10_000;
@@ -45,28 +45,17 @@ export class AuditQuery {
     const selection = selectionOf(filter, scope.agentId, onlyOf);
     const organizations = selection === undefined ? [] : await this.organizations(scope, filter.organizationId, selection.chain);
     if (selection === undefined || organizations.length === 0) return { rows: [], total: 0, totalIsExact: true };
-    const [rows, counted] = await this.inOrder((run) => pageOfEntries(run, { selection, organizations }, page, COUNTED + 1));
+    // Page and total of one moment, sent in one go where no statement hangs on the answer of another.
+    const read = (run: RunStatement) => pageOfEntries(run, { selection, organizations }, page, COUNTED + 1);
+    const [rows, counted] = await readAtOneMoment(this.dataSource, read, `${ONE_MOMENT}; ${IN_ORDER}`);
     const total = Math.min(counted, COUNTED);
     const keyOfEntry = (entry: StoredEntry) => [keyOf(selection) === 'seq' ? String(entry.seq) : entry.id];
     return { ...pageFrom(rows, total, page.limit, keyOfEntry), totalIsExact: counted <= COUNTED };
   }
 
-  /** Page and total of one moment, sent in one go where no statement hangs on the answer of another. */
-  private async inOrder<Answer>(ask: (run: RunStatement) => Promise<Answer>): Promise<Answer> {
-    const runner = this.dataSource.createQueryRunner();
-    await runner.connect();
-    try {
-      const run: RunStatement = (sql, parameters) => runner.query(sql, [...parameters]) as ReturnType<RunStatement>;
-      const begun = runner.query(`start transaction isolation level repeatable read, read only; ${IN_ORDER}`);
-      const [, answer] = await pipelined([begun, ask(run)]);
-      await runner.query('commit');
-      return answer;
-    } catch (error) {
-      await runner.query('rollback').catch(() => undefined);
-      throw error;
-    } finally {
-      await runner.release();
-    }
+  /** Reads the log, and its trees, as of one moment. @param _scope of the caller; whoever reads keeps to the organizations in it */
+  reading<Result>(_scope: Scope, read: (run: RunStatement) => Promise<Result>): Promise<Result> {
+    return readAtOneMoment(this.dataSource, read);
   }
 
   /** The organizations of a scope by name: of "all", those that a chain has been in, or each by stepping through the heads' key. */

@@ -1,8 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { InjectDataSource } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import { decodeRetentionRun, decodeTime } from '../../../domain/audit/integrity/row-decoding.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
-import { forgetSweptNotes } from '../erasures/erasure-notes.store.js';
+import { forgetSweptNotes } from '../keys/authorization-notes.store.js';
+import { LONG_READING, readAtOneMoment } from '../query/snapshots.query.js';
 import type { ChainCutPoint, RetentionRun, RetentionRunState, RecordedCutPoint } from './retention-run.js';
 
 interface SweepRow extends Omit<RetentionRun, 'before' | 'cuts' | 'checkpoint' | 'notes'> {
@@ -15,6 +18,15 @@ interface SweepRow extends Omit<RetentionRun, 'before' | 'cuts' | 'checkpoint' |
 /** The rows of sweeps, and the deletion of what they have archived. */
 @Injectable()
 export class RetentionRunStore {
+  constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
+
+  readonly run: ReadStatement = (sql, parameters) => this.dataSource.query(sql, [...parameters]);
+
+  /** Reads the log as of one moment, for as long as it takes. */
+  read<Result>(read: (run: ReadStatement) => Promise<Result>): Promise<Result> {
+    return readAtOneMoment(this.dataSource, read, LONG_READING);
+  }
+
   async begin(tx: Tx, begun: Pick<RetentionRun, 'organizationId' | 'id' | 'before' | 'checkpoint'>): Promise<void> {
     await tx.query(
       `insert into audit_sweeps (organization_id, id, state, before, cuts, checkpoint, made_at)

@@ -16,7 +16,6 @@ import { assertErased } from './plan/erased-values.js';
 import { assertAuthorized } from './plan/authorized-cut-points.js';
 import { planBatch, type RetentionBatch } from './plan/plan-batch.js';
 import { anchoredSize, hasErasureBehind, headSeq, retentionEntriesWithin, retentionCheckpoint } from './plan/retention-plan.query.js';
-import type { RetentionSnapshot } from './retention-snapshot.query.js';
 import { cutPointsOf, retentionRunsIn, type RetentionRunStore } from './retention-run.store.js';
 import { RetentionRefused, type ChainCutPoint, type RetentionRun, type RecordedCutPoint } from './retention-run.js';
 
@@ -56,9 +55,8 @@ export class RetentionRunner {
   private readonly signer: { readonly instance: string; readonly key: VerifierKey };
 
   constructor(
-    private readonly log: RetentionSnapshot,
-    private readonly work: UnitOfWork,
     private readonly store: RetentionRunStore,
+    private readonly work: UnitOfWork,
     private readonly archive: ArchiveStore,
     private readonly options: RetentionRunnerOptions,
   ) {
@@ -67,7 +65,7 @@ export class RetentionRunner {
 
   /** What would go first. Nothing is written. */
   look(organizationId: string, before: string): Promise<OrganizationRetention> {
-    return this.log.read(async (run) => {
+    return this.store.read(async (run) => {
       const batch = await this.plan(run, organizationId, before, new Set());
       const entries = batch ? await this.count(run, organizationId, batch) : 0;
       return { organizationId, entries, chains: batch?.cuts.length ?? 0, more: batch?.more ?? false };
@@ -82,7 +80,7 @@ export class RetentionRunner {
     let entries = await this.resume(organizationId);
     let isDone = false;
     for (let overtaken = 0; !isDone && overtaken < BEGUN_ANEW && goesOn(); ) {
-      const batch = await this.log.read((run) => this.plan(run, organizationId, before, blocked));
+      const batch = await this.store.read((run) => this.plan(run, organizationId, before, blocked));
       const sweep = batch && (await this.write(organizationId, before, batch));
       isDone = !sweep;
       if (!sweep) continue;
@@ -112,7 +110,7 @@ export class RetentionRunner {
   private async resume(organizationId: string): Promise<number> {
     const entries = await this.delete(organizationId);
     if ((await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
-    const unfinished = await this.log.read((run) => retentionRunsIn(run, ['writing', 'verified'], organizationId));
+    const unfinished = await this.store.read((run) => retentionRunsIn(run, ['writing', 'verified'], organizationId));
     for (const sweep of unfinished) {
       // The commit by which a process recorded it may come after the process was killed.
       if (await this.work.run({ chains: [] }, (tx) => this.store.withdrawn(tx, sweep))) await this.discard(sweep);
@@ -125,10 +123,10 @@ export class RetentionRunner {
     const begun = { organizationId, id: newId('swp'), before, checkpoint: batch.below };
     await this.work.run({ chains: [] }, (tx) => this.store.begin(tx, begun));
     try {
-      const { sweep, cutPoints } = await this.log.read((run) => this.archived(run, begun, batch));
+      const { sweep, cutPoints } = await this.store.read((run) => this.archived(run, begun, batch));
       const checked = await this.readBack(sweep);
       this.mustContinue(batch, cutPoints, checked);
-      await this.log.read((run) => assertErased(run, organizationId, checked, this.signer));
+      await this.store.read((run) => assertErased(run, organizationId, checked, this.signer));
       if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, sweep)))) throw new RetentionRefused(TAKEN_OVER);
       return sweep;
     } catch (error) {
@@ -240,7 +238,7 @@ export class RetentionRunner {
       }
       const cuts = sweep.cuts.map(({ sweepEntryId = '', ...cut }) =>
         ({ ...cut, sweepEntryId, note: noteIn(sweep.notes ?? {}, sweepEntryId) }));
-      await this.log.read((run) => assertAuthorized(run, organizationId, cuts, this.signer));
+      await this.store.read((run) => assertAuthorized(run, organizationId, cuts, this.signer));
       for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; entries += deleted) {
         deleted = await this.work.run({ chains: [] }, (tx) => this.store.deleteEntries(tx, sweep, DELETED_AT_ONCE));
       }
@@ -264,7 +262,7 @@ export class RetentionRunner {
   }
 
   private recordedOf(organizationId: string): Promise<RetentionRun[]> {
-    return this.log.read((run) => retentionRunsIn(run, ['recorded'], organizationId));
+    return this.store.read((run) => retentionRunsIn(run, ['recorded'], organizationId));
   }
 
   private async count(run: ReadStatement, organizationId: string, batch: RetentionBatch): Promise<number> {

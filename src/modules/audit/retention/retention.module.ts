@@ -6,15 +6,13 @@ import { ArchivedDisclosures } from './archives/archived-disclosures.js';
 import { ErasableArchives } from './archives/erasable-archives.js';
 import { RecordsRetentionService } from './records-retention.service.js';
 import { RetentionService } from './retention.service.js';
-import { RetentionSnapshot } from './retention-snapshot.query.js';
-import { RetentionRuns } from './run-retention.js';
 import { RetentionRunStore } from './retention-run.store.js';
 
 /** Retention: archives, and the end of what they hold. */
 @Module({
   providers: [
     { provide: ArchiveStore, useFactory: archiveOf, inject: [CONFIG] }, ArchivedDisclosures, ErasableArchives,
-    RetentionSnapshot, RetentionRunStore, RetentionRuns, RetentionService, RecordsRetentionService,
+    RetentionRunStore, RetentionService, RecordsRetentionService,
   ],
   exports: [ArchiveStore, ErasableArchives],
 })

@@ -7,9 +7,11 @@ import { asService } from '../../../platform/auth/access/call-context.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Leadership } from '../../../platform/database/leadership/leadership.js';
 import { UnderWay } from '../../../platform/database/transaction/plan.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { retentionWarning } from './retention-period.js';
-import { RetentionRuns } from './run-retention.js';
+import { RetentionRunStore } from './retention-run.store.js';
+import { runRetention } from './run-retention.js';
 
 const LOOK_EVERY_MS = 2_000;
 const SWEEP_EVERY_MS = 3_600_000;
@@ -26,7 +28,8 @@ export class RetentionService implements OnModuleInit, OnApplicationBootstrap, B
   private trouble: string | undefined;
 
   constructor(
-    private readonly sweeps: RetentionRuns,
+    private readonly store: RetentionRunStore,
+    private readonly work: UnitOfWork,
     private readonly archive: ArchiveStore,
     private readonly leadership: Leadership,
     private readonly facts: ReadinessFacts,
@@ -72,7 +75,9 @@ export class RetentionService implements OnModuleInit, OnApplicationBootstrap, B
     try {
       await this.archive.check();
       const failures: string[] = [];
-      for await (const one of this.sweeps.all(() => this.isStopping || !this.leadership.isLeader)) {
+      const { store, work, archive, config } = this;
+      const isOver = () => this.isStopping || !this.leadership.isLeader;
+      for await (const one of runRetention({ store, work, archive, config, isOver })) {
         if ('failed' in one) {
           failures.push(`${one.organizationId}: ${one.failed.message}`);
           this.logger.error({ err: one.failed, organizationId: one.organizationId }, 'an organization could not be swept');

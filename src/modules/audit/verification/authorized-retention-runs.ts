@@ -2,7 +2,7 @@ import type { IsAuthorizedRun } from '../../../domain/audit/replay/state/shared-
 import { statementIn } from '../../../domain/audit/notes/authorization-note.js';
 import { CheckpointVerifier } from '../../../domain/audit/notes/verify-checkpoints.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
-import { notesInForce } from '../retention/retention-notes.store.js';
+import { notesInForce } from '../keys/authorization-notes.store.js';
 import { instanceName, verifierKeys } from '../checkpoints/checkpoint.query.js';
 
 /**
@@ -15,7 +15,7 @@ export async function authorizedRuns(run: ReadStatement, pinned: readonly string
   const known = (await verifierKeys(run)).map(({ verifierKey: key, ...rest }) => ({ ...rest, key }));
   const keys = pinned ? known.filter(({ key }) => pinned.includes(key)) : known;
   const verifier = new CheckpointVerifier({ instance: await instanceName(run), keys });
-  const notes = new Map((await notesInForce(run)).flatMap((one) => Object.entries(one.notes)));
+  const notes = new Map((await notesInForce(run, 'sweep')).map(({ entryId, note }) => [entryId, note]));
   return ({ stored }) => {
     const said = { organizationId: stored.organizationId, ...statementIn(stored) };
     return verifier.isOrdered('sweep', notes.get(stored.id) ?? null, said, verifier.unretired);

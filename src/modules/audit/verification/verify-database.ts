@@ -6,8 +6,8 @@ import type { AskedAnchors } from '../anchors/ask-anchors.js';
 import { sqlLogSource } from './source/log-source.query.js';
 import { verification, type Verification } from './verification-result.js';
 import { instanceName } from '../checkpoints/checkpoint.query.js';
-import { snapshotConnection } from './source/snapshot-connection.js';
-import { startThreads } from './worker-threads.js';
+import { openSnapshot } from '../query/snapshots.query.js';
+import { startThreads, VERIFICATION } from './worker-threads.js';
 
 export interface DatabaseToVerify {
   readonly databaseUrl: string;
@@ -35,7 +35,7 @@ export async function verifyDatabase(what: DatabaseToVerify): Promise<Verificati
   const { remembered, seed } = what;
   const begun = performance.now();
   const asked = await what.anchors?.();
-  const connection = await snapshotConnection(databaseUrl);
+  const connection = await openSnapshot(databaseUrl, VERIFICATION);
   try {
     const runner = threads > 0
       ? await startThreads(threads, { databaseUrl, snapshot: await connection.export(), organizations, niceness })
@@ -58,6 +58,6 @@ export async function verifyDatabase(what: DatabaseToVerify): Promise<Verificati
       await runner?.end();
     }
   } finally {
-    await connection.end();
+    await connection.close();
   }
 }

@@ -3,8 +3,8 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { doTask } from '../../../domain/audit/integrity/verification-tasks.js';
 import { sqlLogSource } from './source/log-source.query.js';
-import { snapshotConnection } from './source/snapshot-connection.js';
-import type { FromThread, ThreadSetting, ToThread } from './worker-threads.js';
+import { openSnapshot } from '../query/snapshots.query.js';
+import { VERIFICATION, type FromThread, type ThreadSetting, type ToThread } from './worker-threads.js';
 
 const port = parentPort!;
 const { databaseUrl, snapshot, organizations, niceness } = workerData as ThreadSetting;
@@ -17,11 +17,11 @@ try {
 } catch {
   // Where a thread has no priority of its own, it competes.
 }
-const connection = await snapshotConnection(databaseUrl, snapshot);
+const connection = await openSnapshot(databaseUrl, VERIFICATION, snapshot);
 const source = sqlLogSource(connection.run, organizations);
 port.on('message', ({ task, end }: ToThread) => {
   if (end) {
-    void connection.end().then(() => port.close());
+    void connection.close().then(() => port.close());
     return;
   }
   doTask(source, task, (entries) => tell({ entries })).then(

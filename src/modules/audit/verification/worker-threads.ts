@@ -1,6 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import type { Task, TaskFound, TaskRunner } from '../../../domain/audit/integrity/verification-tasks.js';
 
+/** Names the connections of a verification, as `pg_stat_activity` shows them. */
+export const VERIFICATION = 'countersign audit verify';
+
 export interface ThreadSetting {
   readonly databaseUrl: string;
   /** The exported moment at which all of them stand. */

@@ -8,13 +8,13 @@ import type { HashReader } from '../../../../domain/audit/tree/hash-reader.js';
 import { inclusionProof } from '../../../../domain/audit/tree/tree-proofs.js';
 import { hashText } from '../../../../domain/audit/tree/rfc6962.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
-import { erasureNotes } from '../../erasures/erasure-notes.query.js';
+import { authorizationNotes } from '../../keys/authorization-notes.store.js';
 import { asNamed, instanceName, newestCheckpoint, verifierKeys } from '../../checkpoints/checkpoint.query.js';
 import { consistencyOf, mapLine } from '../../proofs/proof.query.js';
 import { leavesOf, readerOf } from '../../checkpoints/tree-reader.query.js';
 import type { RetentionBatch } from '../plan/plan-batch.js';
 import type { ChainCutPoint } from '../retention-run.js';
-import { entriesAt } from '../plan/retention-plan.query.js';
+import { entriesAt } from '../../query/entries.query.js';
 
 interface Leaf {
   readonly index: number;
@@ -59,7 +59,7 @@ export class RetentionBatchReader {
       yield line('consistency', { organizationId, from: below.size, to: size, hashes });
     }
     const reader = keeping(readerOf(run, organizationId, size));
-    const notes = { erasureNotes: (id: string, entries: readonly string[]) => erasureNotes(run, id, entries) };
+    const notes = { erasureNotes: (id: string, entries: readonly string[]) => authorizationNotes(run, 'erasure', id, entries) };
     for await (const { index, entry } of this.entries()) {
       yield* erasureLines(notes, entry);
       yield skeletonLine(entry, index);
@@ -97,6 +97,7 @@ export class RetentionBatchReader {
     for await (const batch of inBatches(this.leaves())) {
       const entries = await entriesAt(this.run, this.organizationId, batch);
       for (const [n, entry] of entries.entries()) {
+        if (!entry) throw new Error('an entry that the tree holds is not in the log');
         const { chain, seq, hash } = entry;
         this.counts.set(chain, { seq, hash, count: (this.counts.get(chain)?.count ?? 0) + 1 });
         yield { index: batch[n]!.index, entry };

@@ -1,7 +1,7 @@
 import { vouchesFor, type VerifierKey } from '../../../../domain/audit/notes/note.js';
 import { listsCutPoint, authorizationText, statementIn } from '../../../../domain/audit/notes/authorization-note.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
-import { retentionRunPayloads } from '../../verification/source/retention-run-entries.query.js';
+import { retentionRunPayloads } from './retention-plan.query.js';
 import { RetentionRefused, type RecordedCutPoint } from '../retention-run.js';
 
 /**

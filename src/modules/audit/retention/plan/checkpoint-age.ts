@@ -4,7 +4,8 @@ import { checkInclusion } from '../../../../domain/audit/tree/tree-proofs.js';
 import { leafHash, readHash } from '../../../../domain/audit/tree/rfc6962.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
 import { newestCheckpoint } from '../../checkpoints/checkpoint.query.js';
-import { inclusionOf, platformLeafAt } from '../../proofs/proof.query.js';
+import { platformLeafAt } from '../../checkpoints/tree-reader.query.js';
+import { inclusionOf } from '../../proofs/proof.query.js';
 import { RetentionRefused } from '../retention-run.js';
 
 /**

@@ -2,10 +2,10 @@ import { retentionBoundary } from '../../../../domain/audit/retention/cut-point.
 import type { PositionedEvent } from '../../../../domain/audit/retention/execution-spans.js';
 import { PLATFORM_TREE } from '../../../../domain/audit/notes/checkpoint.js';
 import { decodeTime } from '../../../../domain/audit/integrity/row-decoding.js';
-import type { StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
 import { firstIdAt } from '../../../../domain/ids.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
-import { ENTRY_COLUMNS, numbered, type EntryRow } from '../../query/entry-rows.js';
+import { bounded, ENTRY } from '../../query/bounded-text.js';
+import { numbered } from '../../query/entry-rows.js';
 import { checkpointOfSize } from '../../checkpoints/checkpoint.query.js';
 import type { RetentionCheckpoint } from '../retention-run.js';
 
@@ -134,26 +134,24 @@ export async function erasuresWithin(run: ReadStatement, organizationId: string,
   });
 }
 
+/** Payloads of an organization's entries of retention runs, by their ids, as far as they are there. */
+export async function retentionRunPayloads(
+  run: ReadStatement, organizationId: string, ids: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = (await run(
+    `select e.id, ${bounded('e.payload', ENTRY)} as payload from audit_entries e
+     where e.organization_id = $1 and e.id = any ($2::text[]) and e.event = 'admin.audit_retention_sweep'`,
+    [organizationId, ids],
+  )) as { id: string; payload: string }[];
+  return new Map(rows.map(({ id, payload }) => [id, payload]));
+}
+
 /** Ids of entries of sweeps within the stretches. */
 export async function retentionEntriesWithin(run: ReadStatement, organizationId: string, stretches: readonly Stretch[]): Promise<string[]> {
   const rows = (await run(
     `select e.id from ${WITHIN} where e.event = 'admin.audit_retention_sweep'`, [organizationId, ...columnsOf(stretches)],
   )) as { id: string }[];
   return rows.map(({ id }) => id);
-}
-
-/** Entries by their positions, in that order. @throws Error where one is not there */
-export async function entriesAt(
-  run: ReadStatement, organizationId: string, positions: readonly { readonly chain: string; readonly seq: number }[],
-): Promise<StoredEntry[]> {
-  if (positions.length === 0) return [];
-  const rows = (await run(
-    `select ${ENTRY_COLUMNS} from unnest($2::text[], $3::bigint[]) with ordinality as p(chain, seq, at)
-     join audit_entries e on e.organization_id = $1 and e.chain = p.chain and e.seq = p.seq order by p.at`,
-    [organizationId, positions.map(({ chain }) => chain), positions.map(({ seq }) => seq)],
-  )) as EntryRow[];
-  if (rows.length !== positions.length) throw new Error('an entry that the tree holds is not in the log');
-  return rows.map((row) => numbered(row) as StoredEntry);
 }
 
 /** How long a chain is, and whether it has an erasure behind a position. */

@@ -4,22 +4,16 @@ import { PLATFORM_TREE } from '../../../../domain/audit/notes/checkpoint.js';
 import type { StoredHead, StoredLeaf } from '../../../../domain/audit/entry/stored-entry.js';
 import { mapKeyOf } from '../../../../domain/audit/tree/organization-map.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
-import { bounded, ENTRY } from '../../query/bounded-text.js';
+import { bounded } from '../../query/bounded-text.js';
+import { recoveryPayloads } from '../../query/entries.query.js';
 import { MEASURED_COLUMNS, numbered, type Row } from '../../query/entry-rows.js';
-import { erasureNotes } from '../../erasures/erasure-notes.query.js';
+import { authorizationNotes } from '../../keys/authorization-notes.store.js';
 import { headerOf } from './log-header.query.js';
 import { streamed } from '../../query/row-stream.query.js';
 import { streamedEntries } from '../../query/streamed-entries.query.js';
 import { checkpointsOf } from '../../checkpoints/checkpoint.query.js';
 import { MAP_NODES, mapHeadAt, mapNode, mapSourceOf, type MapNodeRow } from '../../checkpoints/map.query.js';
 import { LEAF_ARRAYS, leafRunsOf, platformRunsOf } from '../../checkpoints/tree-reader.query.js';
-
-/** Statements that open a reading of one moment; the limits of ordinary calls do not fit a long one. */
-export const SNAPSHOT = [
-  'set transaction isolation level repeatable read, read only',
-  'set local statement_timeout = 0',
-  'set local idle_in_transaction_session_timeout = 60000',
-] as const;
 
 const CHECKPOINTS_AT_ONCE = 1_000;
 
@@ -61,18 +55,12 @@ export function sqlLogSource(run: ReadStatement, organizations: readonly string[
         yield rows.map((row) => ({ ...row, platformSize: Number(row.platformSize), madeAt: decodeTime(row.madeAt) ?? 'no time' }));
       }
     },
-    erasureNotes: (organizationId, ids) => erasureNotes(run, organizationId, ids),
+    erasureNotes: (organizationId, ids) => authorizationNotes(run, 'erasure', organizationId, ids),
     mapNodes: async function* () {
       for await (const rows of streamed<MapNodeRow>(run, MAP_NODES, [])) yield rows.map(mapNode);
     },
     mapHead: (organization) => mapHeadAt(run, mapKeyOf(organization)),
-    recoveries: async () => {
-      const rows = await run(
-        `select ${bounded('e.payload', ENTRY)} as payload from audit_entries e
-         where e.organization_id = 'org_platform' and e.chain = 'sys_platform' and e.event = 'admin.recovered'`, [],
-      );
-      return (rows as { payload: string }[]).map(({ payload }) => payload);
-    },
+    recoveries: () => recoveryPayloads(run),
     mapContents: (keys) => mapSourceOf(run).contents(keys),
   };
 }
