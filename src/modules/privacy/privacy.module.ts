@@ -4,10 +4,8 @@ import { AuditModule } from '../audit/audit.module.js';
 import { RetentionModule } from '../audit/retention/retention.module.js';
 import { OrganizationsModule } from '../organizations/organizations.module.js';
 import { RequestErasureService } from './requests/request-erasure.service.js';
-import { ErasureRequests } from './requests/erasure-requests.service.js';
 import { EraseArchive } from './execution/erase-archive.service.js';
 import { EraseRows } from './execution/erase-rows.service.js';
-import { EraseUserSearches } from './execution/erase-user-searches.service.js';
 import { EraseUserService } from './execution/erase-user.service.js';
 import { ErasureJob } from './execution/erasure-job.service.js';
 import { erasureRecords } from './requests/erasure-records.query.js';
@@ -28,7 +26,7 @@ import { UserDataController } from './user-data.controller.js';
   imports: [OrganizationsModule, AuditModule, RetentionModule],
   controllers: [ErasuresController, UserDataController],
   providers: [
-    RequestErasureService, ErasureRequests, EraseArchive, EraseRows, EraseUserSearches, EraseUserService, ErasureJob, ErasureProgress,
+    RequestErasureService, EraseArchive, EraseRows, EraseUserService, ErasureJob, ErasureProgress,
     ErasureStore, ErasureSteps, SealedSearchTexts, ErasuresPersonalData, ErasuresQuery, PreviewErasure, LogSearchQuery, ErasureSearch,
   ],
 })

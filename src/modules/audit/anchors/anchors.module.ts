@@ -1,10 +1,8 @@
 import { Module } from '@nestjs/common';
 import type { Anchor } from '../../../platform/audit/anchor.js';
-import { BeforeSigning } from '../../../platform/audit/before-signing.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { OutboundGuard } from '../../../platform/outbound/outbound-guard.js';
 import { AnchorComparison, ANCHORS } from './anchor-comparison.service.js';
-import { Anchors } from './anchors.js';
 import { configuredAnchors } from './configured-anchors.js';
 import { AnchorsReadiness } from './anchors.readiness.js';
 import { CheckpointPublisher } from './publish-checkpoints.service.js';
@@ -20,12 +18,7 @@ import { DatabaseIdentityMonitor } from './database-identity.service.js';
       useFactory: (config: CompleteConfig, outbound: OutboundGuard): Anchor[] => configuredAnchors(config, outbound),
     },
     AnchorComparison, AnchorsReadiness, CheckpointPublisher, UnanchoredAge, DatabaseIdentityMonitor,
-    { provide: Anchors, useExisting: AnchorComparison },
   ],
-  exports: [Anchors],
+  exports: [AnchorComparison],
 })
-export class AnchorsModule {
-  constructor(signing: BeforeSigning, anchors: Anchors) {
-    signing.register({ name: 'anchors', agree: () => anchors.agree() });
-  }
-}
+export class AnchorsModule {}

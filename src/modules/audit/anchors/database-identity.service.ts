@@ -103,7 +103,7 @@ export class DatabaseIdentityMonitor implements OnModuleInit, BeforeApplicationS
     const isOther = instance !== this.instance || (this.seen !== undefined && !(await stillHas(this.reserve.run, this.seen)));
     // At once: the anchors may take their time.
     if (isOther) this.enterForOtherDatabase();
-    else if (maintenanceBecause !== undefined) this.maintenance.set(maintenanceBecause);
+    else if (maintenanceBecause !== null) this.maintenance.set(maintenanceBecause);
     if (this.comparison.isDue && performance.now() - this.askedAt >= ASK_AGAIN_MS) {
       this.askedAt = performance.now();
       await this.comparison.askDue();

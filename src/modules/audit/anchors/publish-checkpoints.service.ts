@@ -74,14 +74,13 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
     const ours = await ourTree(this.reserve.run);
     if (!ours) return;
     const origin = originOf(await instanceName(this.reserve.run), PLATFORM_TREE);
-    const known = new Map((await watermarks(this.reserve.run)).map((mark) => [mark.destination, mark]));
+    const known = await watermarks(this.reserve.run);
     for (const anchor of this.anchors) {
       const turn = this.turnOf(anchor);
-      const mark = known.get(anchor.name);
       const isThere = turn.kept?.size === ours.newest.size && turn.kept.root === ours.newest.root;
       if (turn.busy || isThere || performance.now() < turn.notBefore) continue;
       turn.busy = true;
-      const run = this.publish(anchor, turn, origin, ours, turn.kept ?? mark).finally(() => {
+      const run = this.publish(anchor, turn, origin, ours, turn.kept ?? { size: known.get(anchor.name) ?? 0 }).finally(() => {
         turn.busy = false;
         this.running.delete(run);
       });
@@ -89,7 +88,7 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
     }
   }
 
-  private async publish(anchor: Anchor, turn: Turn, origin: string, ours: OurTree, known: Anchored | undefined): Promise<void> {
+  private async publish(anchor: Anchor, turn: Turn, origin: string, ours: OurTree, known: Anchored): Promise<void> {
     try {
       const kept = await anchor.publish(origin, ours, known);
       turn.kept = kept;

@@ -1,12 +1,11 @@
 import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
-import { BeforeSigning } from '../../../platform/audit/before-signing.js';
 import { MaintenanceMode } from '../../../platform/audit/maintenance-mode.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Leadership, NotLeading } from '../../../platform/database/leadership/leadership.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { enterMaintenance } from '../../organizations/installation/maintenance-mode.store.js';
+import { AnchorComparison } from '../anchors/anchor-comparison.service.js';
 import { newestCheckpoint } from './checkpoint.query.js';
 import { makeCheckpoints } from './sign-checkpoints.js';
 import { now } from './checkpoint.store.js';
@@ -45,7 +44,7 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
 
   constructor(
     private readonly leadership: Leadership,
-    private readonly beforeSigning: BeforeSigning,
+    private readonly anchors: AnchorComparison,
     private readonly maintenance: MaintenanceMode,
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -120,7 +119,7 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
   private async sign(lead: Lead): Promise<void> {
     const begun = performance.now();
     if (!lead.agreed) {
-      await this.beforeSigning.agree(await this.leadership.run((run) => newestCheckpoint(run, PLATFORM_TREE)));
+      await this.anchors.agree();
       lead.agreed = true;
     }
     const made = await this.leadership.transact(async (run) => {

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AnchorsModule } from '../anchors/anchors.module.js';
 import { AuditModule } from '../audit.module.js';
 import { CheckpointThinning } from './checkpoint-thinning.js';
 import { ProofsController } from '../proofs/proofs.controller.js';
@@ -8,7 +9,7 @@ import { CheckpointLeader } from './checkpoint-leader.service.js';
 
 /** Integration of leaves, the map, checkpoints and proofs. */
 @Module({
-  imports: [AuditModule],
+  imports: [AuditModule, AnchorsModule],
   controllers: [ProofsController],
   providers: [CheckpointThinning, ProofsService, SigningKeyFact, CheckpointLeader],
 })

@@ -7,6 +7,7 @@ import { newId } from '../../../domain/ids.js';
 import type { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { watermarks } from '../anchors/anchors.store.js';
 import { knownSigningKeys } from '../keys/signer.js';
 import { archiveFolder, disclosuresName, skeletonName } from './archives/archive-names.js';
 import { checkArchive } from './archives/check-archive.js';
@@ -15,7 +16,7 @@ import { assertCheckpointAge } from './plan/checkpoint-age.js';
 import { assertErased } from './plan/erased-values.js';
 import { assertAuthorized } from './plan/authorized-cut-points.js';
 import { planBatch, type RetentionBatch } from './plan/plan-batch.js';
-import { anchoredSize, hasErasureBehind, headSeq, retentionEntriesWithin, retentionCheckpoint } from './plan/retention-plan.query.js';
+import { hasErasureBehind, headSeq, retentionEntriesWithin, retentionCheckpoint } from './plan/retention-plan.query.js';
 import { cutPointsOf, retentionRunsIn, type RetentionRunStore } from './retention-run.store.js';
 import { RetentionRefused, type ChainCutPoint, type RetentionRun, type RecordedCutPoint } from './retention-run.js';
 
@@ -99,11 +100,17 @@ export class RetentionRunner {
   private async plan(
     run: ReadStatement, organizationId: string, before: string, blocked: Set<string>,
   ): Promise<RetentionBatch | undefined> {
-    const found = await retentionCheckpoint(run, organizationId, await anchoredSize(run, this.options.anchors), before);
+    const found = await retentionCheckpoint(run, organizationId, await this.anchoredSize(run), before);
     if (!found) return undefined;
     await assertCheckpointAge(run, found, this.signer);
     const { madeAt: _, ...below } = found;
     return planBatch(run, organizationId, { below, before, atOnce: this.options.atOnce, blocked });
+  }
+
+  /** How far into the platform's tree every anchor has come. */
+  private async anchoredSize(run: ReadStatement): Promise<number> {
+    const known = await watermarks(run);
+    return Math.min(...this.options.anchors.map((name) => known.get(name) ?? 0));
   }
 
   /** Finishes what was recorded, and throws away what was not: the log still has all of it. Answers how many entries went. */

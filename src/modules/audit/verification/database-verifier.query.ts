@@ -4,7 +4,7 @@ import { DataSource } from 'typeorm';
 import { RecordKeepers } from '../../../platform/audit/record-keepers.js';
 import type { Scope } from '../../../platform/auth/access/scope.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
-import { Anchors } from '../anchors/anchors.js';
+import { AnchorComparison } from '../anchors/anchor-comparison.service.js';
 import { isChainNamed } from './source/log-header.query.js';
 import type { Verification } from './verification-result.js';
 import { verifyInThread } from './verify-in-thread.js';
@@ -16,7 +16,7 @@ export class DatabaseVerifier extends LogVerifier {
   constructor(
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @InjectDataSource() private readonly dataSource: DataSource,
-    private readonly anchors: Anchors,
+    private readonly anchors: AnchorComparison,
     private readonly keepers: RecordKeepers,
   ) {
     super();

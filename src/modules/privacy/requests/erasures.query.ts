@@ -9,7 +9,7 @@ import type { Erasure, ErasureKey } from '../execution/erasure.js';
 /** An erasure without its texts. */
 export type ErasureRow = Omit<Erasure, 'texts' | 'cursorText'>;
 
-const COLUMNS = `e.organization_id as "organizationId", e.id, e.kind, e.user_id as "userId", e.reason, e.state,
+export const ERASURE_COLUMNS = `e.organization_id as "organizationId", e.id, e.kind, e.user_id as "userId", e.reason, e.state,
   e.asked_by as "askedBy", e.confirmed_by as "confirmedBy", e.place as cursor, e.counts, e.asked_at as "askedAt", e.ended_at as "endedAt"`;
 
 export interface ErasureFilter {
@@ -27,13 +27,13 @@ export class ErasuresQuery {
     const where = `($1::text is null or e.state = $1) and ($2::text is null or e.user_id = $2)
       and ($3::text is null or e.organization_id = $3) and ${within.sql}`;
     const parameters = [state ?? null, userId ?? null, organizationId ?? null, ...within.parameters];
-    return pageOf<ErasureRow>(this.dataSource, { columns: COLUMNS, from: 'erasures e', where, parameters, id: 'e.id' }, page);
+    return pageOf<ErasureRow>(this.dataSource, { columns: ERASURE_COLUMNS, from: 'erasures e', where, parameters, id: 'e.id' }, page);
   }
 
   /** Erasures that were asked for together. */
   async these(scope: Scope, keys: readonly ErasureKey[]): Promise<ErasureRow[]> {
     const within = scopeCondition(scope, { organization: 'e.organization_id' }, 2);
-    return this.dataSource.query(`select ${COLUMNS} from erasures e where e.id = any ($1) and ${within.sql} order by e.id`, [
+    return this.dataSource.query(`select ${ERASURE_COLUMNS} from erasures e where e.id = any ($1) and ${within.sql} order by e.id`, [
       keys.map(({ id }) => id), ...within.parameters,
     ]);
   }

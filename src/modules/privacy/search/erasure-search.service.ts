@@ -6,10 +6,8 @@ import type { Tx } from '../../../platform/database/transaction/tx.js';
 import type { ChainRange, Erasure, ErasureCursor } from '../execution/erasure.js';
 import { ErasureStore, RANGES_AT_ONCE } from '../execution/erasure.store.js';
 import { SealedSearchTexts } from '../requests/sealed-search-texts.js';
-import { LogSearchQuery } from './log-search.query.js';
+import { ENTRIES_AT_ONCE, LogSearchQuery, restOf } from './log-search.query.js';
 
-/** Entries read at once: each may hold a few hundred kilobytes. */
-const ENTRIES_AT_ONCE = 100;
 /** Committed values that one transaction blanks, and one entry lists. */
 export const VALUES_AT_ONCE = 1_000;
 
@@ -79,12 +77,8 @@ export class ErasureSearch {
   }
 
   private async isIn(tx: Tx, { organizationId, userId }: Erasure, news: readonly ChainRange[], matches: TextMatcher) {
-    for (let rest = news; rest.length > 0; ) {
-      const entries = await this.log.entries(tx, organizationId, userId, rest, ENTRIES_AT_ONCE);
+    for await (const entries of this.log.pages(tx, organizationId, userId, news)) {
       if ((await blanked(entries, matches)).blankings.length > 0) return true;
-      const last = entries.at(-1);
-      if (entries.length < ENTRIES_AT_ONCE || !last) return false;
-      rest = rest.slice(rest.findIndex(({ chain }) => chain === last.chain)).flatMap((range) => restOf(range, last));
     }
     return false;
   }
@@ -137,11 +131,6 @@ export function legible<Result>(read: () => Result): Result | null {
 
 function nothing(from: ErasureCursor, phase: ErasureCursor['phase']): ErasureSearchResult {
   return { from, cursor: atPhase(from, phase), blankings: [], unreadable: 0 };
-}
-
-function restOf(range: ChainRange, at: { readonly chain?: string; readonly seq?: number }): ChainRange[] {
-  if (range.chain !== at.chain) return [range];
-  return range.high > at.seq! ? [{ ...range, low: Math.max(range.low, at.seq!) }] : [];
 }
 
 function endOf(ranges: readonly ChainRange[]): { chain: string; seq: number } {

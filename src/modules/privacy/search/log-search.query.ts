@@ -5,6 +5,9 @@ import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import type { ChainRange } from '../execution/erasure.js';
 
+/** Entries read at once: each may hold a few hundred kilobytes. */
+export const ENTRIES_AT_ONCE = 100;
+
 export interface FoundEntry extends SearchedEntry {
   readonly chain: string;
   readonly seq: number;
@@ -33,6 +36,20 @@ export class LogSearchQuery {
        order by e.place, e.seq::bigint`,
       [organizationId, userId, ranges.map(({ chain }) => chain), ranges.map(({ low }) => low), ranges.map(({ high }) => high), limit],
     ));
+  }
+
+  /** The same, page by page. */
+  async *pages(
+    tx: Tx, organizationId: string, userId: string | null, ranges: readonly ChainRange[],
+  ): AsyncGenerator<FoundEntry[], void, void> {
+    for (let rest = ranges; rest.length > 0; ) {
+      const entries = await this.entries(tx, organizationId, userId, rest, ENTRIES_AT_ONCE);
+      const last = entries.at(-1);
+      if (!last) return;
+      yield entries;
+      if (entries.length < ENTRIES_AT_ONCE) return;
+      rest = rest.slice(rest.findIndex(({ chain }) => chain === last.chain)).flatMap((range) => restOf(range, last));
+    }
   }
 
   /** Entries that concern a user, by id. */
@@ -85,6 +102,12 @@ export class LogSearchQuery {
     );
     return rows.map(({ chain, high }) => ({ chain, low: 0, high: Number(high) }));
   }
+}
+
+/** The rest of a part of a chain, behind a position. */
+export function restOf(range: ChainRange, at: { readonly chain?: string; readonly seq?: number }): ChainRange[] {
+  if (range.chain !== at.chain) return [range];
+  return range.high > at.seq! ? [{ ...range, low: Math.max(range.low, at.seq!) }] : [];
 }
 
 type Row = Omit<FoundEntry, 'seq'> & { readonly seq: string } & Record<string, unknown>;

@@ -11,16 +11,6 @@ import type { RetentionCheckpoint } from '../retention-run.js';
 
 // What a sweep reads of the log to see how far it may go. Nothing here writes.
 
-/** How far into the platform's tree every one of these anchors has come. */
-export async function anchoredSize(run: ReadStatement, anchors: readonly string[]): Promise<number> {
-  const [row] = (await run(
-    `select coalesce(min(coalesce(a.size, 0)), 0) as size
-     from unnest($1::text[]) as wanted(destination) left join audit_anchors a on a.destination = wanted.destination`,
-    [anchors],
-  )) as { size: string }[];
-  return Number(row!.size);
-}
-
 /** The newest anchored checkpoint of an organization that was made before the limit; undefined where there is none. */
 export async function retentionCheckpoint(
   run: ReadStatement, organizationId: string, anchored: number, before: string,
