@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId } from '../../src/domain/ids.js';
 import { type AuditFilter, type Selection, selectionOf } from '../../src/modules/audit/query/entry-selection.js';
-import { IN_ORDER } from '../../src/modules/audit/query/index-scans.query.js';
+import { IN_ORDER } from '../../src/modules/audit/query/entry-page.query.js';
 import { pageOfEntries, type Wanted } from '../../src/modules/audit/query/entry-page.query.js';
 import { capabilityOf, type FilledLog, fillLog, RARE_CAPABILITY } from './fill-log.js';
 import type { Options } from '../options.js';

@@ -25,7 +25,7 @@ export interface LocationOptions {
   readonly databaseUrl?: string;
 }
 
-/** Below the options of the commands that take places. */
+/** Below the options of the commands that take a location. */
 export const LOCATION_ORDER = `
 Where it reads: what is given here counts before any variable. Of variables DATABASE_URL counts before COUNTERSIGN_URL, and both
 before the running embedded database of DATA_DIR. Which it was is told on standard error.`;
@@ -64,10 +64,10 @@ function serverAt(text: string, by: string, key: string | undefined): ServerLoca
 }
 
 /** For the operator; without passwords. */
-export function describeLocation(place: LogLocation): string {
-  if (place.kind === 'file') return `reads the file ${place.file} (${place.by})`;
-  if (place.kind === 'server') return `reads the export of ${place.url} (${place.by})`;
-  const { hostname, port, pathname, searchParams } = new URL(place.url);
+export function describeLocation(location: LogLocation): string {
+  if (location.kind === 'file') return `reads the file ${location.file} (${location.by})`;
+  if (location.kind === 'server') return `reads the export of ${location.url} (${location.by})`;
+  const { hostname, port, pathname, searchParams } = new URL(location.url);
   const host = hostname || searchParams.get('host') || '';
-  return `reads the database ${pathname.slice(1)} at ${host}${port === '' ? '' : `:${port}`} (${place.by})`;
+  return `reads the database ${pathname.slice(1)} at ${host}${port === '' ? '' : `:${port}`} (${location.by})`;
 }

@@ -42,11 +42,11 @@ export async function serverExport(
   return toTheEnd(body, url, signal);
 }
 
-/** The newest checkpoint of the platform's tree, as the server tells it; undefined where it tells none. */
+/** The newest checkpoint of the platform's tree, as the server answers it; undefined where the server has none. */
 export async function serverCheckpoint({ url }: ServerLocation): Promise<{ readonly origin: string; readonly size: number } | undefined> {
   const asked = fetch(`${url}${CHECKPOINTS}`, { redirect: 'manual' }).then((reply) => reply.json() as Promise<JsonValue>);
-  const told = await asked.catch(() => null);
-  const [newest] = isJsonObject(told) && Array.isArray(told['checkpoints']) ? told['checkpoints'] : [];
+  const answer = await asked.catch(() => null);
+  const [newest] = isJsonObject(answer) && Array.isArray(answer['checkpoints']) ? answer['checkpoints'] : [];
   if (!isJsonObject(newest ?? null)) return undefined;
   const { origin, size } = newest as JsonObject;
   return typeof origin === 'string' && typeof size === 'number' ? { origin, size } : undefined;

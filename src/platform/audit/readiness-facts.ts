@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Registry } from './registry.js';
 
-/** Something that readiness tells beside the clock and the database. */
+/** Something that readiness shows beside the clock and the database. */
 export interface ReadinessFact {
   readonly name: string;
   /**

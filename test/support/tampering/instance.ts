@@ -8,7 +8,7 @@ import { signingKey } from '../../../src/domain/audit/notes/note.js';
 import { verifyLog, type LogFound } from '../../../src/domain/audit/integrity/verify-log.js';
 import type { ShownAnchor } from '../../../src/domain/audit/integrity/log-source.js';
 import type { ReadStatement } from '../../../src/platform/audit/record-keepers.js';
-import { organizationsWithLog } from '../../../src/modules/audit/query/exported-organizations.query.js';
+import { organizationsWithLog } from '../../../src/modules/audit/query/organizations.query.js';
 import { sqlExportSource } from '../../../src/modules/audit/exports/export-source.query.js';
 import { RECORD_KEEPERS } from '../../../src/cli/verification/verify-log.js';
 import { logChecksOf } from '../../../src/modules/audit/verification/log-checks.js';

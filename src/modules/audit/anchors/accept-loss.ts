@@ -1,7 +1,5 @@
 import { originOf, PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
-import {
-  waiveCheckpoint as giveUpCheckpoint, type WaivedCheckpoint, signRecovery, type LostCheckpoint,
-} from '../../../domain/audit/notes/waived-checkpoint.js';
+import { type LostCheckpoint, signRecovery, waiveCheckpoint, type WaivedCheckpoint } from '../../../domain/audit/notes/waived-checkpoint.js';
 import { verifierKey } from '../../../domain/audit/notes/note.js';
 import type { Anchor } from '../../../platform/audit/anchor.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
@@ -30,7 +28,7 @@ export async function signLosses(
   const signer = await signerOf(run, seed);
   const other = await otherKey(run, signer);
   if (other) throw new StartRefused(other.message);
-  return lost.map((one) => giveUpCheckpoint(one, [signer.key]));
+  return lost.map((one) => waiveCheckpoint(one, [signer.key]));
 }
 
 /** Signs that the installation was recovered: running servers believe no other word. */
@@ -39,7 +37,7 @@ export async function recoverySigner(run: RunStatement, seed: string): Promise<(
   return (at) => signRecovery(at, key);
 }
 
-/** The checkpoints that anchors have and this database has not; one that tells no root is known by its size. */
+/** The checkpoints that anchors have and this database has not; one without a root is known by its size. */
 export function lostOf(compared: readonly Comparison[]): LostCheckpoint[] {
   const lost = compared.flatMap((one) => (one.kind === 'contradicts' ? [one.anchored] : []));
   const known = lost.filter(({ root }) => root !== undefined);

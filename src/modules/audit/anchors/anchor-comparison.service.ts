@@ -16,7 +16,7 @@ import type { AnchorState } from './anchor-state.query.js';
 import { askAnchors, type AskedAnchors } from './ask-anchors.js';
 import { watermarks } from './anchors.store.js';
 import { compare, contradictionText } from './compare-anchor.js';
-import { ourTree } from '../checkpoints/platform-tree.query.js';
+import { ourTree } from '../proofs/proof.query.js';
 
 /** Injection token of the configured anchors. */
 export const ANCHORS = Symbol('ANCHORS');

@@ -4,7 +4,7 @@ import { readEntry } from '../../../domain/audit/entry/read-entry.js';
 import type { Anchored } from '../../../platform/audit/anchor.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { recoveryPayloads } from '../query/entries.query.js';
-import { rootAt } from '../checkpoints/platform-tree.query.js';
+import { rootAt } from '../proofs/proof.query.js';
 
 /** How far anchoring has come, and whether something speaks against serving. */
 export interface AnchorState {

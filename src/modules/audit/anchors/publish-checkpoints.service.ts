@@ -11,7 +11,7 @@ import { LOGGER } from '../../../platform/logging/token.js';
 import { instanceName } from '../checkpoints/checkpoint.query.js';
 import { AnchorComparison, ANCHORS } from './anchor-comparison.service.js';
 import { setFailure, setWatermark, watermarks } from './anchors.store.js';
-import { ourTree } from '../checkpoints/platform-tree.query.js';
+import { ourTree } from '../proofs/proof.query.js';
 
 const LOOK_EVERY_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -64,7 +64,7 @@ export class CheckpointPublisher implements BeforeApplicationShutdown {
     await Promise.all(this.running);
   }
 
-  /** Who leads now tells them more. */
+  /** What anchors reported counts only while this server leads. */
   private forget(): void {
     for (const turn of this.turns.values()) delete turn.kept;
     this.agreeing.forgetKept();

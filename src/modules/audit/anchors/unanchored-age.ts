@@ -33,7 +33,7 @@ export class UnanchoredAge {
     this.since = all.length === 0 ? undefined : Math.min(...all);
   }
 
-  /** Tells the gate. */
+  /** Passes the time on to the gate. */
   pass(): void {
     const { auditUnanchoredMaxSeconds: most } = this.config;
     // From the first whole second above the limit on, as readiness counts them.

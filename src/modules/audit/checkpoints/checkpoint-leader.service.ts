@@ -73,10 +73,10 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
     } catch (error) {
       this.lead = undefined;
       if (error instanceof OtherKey && error.isVouchedFor) this.leadership.abstain();
-      const isNews = this.tell(error);
+      const isNews = this.report(error);
       const rewritten = rewrittenMessage(error);
       // Found twice, the second time from nothing but the database.
-      if (rewritten !== undefined && !isNews) await this.enterMaintenance(rewritten).catch((failure: unknown) => this.tell(failure));
+      if (rewritten !== undefined && !isNews) await this.enterMaintenance(rewritten).catch((failure: unknown) => this.report(failure));
     }
   }
 
@@ -157,7 +157,7 @@ export class CheckpointLeader implements OnApplicationBootstrap, BeforeApplicati
   }
 
   /** Once for each trouble, however often it comes. @returns whether it came now */
-  private tell(error: unknown): boolean {
+  private report(error: unknown): boolean {
     if (error instanceof NotLeading || this.stopping) return true;
     const trouble = error instanceof Error ? `${error.name} ${error.message}` : String(error);
     if (this.troubled === trouble) return false;

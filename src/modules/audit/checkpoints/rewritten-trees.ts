@@ -7,9 +7,7 @@ import { treeHeads } from './tree-reader.query.js';
 
 /**
  * Everything in the database that does not continue what this key has signed. Nothing where another key signs for which this key has
- * vouched: then only the other key can tell.
- *
- * @param seed base64 of the 32 bytes of the Ed25519 key
+ * vouched: what that one has signed only its owner knows.
  */
 export async function rewrittenTrees(run: RunStatement, seed: string): Promise<LogRewritten[]> {
   const found = new Map<string, LogRewritten>();

@@ -39,10 +39,9 @@ export interface MadeCheckpoints {
 }
 
 /**
- * Takes the heads of organizations that have grown into the map, the map into the platform's tree, and signs them all. In one
- * transaction, so that the map is always that of the platform's newest leaf, and every organization's newest checkpoint is in it.
- * Nothing of it is published before it is committed. The database sees signatures before that, and may keep them and refuse the rest: each
- * vouches for nothing but what continues what was signed.
+ * Takes the heads of organizations that have grown into the map, the map into the platform's tree, and signs them all: in one transaction, so
+ * that the platform's newest leaf always has the map, and the map every organization's newest checkpoint. The database may keep signatures
+ * and refuse the rest: each vouches for nothing but what continues what was signed.
  *
  * @throws LogRewritten where a tree or the map does not continue what was signed; nothing is signed then
  */

@@ -41,7 +41,7 @@ const NAMES = new Map([[PLATFORM_TREE, "The platform's tree"], ['map', 'The map 
 /**
  * The trees as whoever integrates and signs knows them. A signature vouches for everything before it, so that nothing of what the database
  * holds is believed for having been there: the platform's tree is proven by the newest signature, the map by that tree's newest leaf,
- * and an organization's tree by its place in that map. From there on it is known, and what is read back is not asked again.
+ * and an organization's tree by its head in that map. From there on the tree is known, and not proven again.
  */
 export class SignedState {
   /** Right edges as they were committed, those used last at the end. */

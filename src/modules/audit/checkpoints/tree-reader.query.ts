@@ -18,7 +18,7 @@ export interface TreeHead {
 
 /** An entry as its organization's tree holds it. */
 export interface PositionedEntry {
-  /** Its place in the tree, from 0. */
+  /** Its index in the tree, from 0. */
   readonly index: number;
   readonly chain: string;
   readonly seq: number;
@@ -87,9 +87,9 @@ export async function* leavesOf(
   for (let tile = Math.floor(from / TILE_WIDTH); tile * TILE_WIDTH < Math.min(end, tiled); tile += TILES_AT_ONCE) {
     const last = Math.min(tile + TILES_AT_ONCE, Math.ceil(Math.min(end, tiled) / TILE_WIDTH));
     const tiles = await tilesAt<LeafTileRow>(run, organizationId, 0, TILE_ARRAYS, range(tile, last));
-    yield within(tiles.flatMap((one) => placed(arraysOf(one), Number(one.tile) * TILE_WIDTH)));
+    yield within(tiles.flatMap((one) => indexed(arraysOf(one), Number(one.tile) * TILE_WIDTH)));
   }
-  if (end > tiled) yield within(placed(row, tiled));
+  if (end > tiled) yield within(indexed(row, tiled));
 }
 
 /**
@@ -100,11 +100,11 @@ export async function* leafRunsOf(run: ReadStatement, organizationId: string): A
   const row = await treeRow(run, organizationId);
   for await (const { tile, ...arrays } of everyTile<LeafTileRow>(run, organizationId, TILE_ARRAYS)) {
     const from = Number(tile) * TILE_WIDTH;
-    yield { from, leaves: placed(arraysOf(arrays), from) };
+    yield { from, leaves: indexed(arraysOf(arrays), from) };
   }
   if (row && row.seqs.length > 0) {
     const from = Number(row.size) - row.seqs.length;
-    yield { from, leaves: placed(row, from) };
+    yield { from, leaves: indexed(row, from) };
   }
 }
 
@@ -240,7 +240,7 @@ function arraysOf({ chains, seqs, hashes }: Omit<LeafTileRow, 'tile'>): LeafArra
   return { chains, seqs, hashes: seqs.map((_, n) => hashes.slice(n * HEX_DIGITS, (n + 1) * HEX_DIGITS)) };
 }
 
-function placed({ chains, seqs, hashes }: LeafArrays, first: number): PositionedEntry[] {
+function indexed({ chains, seqs, hashes }: LeafArrays, first: number): PositionedEntry[] {
   return seqs.map((seq, n) => ({ index: first + n, chain: chains[n]!, seq, hash: hashes[n]! }));
 }
 

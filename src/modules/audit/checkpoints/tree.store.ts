@@ -31,7 +31,7 @@ export interface Growth {
   readonly root: string;
   /** Tiles that are full now, without what the tail holds of the first, each with its root in hex. */
   readonly tiles: readonly (LeafRows & { readonly tile: number; readonly root: string })[];
-  /** Leaves right of the last full tile; without full tiles they come behind the tail, else in its place. */
+  /** Leaves right of the last full tile; without full tiles they come behind the tail, else instead of the tail. */
   readonly tail: LeafRows;
 }
 

@@ -6,7 +6,7 @@ import { asService } from '../../../platform/auth/access/call-context.js';
 import { StartRefused } from '../../../platform/config/start-refused.js';
 import { commandWork, withDataSource } from '../../../platform/database/transaction/command-work.js';
 import { verifierKeys } from '../checkpoints/checkpoint.query.js';
-import { organizationsWithLog } from '../query/exported-organizations.query.js';
+import { organizationsWithLog } from '../query/organizations.query.js';
 import { sqlExportSource } from './export-source.query.js';
 import { refusedSize, type EarlierTreeSizes } from './earlier-tree-sizes.js';
 import { recordExport } from './record-export.js';
@@ -48,7 +48,7 @@ export async function exportDatabase(
     if (refused) throw new StartRefused(`${OPTIONS[refused.parameter]}: ${refused.message}`);
     const { from, to, agentId } = part;
     await withDataSource(databaseUrl, 2, (dataSource) => asService('cli', () =>
-      recordExport(commandWork(dataSource), organizations.map(organizationChain), { from, to, agentId, format })));
+      recordExport(commandWork(dataSource), organizations, { type: 'admin.audit_exported', metadata: { from, to, agentId, format } })));
     const all = chain === undefined;
     const lines = logLines(source, { organizations, ...(all && { all }), ...part }, new Date().toISOString());
     await write(sealed(lines, signingKey(source.instance, seed), format));

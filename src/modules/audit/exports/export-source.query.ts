@@ -22,9 +22,8 @@ const ENTRIES = 100;
  * @param seed base64 of the Ed25519 seed that will sign the file: before the first checkpoint the database knows no key
  */
 export async function sqlExportSource(run: ReadStatement, seed: string): Promise<ExportSource> {
-  let cursors = 0;
   const rows = <T>(sql: string, parameters: readonly unknown[], atOnce = ROWS): AsyncGenerator<T[]> =>
-    readByCursor<T>(run, `export_${++cursors}`, sql, parameters, atOnce);
+    readByCursor<T>(run, sql, parameters, atOnce);
   const entries = async function* (sql: string, parameters: readonly unknown[]): AsyncGenerator<StoredEntry[]> {
     for await (const batch of rows<EntryRow>(sql, parameters, ENTRIES)) yield batch.map(numbered);
   };

@@ -11,7 +11,7 @@ import { acceptedLosses } from '../anchors/anchor-state.query.js';
 import { verifierKeys } from '../checkpoints/checkpoint.query.js';
 import { makeCheckpoints } from '../checkpoints/sign-checkpoints.js';
 import { replaceKey } from '../checkpoints/checkpoint.store.js';
-import { LeafIntegrator, type Leads } from '../checkpoints/leaf-integrator.js';
+import { LeafIntegrator } from '../checkpoints/leaf-integrator.js';
 import { SignedState, LogRewritten } from '../checkpoints/signed-state.js';
 import { reSign } from './re-sign.js';
 import { assertSigns, liveKey, OtherKey, signerOf } from './signer.js';
@@ -34,8 +34,7 @@ export interface SigningKeys {
 
 /**
  * Gives the installation another signing key. In one transaction the platform's chain announces it, both keys sign the newest head of
- * every tree and what sweeps and erasures have said, and servers start with the new key from then on. Those that run with the old one
- * serve, and do not sign any more.
+ * every tree and the entries of sweeps and erasures. Servers with the old key go on serving, and sign no more.
  *
  * @param url of the database, past a pooler
  * @throws StartRefused where `present` is not the key that signs, `next` signs or has signed, or the log was rewritten
@@ -46,7 +45,8 @@ export async function rotateSigningKey(url: string, { present, next }: SigningKe
     const done = await lead.run((run) => alreadyRotated(run, next));
     if (done) return done;
     const trees = await lead.transact((run) => signedTrees(run, present)).catch(refused);
-    await drainQueue(lead, trees);
+    // What has been waiting for long need not wait in the transaction that holds the platform's chain.
+    await new LeafIntegrator(lead, trees).drain();
     return asService('cli', () => lead.transact((run) => rotate(run, trees, { present, next })));
   });
 }
@@ -63,12 +63,6 @@ async function signedTrees(run: RunStatement, present: string): Promise<SignedSt
   return SignedState.asSigned(run, signer);
 }
 
-/** What has been waiting for long need not wait in the transaction that holds the platform's chain. */
-async function drainQueue(lead: Leads, trees: SignedState): Promise<void> {
-  const integrator = new LeafIntegrator(lead, trees);
-  for (let more = true; more; ) ({ more } = await integrator.round());
-}
-
 async function rotate(run: RunStatement, trees: SignedState, { present, next }: SigningKeys): Promise<RotatedSigningKey> {
   const [before, after] = [await signerOf(run, present), await signerOf(run, next)];
   const known = await verifierKeys(run);
@@ -81,7 +75,7 @@ async function rotate(run: RunStatement, trees: SignedState, { present, next }: 
     const lost = waiveCheckpoint({ size, root }, [before.key, after.key]);
     await appendOutsideUnit(run, platformChain(), { type: 'admin.recovered', metadata: { lost, lossAccepted: true } });
   }
-  await new LeafIntegrator({ run: (work) => work(run), transact: (work) => work(run) }, trees).drain(run);
+  await new LeafIntegrator({ run: (work) => work(run), transact: (work) => work(run) }, trees).drain();
   const { newest: { size } } = await makeCheckpoints(run, {
     instance: before.instance, keys: [before.key, after.key], trees, organizations: null, forAll: true,
   });

@@ -56,7 +56,7 @@ export async function assertSigns(run: RunStatement, signer: Signer): Promise<vo
   if (other) throw other;
 }
 
-/** The keys that sign now, in their text form. Until the transaction ends no other takes their place. */
+/** The keys that sign now, in their text form. Until the transaction ends no other replaces them. */
 export async function knownSigningKeys(run: RunStatement): Promise<string[]> {
   const rows = await run('select verifier_key as key from audit_signing_keys where retired_at_size is null for share', []);
   return (rows as { key: string }[]).map(({ key }) => key);

@@ -7,9 +7,8 @@ import { LOGGER } from '../../../platform/logging/token.js';
 import { otherKey, signerOf } from './signer.js';
 
 /**
- * Tells whether this replica's key is the one that signs. Where it is not, as after a rotation until it is started again, calls are
- * served all the same: another replica signs. That is believed only where this key has vouched for the one that took its place;
- * otherwise the leader sets maintenance mode.
+ * Whether this replica's key is the one that signs. With a retired key, as after a rotation until its restart, a replica serves calls and
+ * another one signs; where this key has not vouched for the other, the leader sets maintenance mode.
  */
 @Injectable()
 export class SigningKeyFact implements ReadinessFact, OnModuleInit {

@@ -5,8 +5,7 @@ import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js'
 import { StatementsOnPool } from '../../../platform/database/statements/statements-on-pool.js';
 import { pageFrom, pageRequest, type PageQuery } from '../../../platform/http/fields/pagination.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
-import { AuditQuery } from '../query/audit.query.js';
-import { onlyOf } from '../query/own-entries-only.js';
+import { AuditQuery, onlyOf } from '../query/audit.query.js';
 import { checkpointsBelow, instanceName, verifierKeys } from '../checkpoints/checkpoint.query.js';
 import { entryProof } from './proof.query.js';
 import { presentCheckpoint, presentProof, type CheckpointListReply, type KeysReply, type ProofReply } from './proofs.dto.js';

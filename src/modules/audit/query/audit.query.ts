@@ -1,15 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { reachOf, type AccessKey } from '../../../domain/access/access.js';
 import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';
+import { type Caller, kindOf } from '../../../platform/auth/access/principal.js';
 import type { Scope } from '../../../platform/auth/access/scope.js';
 import { pageFrom, type Page, type PageRequest } from '../../../platform/http/fields/pagination.js';
 import { type AuditFilter, selectionOf } from './entry-selection.js';
 import { keyOf } from './index-scan.js';
-import { IN_ORDER } from './index-scans.query.js';
+import { IN_HEADS } from './organizations.query.js';
 import { ENTRY_COLUMNS, numbered, type EntryRow } from './entry-rows.js';
-import { pageOfEntries } from './entry-page.query.js';
+import { IN_ORDER, pageOfEntries } from './entry-page.query.js';
 import { ONE_MOMENT, readAtOneMoment } from './snapshots.query.js';
 
 /** Beyond this many matches counting costs more than the number is worth. */
@@ -17,6 +19,12 @@ const COUNTED = 10_000;
 
 export interface AuditPage extends Page<StoredEntry> {
   readonly totalIsExact: boolean;
+}
+
+/** Members read what they did and what is about them: whom a caller is narrowed to under this key, if anybody. */
+export function onlyOf(key: AccessKey, { principal, actorId }: Caller): string | undefined {
+  const kind = kindOf(principal);
+  return kind !== 'system' && reachOf(key, kind) === 'own' ? actorId : undefined;
 }
 
 /** Reads the log. Nothing here writes: entries come only from a unit of work. */
@@ -62,19 +70,10 @@ export class AuditQuery {
   private async organizations({ organizations }: Scope, only?: string, chain?: string): Promise<string[]> {
     if (organizations !== 'all') return organizations.filter((one) => only === undefined || one === only);
     if (only !== undefined) return [only];
-    const [sql, parameters] = chain === undefined ? [EVERY_ORGANIZATION, []] : [ORGANIZATIONS_OF_CHAIN, [chain]];
+    const [sql, parameters] = chain === undefined ? [IN_HEADS, []] : [ORGANIZATIONS_OF_CHAIN, [chain]];
     const rows = await this.dataSource.query<{ id: string }[]>(sql, parameters);
     return rows.map(({ id }) => id);
   }
 }
 
 const ORGANIZATIONS_OF_CHAIN = 'select h.organization_id as id from audit_heads h where h.chain = $1';
-
-const EVERY_ORGANIZATION = `
-  with recursive found as (
-    (select h.organization_id from audit_heads h order by h.organization_id limit 1)
-    union all
-    select (select h.organization_id from audit_heads h where h.organization_id > found.organization_id
-            order by h.organization_id limit 1)
-    from found where found.organization_id is not null)
-  select found.organization_id as id from found where found.organization_id is not null`;

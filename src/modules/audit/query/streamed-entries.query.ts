@@ -1,7 +1,7 @@
 import type { StoredEntry } from '../../../domain/audit/entry/stored-entry.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
+import { readByCursor } from '../../../platform/database/statements/read-by-cursor.js';
 import { type MeasuredRow, numbered, TEXTS_AT } from './entry-rows.js';
-import { streamed } from './row-stream.query.js';
 
 /** Characters of texts that one batch holds, and one entry more. */
 const MOST = 4 * 1024 * 1024;
@@ -15,7 +15,7 @@ const MOST = 4 * 1024 * 1024;
 export async function* streamedEntries(
   run: ReadStatement, sql: string, parameters: readonly unknown[],
 ): AsyncGenerator<StoredEntry[], void, void> {
-  for await (const rows of streamed<MeasuredRow>(run, sql, parameters)) {
+  for await (const rows of readByCursor<MeasuredRow>(run, sql, parameters)) {
     let batch: StoredEntry[] = [];
     let size = 0;
     for (const row of rows) {

@@ -5,6 +5,7 @@ import { decodeRetentionRun, decodeTime } from '../../../domain/audit/integrity/
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { forgetSweptNotes } from '../keys/authorization-notes.store.js';
+import { cutPointsIn } from '../verification/source/log-header.query.js';
 import { LONG_READING, readAtOneMoment } from '../query/snapshots.query.js';
 import type { ChainCutPoint, RetentionRun, RetentionRunState, RecordedCutPoint } from './retention-run.js';
 
@@ -37,37 +38,34 @@ export class RetentionRunStore {
 
   /** The archive stands and was read back. Answers whether the sweep was still being written. */
   async verified(tx: Tx, sweep: RetentionRun): Promise<boolean> {
-    return this.moved(
-      await tx.query(
-        `update audit_sweeps set state = 'verified', cuts = $3, checkpoint = $4, skeleton = $5, disclosures = $6
-         where organization_id = $1 and id = $2 and state = 'writing' returning id`,
-        [sweep.organizationId, sweep.id, JSON.stringify(sweep.cuts), JSON.stringify(sweep.checkpoint), sweep.skeleton, sweep.disclosures],
-      ),
+    const rows = await tx.query(
+      `update audit_sweeps set state = 'verified', cuts = $3, checkpoint = $4, skeleton = $5, disclosures = $6
+       where organization_id = $1 and id = $2 and state = 'writing' returning id`,
+      [sweep.organizationId, sweep.id, JSON.stringify(sweep.cuts), JSON.stringify(sweep.checkpoint), sweep.skeleton, sweep.disclosures],
     );
+    return rows.length > 0;
   }
 
   /** As if it were still being written: nobody can record it any more. Answers whether nobody had. */
   async withdrawn(tx: Tx, { organizationId, id }: RetentionRun): Promise<boolean> {
-    return this.moved(
-      await tx.query(
-        `update audit_sweeps set state = 'writing'
-         where organization_id = $1 and id = $2 and state in ('writing', 'verified') returning id`,
-        [organizationId, id],
-      ),
+    const rows = await tx.query(
+      `update audit_sweeps set state = 'writing'
+       where organization_id = $1 and id = $2 and state in ('writing', 'verified') returning id`,
+      [organizationId, id],
     );
+    return rows.length > 0;
   }
 
   /** The log says so. Answers whether it was verified, and not recorded yet. */
   async recorded(
     tx: Tx, { organizationId, id }: RetentionRun, cuts: readonly ChainCutPoint[], notes: Required<RetentionRun>['notes'],
   ): Promise<boolean> {
-    return this.moved(
-      await tx.query(
-        `update audit_sweeps set state = 'recorded', cuts = $3, entry_id = $4, notes = $5
-         where organization_id = $1 and id = $2 and state = 'verified' returning id`,
-        [organizationId, id, JSON.stringify(cuts), Object.keys(notes)[0], JSON.stringify(notes)],
-      ),
+    const rows = await tx.query(
+      `update audit_sweeps set state = 'recorded', cuts = $3, entry_id = $4, notes = $5
+       where organization_id = $1 and id = $2 and state = 'verified' returning id`,
+      [organizationId, id, JSON.stringify(cuts), Object.keys(notes)[0], JSON.stringify(notes)],
     );
+    return rows.length > 0;
   }
 
   /** All that is recorded of an organization is deleted. Of erasures that went with it the archive has the notes. */
@@ -102,10 +100,6 @@ export class RetentionRunStore {
     );
     return row && [row.last_user, row.last_entry];
   }
-
-  private moved(rows: readonly unknown[]): boolean {
-    return rows.length > 0;
-  }
 }
 
 /** Sweeps in these states, oldest first. */
@@ -130,15 +124,8 @@ export async function retentionRunStates(run: ReadStatement, organizationId: str
 
 /** Where each chain of an organization was cut last. */
 export async function cutPointsOf(run: ReadStatement, organizationId: string): Promise<Map<string, RecordedCutPoint>> {
-  const rows = (await run(
-    `select distinct on (cut.chain) cut.chain, cut.seq, cut.hash, cut.count, cut."sweepEntryId",
-       s.notes ->> cut."sweepEntryId" as note
-     from audit_sweeps s cross join lateral
-       json_to_recordset(s.cuts) as cut(chain text, seq bigint, hash text, count bigint, "sweepEntryId" text)
-     where s.organization_id = $1 and s.state in ('recorded', 'done') order by cut.chain, s.made_at desc, s.id desc`,
-    [organizationId],
-  )) as (Omit<RecordedCutPoint, 'seq' | 'count'> & { seq: string; count: string })[];
-  return new Map(rows.map((row) => [row.chain, { ...row, seq: Number(row.seq), count: Number(row.count) }]));
+  const { cutPoints } = await cutPointsIn(run, [organizationId]);
+  return new Map(cutPoints.map((one) => [one.chain, one]));
 }
 
 /** Below which leaf of its tree nothing is left of an organization. */
@@ -149,12 +136,4 @@ export async function nothingBelow(run: ReadStatement, organizationId: string): 
     [organizationId],
   )) as [{ next: string }];
   return Number(row.next);
-}
-
-/** Organizations that have a tree. */
-export async function organizationsWithTrees(run: ReadStatement): Promise<string[]> {
-  const rows = (await run(
-    `select organization_id as id from audit_trees where organization_id <> 'platform' order by organization_id`, [],
-  )) as { id: string }[];
-  return rows.map(({ id }) => id);
 }

@@ -9,6 +9,7 @@ import { Leadership } from '../../../platform/database/leadership/leadership.js'
 import { UnderWay } from '../../../platform/database/transaction/plan.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { LOGGER } from '../../../platform/logging/token.js';
+import { RecordsRetention } from './records-retention.js';
 import { retentionWarning } from './retention-period.js';
 import { RetentionRunStore } from './retention-run.store.js';
 import { runRetention } from './run-retention.js';
@@ -18,17 +19,36 @@ const SWEEP_EVERY_MS = 3_600_000;
 /** While another process sweeps, or erases from archives. */
 const AGAIN_MS = 60_000;
 
-/** While this replica leads: sweeps what is older than the period, at once and then every hour. Readiness tells what hinders it. */
+/** Work that is done at once, and again after the pause that it asks for. */
+class Repeated {
+  private running: Promise<void> | undefined;
+  private next = 0;
+
+  constructor(private readonly work: () => Promise<number>) {}
+
+  tick(): void {
+    if (this.running || performance.now() < this.next) return;
+    const work = asService('sweeper', this.work).then((pause) => void (this.next = performance.now() + pause));
+    this.running = work.finally(() => (this.running = undefined));
+  }
+
+  async ended(): Promise<void> {
+    await this.running;
+  }
+}
+
+/** While this replica leads: sweeps what is older than the period, and blanks old records. Readiness shows what hinders the sweeps. */
 @Injectable()
 export class RetentionService implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown, ReadinessFact {
   readonly name = 'retention';
-  private sweepingNow: Promise<void> | undefined;
-  private next = 0;
+  private readonly sweeps = new Repeated(() => this.sweep());
+  private readonly blankings = new Repeated(() => this.records.blank(this.config.recordsRetentionDays!, this.isOver));
   private isStopping = false;
   private trouble: string | undefined;
 
   constructor(
     private readonly store: RetentionRunStore,
+    private readonly records: RecordsRetention,
     private readonly work: UnitOfWork,
     private readonly archive: ArchiveStore,
     private readonly leadership: Leadership,
@@ -60,24 +80,25 @@ export class RetentionService implements OnModuleInit, OnApplicationBootstrap, B
 
   @Interval(LOOK_EVERY_MS)
   tick(): void {
-    if (this.config.auditRetentionDays === undefined || this.isStopping || this.sweepingNow || !this.leadership.isLeader) return;
-    if (performance.now() < this.next) return;
-    this.sweepingNow = asService('sweeper', () => this.sweep()).finally(() => (this.sweepingNow = undefined));
+    if (this.isOver()) return;
+    if (this.config.auditRetentionDays !== undefined) this.sweeps.tick();
+    if (this.config.recordsRetentionDays !== undefined) this.blankings.tick();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
-    await this.sweepingNow;
+    await Promise.all([this.sweeps.ended(), this.blankings.ended()]);
   }
 
-  private async sweep(): Promise<void> {
-    this.next = performance.now() + SWEEP_EVERY_MS;
+  private readonly isOver = (): boolean => this.isStopping || !this.leadership.isLeader;
+
+  /** @returns after how many milliseconds the next one is due */
+  private async sweep(): Promise<number> {
     try {
       await this.archive.check();
       const failures: string[] = [];
       const { store, work, archive, config } = this;
-      const isOver = () => this.isStopping || !this.leadership.isLeader;
-      for await (const one of runRetention({ store, work, archive, config, isOver })) {
+      for await (const one of runRetention({ store, work, archive, config, isOver: this.isOver })) {
         if ('failed' in one) {
           failures.push(`${one.organizationId}: ${one.failed.message}`);
           this.logger.error({ err: one.failed, organizationId: one.organizationId }, 'an organization could not be swept');
@@ -85,12 +106,10 @@ export class RetentionService implements OnModuleInit, OnApplicationBootstrap, B
       }
       this.trouble = failures[0];
     } catch (error) {
-      if (error instanceof UnderWay) {
-        this.next = performance.now() + AGAIN_MS;
-        return;
-      }
+      if (error instanceof UnderWay) return AGAIN_MS;
       this.trouble = error instanceof Error ? error.message : String(error);
       this.logger.warn({ err: error }, 'nothing was swept; it is tried again in an hour');
     }
+    return SWEEP_EVERY_MS;
   }
 }

@@ -1,3 +1,4 @@
+import { PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
 import { signingKey } from '../../../domain/audit/notes/note.js';
 import { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import { asService } from '../../../platform/auth/access/call-context.js';
@@ -5,10 +6,11 @@ import type { CompleteConfig } from '../../../platform/config/config.js';
 import { commandWork, withDataSource } from '../../../platform/database/transaction/command-work.js';
 import type { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { instanceName } from '../checkpoints/checkpoint.query.js';
+import { treeHeads } from '../checkpoints/tree-reader.query.js';
 import { archiveOf } from './archives/directory-archive.js';
 import { olderThan } from './retention-period.js';
 import { withRetentionLock } from './retention-lock.js';
-import { RetentionRunStore, organizationsWithTrees } from './retention-run.store.js';
+import { RetentionRunStore } from './retention-run.store.js';
 import { RetentionRunner, type OrganizationRetention } from './retention-runner.js';
 
 /** Entries archived by one sweep: what is read, written and verified before anything is deleted. */
@@ -46,7 +48,8 @@ export async function* runRetention(given: RetentionRunRequest): AsyncGenerator<
   const sweeper = new RetentionRunner(store, given.work, given.archive, {
     instance, key: signingKey(instance, config.auditSigningKey), anchors: config.auditAnchors, atOnce: given.atOnce ?? ENTRIES_AT_ONCE,
   });
-  for (const organizationId of await organizationsWithTrees(run)) {
+  for (const { tree: organizationId } of await treeHeads(run)) {
+    if (organizationId === PLATFORM_TREE) continue;
     if (isOver()) return;
     const sweep = () => (given.isTrial ? sweeper.look(organizationId, before) : sweeper.sweep(organizationId, before, () => !isOver()));
     const address = config.databaseListenUrl ?? config.databaseUrl;
@@ -57,12 +60,12 @@ export async function* runRetention(given: RetentionRunRequest): AsyncGenerator<
 
 /** Sweeps a database past any server, for the command line; its entries' origin is `cli`. */
 export function runLogRetention(
-  config: RetentionConfig, { isTrial, atOnce }: Pick<RetentionRunRequest, 'isTrial' | 'atOnce'>, tell: (one: RetentionOutcome) => void,
+  config: RetentionConfig, { isTrial, atOnce }: Pick<RetentionRunRequest, 'isTrial' | 'atOnce'>, onOutcome: (one: RetentionOutcome) => void,
 ): Promise<void> {
   return withDataSource(config.databaseUrl, 3, (dataSource) => asService('cli', async () => {
     const archive = archiveOf(config);
     if (!isTrial) await archive.check();
     const parts = { store: new RetentionRunStore(dataSource), work: commandWork(dataSource), archive, config };
-    for await (const one of runRetention({ ...parts, isTrial, atOnce })) tell(one);
+    for await (const one of runRetention({ ...parts, isTrial, atOnce })) onOutcome(one);
   }));
 }

@@ -6,10 +6,8 @@ import { notesInForce } from '../keys/authorization-notes.store.js';
 import { instanceName, verifierKeys } from '../checkpoints/checkpoint.query.js';
 
 /**
- * Which entries of retention runs count: those that the key that signs now has signed. The database is believed here as to which key that
- * is; that the log announced this key, and that it has signed the newest checkpoints, is verified elsewhere.
- *
- * @param pinned only these keys are believed
+ * Which entries of retention runs count: those that the key that signs now has signed, by the database's word; integrity verifies that the
+ * log announced this key. @param pinned only these keys are believed
  */
 export async function authorizedRuns(run: ReadStatement, pinned: readonly string[] | undefined): Promise<IsAuthorizedRun> {
   const known = (await verifierKeys(run)).map(({ verifierKey: key, ...rest }) => ({ ...rest, key }));

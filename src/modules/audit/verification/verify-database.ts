@@ -1,4 +1,5 @@
 import { verifierKey } from '../../../domain/audit/notes/note.js';
+import { given } from '../../../domain/given.js';
 import type { LogCheck } from '../../../domain/audit/integrity/log-check.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { LogSource } from '../../../domain/audit/integrity/log-source.js';
@@ -12,7 +13,7 @@ import { startThreads, VERIFICATION } from './worker-threads.js';
 export interface DatabaseToVerify {
   readonly databaseUrl: string;
   readonly organizations: readonly string[] | 'all';
-  readonly agentId?: string;
+  readonly agentId?: string | undefined;
   /** Notes of checkpoints from an earlier verification. */
   readonly remembered?: readonly string[];
   /** Only these keys are believed, whatever the database says of others. */
@@ -42,18 +43,11 @@ export async function verifyDatabase(what: DatabaseToVerify): Promise<Verificati
       : undefined;
     try {
       const source = sqlLogSource(connection.run, organizations);
-      const options = {
-        ...(asked ? { anchors: asked.shown, anchorsNotCompared: asked.notCompared } : {}),
-        ...(remembered ? { remembered } : {}),
-        ...(verifierKeys ? { verifierKeys } : {}),
-        ...(seed === undefined ? {} : { ownKey: verifierKey(await instanceName(connection.run), seed) }),
-        ...(runner ? { runner } : {}),
-        ...(onProgress ? { onProgress } : {}),
-      };
+      const ownKey = seed === undefined ? undefined : verifierKey(await instanceName(connection.run), seed);
       const checks = await what.checks?.(connection.run, source);
-      return await verification(source, begun, {
-        ...options, ...(agentId === undefined ? {} : { agentId }), ...(checks ? { checks } : {}),
-      });
+      return await verification(source, begun, given({
+        anchors: asked?.shown, anchorsNotCompared: asked?.notCompared, remembered, verifierKeys, ownKey, runner, onProgress, agentId, checks,
+      }));
     } finally {
       await runner?.end();
     }

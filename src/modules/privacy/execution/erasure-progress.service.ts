@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type ChainRef, organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
 import { type Blanking, sortedBlanks } from '../../../domain/audit/erasure/search-entry.js';
+import { given } from '../../../domain/given.js';
 import type { Plan } from '../../../platform/database/transaction/plan.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { SignedErasures } from '../../audit/erasures/signed-erasures.service.js';
@@ -34,7 +35,7 @@ export interface BlankingTotals {
   readonly hasDecision: boolean;
 }
 
-/** Moves the cursor of an erasure together with the entries that tell what was erased. */
+/** Moves the cursor of an erasure together with the entries that list what was erased. */
 @Injectable()
 export class ErasureProgress {
   constructor(
@@ -55,19 +56,18 @@ export class ErasureProgress {
   }
 
   /** @throws Overtaken where the cursor has moved since the erasure was read */
-  async move(tx: Tx, erasure: Erasure, cursor: ErasureCursor, counts: ErasureCounts): Promise<void> {
-    if (!(await this.store.advance(tx, erasure, { cursor, counts }))) throw new Overtaken();
+  async move(tx: Tx, erasure: Erasure, cursor: ErasureCursor, counts: ErasureCounts, texts?: Buffer): Promise<void> {
+    if (!(await this.store.advance(tx, erasure, given({ cursor, counts, texts })))) throw new Overtaken();
   }
 
   /** Moves the cursor behind what was searched. @throws Overtaken where the cursor has moved since the erasure was read */
   async moveBehind(tx: Tx, erasure: Erasure, { cursor, blankings, unreadable, texts }: ErasureSearchResult): Promise<void> {
     const counts = plus(erasure.counts, blankings);
-    const step = { cursor, counts: { ...counts, unreadable: counts.unreadable + unreadable }, ...(texts ? { texts } : {}) };
-    if (!(await this.store.advance(tx, erasure, step))) throw new Overtaken();
+    await this.move(tx, erasure, cursor, { ...counts, unreadable: counts.unreadable + unreadable }, texts);
     // New texts may stand anywhere in the log.
     if (texts) await this.store.markSearched(tx, erasure, 'nothing');
     const was = erasure.cursor.phase;
-    if (was === 'subjects' && cursor.phase === 'log') await this.store.setScope(tx, erasure);
+    if (was !== 'log' && cursor.phase === 'log') await this.store.setScope(tx, erasure);
     if (was === 'log' && cursor.phase === 'rows') await this.store.markSearched(tx, erasure, 'scope');
   }
 
@@ -75,13 +75,6 @@ export class ErasureProgress {
   async blank(tx: Tx, erasure: Erasure, blankings: readonly Blanking[]): Promise<void> {
     if ((await this.store.blank(tx, erasure.organizationId, blankings)) < blankings.length) throw new Overtaken();
     await this.list(tx, erasure, blankings);
-  }
-
-  /** Adds texts to search for: these may stand anywhere in the log. @throws Overtaken */
-  async addTexts(tx: Tx, erasure: Erasure, cursor: ErasureCursor, texts: Buffer): Promise<void> {
-    if (!(await this.store.advance(tx, erasure, { cursor, counts: erasure.counts, texts }))) throw new Overtaken();
-    await this.store.markSearched(tx, erasure, 'nothing');
-    await this.store.setScope(tx, erasure);
   }
 
   /** Records values that will be blanked outside of the database. @throws Overtaken */
@@ -131,7 +124,7 @@ export class ErasureProgress {
       return 'end';
     }
     await this.store.end(tx, erasure);
-    // The log tells that a user was erased, also where the log held nothing of the user.
+    // The log records the erasure of a user also where it had nothing of the user.
     if (counts.values === 0 && userId !== null) {
       await this.signed.record(tx, organizationId, { userId, erasureId: id, erased: [] });
     }

@@ -1,16 +1,19 @@
 import { Injectable } from '@nestjs/common';
+import { type ErasureTarget, PersonalDataHolders } from '../../../platform/audit/personal-data/personal-data-holders.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { OtherKey } from '../../audit/keys/signer.js';
 import { EraseArchive } from './erase-archive.service.js';
-import { EraseRows } from './erase-rows.service.js';
-import type { ErasureKey, ErasureCursor, Stepped } from './erasure.js';
+import { addRows, type Erasure, type ErasureKey, type ErasureCursor, type Stepped } from './erasure.js';
 import { ALONE, ErasureProgress, totalsOf, Overtaken, under } from './erasure-progress.service.js';
 import { atPhase, type ErasureSearchResult, ErasureSearch } from '../search/erasure-search.service.js';
+import { SealedSearchTexts } from '../requests/sealed-search-texts.js';
 import { LogSearchQuery } from '../search/log-search.query.js';
 
 /** An erasure ends even if its texts keep coming: this round ends at the positions of the chains when the round begins. */
 const LAST_ROUND = 4;
+/** Rows of a module that one transaction changes at most. */
+const ROWS_AT_ONCE = 200;
 
 /** What follows a search, in a transaction with more locks: blank values, or go on with another phase. */
 type Next = 'moved' | 'ended' | 'other key' | { readonly found: ErasureSearchResult } | { readonly at: ErasureCursor };
@@ -27,8 +30,9 @@ export class ErasureSteps {
     private readonly progress: ErasureProgress,
     private readonly search: ErasureSearch,
     private readonly log: LogSearchQuery,
-    private readonly rows: EraseRows,
     private readonly archive: EraseArchive,
+    private readonly holders: PersonalDataHolders,
+    private readonly texts: SealedSearchTexts,
   ) {}
 
   /**
@@ -43,7 +47,7 @@ export class ErasureSteps {
       if ('found' in next) return await this.blank(key, next.found);
       if (next.at.phase === 'archive') return await this.archive.step(key, next.at);
       if (next.at.phase === 'check') return await this.check(key, next.at);
-      await this.rows.step(key, next.at);
+      await this.eraseRows(key, next.at);
       return 'more';
     } catch (error) {
       // The signing key was rotated since the first check: the next step checks again.
@@ -75,6 +79,21 @@ export class ErasureSteps {
     });
   }
 
+  /** Erases from the rows of modules, one module after the other. */
+  private async eraseRows(key: ErasureKey, from: ErasureCursor): Promise<void> {
+    const { holder: at = 0, after } = from;
+    await this.work.run(under(key), async (tx) => {
+      const erasure = await this.progress.lock(tx, key, from);
+      const done = await this.holders.all()[at]?.erase(tx, this.target(erasure), ROWS_AT_ONCE, after);
+      const counts = at === 0 && after === undefined ? { ...erasure.counts, left: {} } : erasure.counts;
+      await this.progress.move(tx, erasure, nextOf(from, at, done), done ? addRows(counts, done.counts) : counts);
+    });
+  }
+
+  private target({ organizationId, userId, id, texts, cursor }: Erasure): ErasureTarget {
+    return { organizationId, ...(userId === null ? {} : { userId }), texts: cursor.ownOnly ? [] : this.texts.open(id, texts) };
+  }
+
   /** Searches new entries under the locks of all chains, so that none is appended and none swept meanwhile. */
   private async check(key: ErasureKey, at: ErasureCursor): Promise<Stepped> {
     const chains = await this.work.run(ALONE, (tx) => this.log.chains(tx, key.organizationId));
@@ -98,4 +117,10 @@ export class ErasureSteps {
       return 'more';
     });
   }
+}
+
+function nextOf(cursor: ErasureCursor, holder: number, done: { readonly next?: string } | undefined): ErasureCursor {
+  if (!done) return atPhase(cursor, 'archive');
+  if (done.next === undefined) return { ...atPhase(cursor, 'rows'), holder: holder + 1 };
+  return { ...atPhase(cursor, 'rows'), holder, after: done.next };
 }

@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
 import { pageOf } from '../../../platform/database/statements/paged.js';
 import type { Page, PageRequest } from '../../../platform/http/fields/pagination.js';
+import type { ErasureListQuery } from '../erasures.dto.js';
 import type { Erasure, ErasureKey } from '../execution/erasure.js';
 
 /** An erasure without its texts. */
@@ -12,17 +13,11 @@ export type ErasureRow = Omit<Erasure, 'texts' | 'cursorText'>;
 export const ERASURE_COLUMNS = `e.organization_id as "organizationId", e.id, e.kind, e.user_id as "userId", e.reason, e.state,
   e.asked_by as "askedBy", e.confirmed_by as "confirmedBy", e.place as cursor, e.counts, e.asked_at as "askedAt", e.ended_at as "endedAt"`;
 
-export interface ErasureFilter {
-  readonly state?: string;
-  readonly userId?: string;
-  readonly organizationId?: string;
-}
-
 @Injectable()
 export class ErasuresQuery {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
 
-  async list(scope: Scope, { state, userId, organizationId }: ErasureFilter, page: PageRequest): Promise<Page<ErasureRow>> {
+  async list(scope: Scope, { state, userId, organizationId }: ErasureListQuery, page: PageRequest): Promise<Page<ErasureRow>> {
     const within = scopeCondition(scope, { organization: 'e.organization_id' }, 4);
     const where = `($1::text is null or e.state = $1) and ($2::text is null or e.user_id = $2)
       and ($3::text is null or e.organization_id = $3) and ${within.sql}`;

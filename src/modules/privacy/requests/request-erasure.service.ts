@@ -15,7 +15,7 @@ import type { AskErasureDto } from '../erasures.dto.js';
 import { type ErasureEnvelope, type FoundReply, presentErasure, presentFound } from '../erasures.presenter.js';
 import { type ErasureRow, ErasuresQuery } from './erasures.query.js';
 import { SealedSearchTexts } from './sealed-search-texts.js';
-import { PreviewErasure, needsConfirmation } from '../search/preview-erasure.service.js';
+import { ErasureSearch, needsConfirmation } from '../search/erasure-search.service.js';
 
 const PATIENCE_MS = 1_500;
 
@@ -33,7 +33,7 @@ export class RequestErasureService {
   constructor(
     private readonly work: UnitOfWork,
     private readonly organizations: OrganizationsQuery,
-    private readonly preview: PreviewErasure,
+    private readonly search: ErasureSearch,
     private readonly store: ErasureStore,
     private readonly texts: SealedSearchTexts,
     private readonly erasures: ErasuresQuery,
@@ -47,7 +47,7 @@ export class RequestErasureService {
     const found = await this.work.run({ chains: [] }, async (tx) => ({
       // What the caller has had erased here within a day without a confirmation.
       before: await this.store.erasedAlone(tx, { organizationId, id: '', askedBy: caller.actorId }),
-      ...(await this.preview.preview(tx, organizationId, values, dryRun)),
+      ...(await this.search.preview(tx, organizationId, values, dryRun)),
     }));
     if (dryRun) {
       recordsNothing();

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { PLATFORM_TREE } from '../../../../domain/audit/notes/checkpoint.js';
 import { erasureLines } from '../../../../domain/audit/export/log-lines.js';
-import { keyMembers, line, lineText, manifestText, skeletonLine, type ExportLine } from '../../../../domain/audit/export/export-lines.js';
-import { signNote, type SigningKey } from '../../../../domain/audit/notes/note.js';
+import { keyMembers, line, lineText, skeletonLine, type ExportLine } from '../../../../domain/audit/export/export-lines.js';
+import { sealed } from '../../../../domain/audit/export/sealed-export.js';
+import type { SigningKey } from '../../../../domain/audit/notes/note.js';
 import type { StoredEntry } from '../../../../domain/audit/entry/stored-entry.js';
 import type { HashReader } from '../../../../domain/audit/tree/hash-reader.js';
 import { inclusionProof } from '../../../../domain/audit/tree/tree-proofs.js';
@@ -40,8 +40,19 @@ export class RetentionBatchReader {
     this.last = new Map(slice.cuts.map(({ chain, seq }) => [chain, seq]));
   }
 
-  /** Every line of the skeleton but its manifest. */
-  async *skeleton(madeAt: string): AsyncGenerator<ExportLine> {
+  /** The skeleton, without the ends of its lines, and behind them the manifest that seals them. */
+  async *skeleton(key: SigningKey): AsyncGenerator<string> {
+    for await (const text of sealed(this.lines(new Date().toISOString()), key)) yield text.slice(0, -1);
+  }
+
+  /** The values, in the same order. */
+  async *disclosures(): AsyncGenerator<string> {
+    for await (const { entry: { id, hash, disclosures } } of this.entries()) {
+      yield lineText(line('disclosures', { id, hash, text: disclosures })).slice(0, -1);
+    }
+  }
+
+  private async *lines(madeAt: string): AsyncGenerator<ExportLine> {
     const { run, organizationId, slice: { below } } = this;
     const newest = await newestCheckpoint(run, organizationId);
     const platform = await newestCheckpoint(run, PLATFORM_TREE);
@@ -64,13 +75,6 @@ export class RetentionBatchReader {
       yield* erasureLines(notes, entry);
       yield skeletonLine(entry, index);
       yield line('inclusion', { index, size, hashes: (await inclusionProof(reader, index, size)).map(hashText) });
-    }
-  }
-
-  /** The values, in the same order. */
-  async *disclosures(): AsyncGenerator<string> {
-    for await (const { entry: { id, hash, disclosures } } of this.entries()) {
-      yield textOf(line('disclosures', { id, hash, text: disclosures }));
     }
   }
 
@@ -116,26 +120,6 @@ export class RetentionBatchReader {
       }
     }
   }
-}
-
-/** Lines as texts, without their line ends, and behind them the manifest that seals them. */
-export async function* sealed(lines: AsyncIterable<ExportLine>, key: SigningKey, instance: string, madeAt: string): AsyncGenerator<string> {
-  const digest = createHash('sha256');
-  const counts = { lines: 0, entries: 0, chains: 0, withheld: 0 };
-  for await (const one of lines) {
-    const text = textOf(one);
-    digest.update(`${text}\n`);
-    counts.lines++;
-    if (one.kind === 'entry') counts.entries++;
-    yield text;
-  }
-  const sha256 = digest.digest('hex');
-  const note = signNote(manifestText({ instance, entries: counts.entries, sha256, madeAt }), [key]);
-  yield textOf(line('manifest', { counts, sha256, note }));
-}
-
-function textOf(one: ExportLine): string {
-  return lineText(one).slice(0, -1);
 }
 
 function keeping(reader: HashReader): HashReader {

@@ -2,7 +2,8 @@ import type { ChainRef } from '../../../../domain/audit/entry/chain.js';
 import type { EntryRange, LogHeader, SharedChain, CutPointRow, ShownTree } from '../../../../domain/audit/integrity/log-source.js';
 import { noteIn, decodeRetentionRun } from '../../../../domain/audit/integrity/row-decoding.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
-import { streamed } from '../../query/row-stream.query.js';
+import { readByCursor } from '../../../../platform/database/statements/read-by-cursor.js';
+import { IN_HEADS } from '../../query/organizations.query.js';
 import { instanceName, verifierKeys } from '../../checkpoints/checkpoint.query.js';
 import { treeHeads } from '../../checkpoints/tree-reader.query.js';
 
@@ -29,14 +30,14 @@ export async function headerOf(run: ReadStatement, scope: readonly string[] | nu
   const { ranges, total } =
     agentId === undefined ? await rangesOf(run, scope) : { ranges: [{ organizations, chains: [agentId] }], total: 0 };
   const shared = scope === null ? await sharedChains(run, agentId) : [];
-  // What was asked for may be gone with all that would say so here; the map that was signed tells.
+  // An organization that was asked for may be gone without a trace in these tables; the signed map shows that.
   const known = scope === null || agentId !== undefined ? organizations : [...new Set(scope)].sort();
   return { instance, keys, trees, cutPoints, unreadable, organizations: known, ranges, shared, total };
 }
 
 async function organizationsIn(run: ReadStatement, scope: readonly string[] | null): Promise<string[]> {
   const rows = (await run(
-    `select distinct id from (${[IN_HEADS, IN_ENTRIES, IN_LEAVES, IN_QUEUE, IN_CHECKPOINTS].join(' union all ')}
+    `select distinct id from (${NAMED_IN}
        union all select t.organization_id from audit_trees t) found
      where id <> 'platform' and ($1::text[] is null or id = any ($1))`,
     [scope],
@@ -59,18 +60,8 @@ async function treesGone(run: ReadStatement, missing: readonly string[]): Promis
   return rows.map(({ size, ...rest }) => ({ ...rest, size: Number(size) }));
 }
 
-/** Steps from one organization to the next through the keys of a table, so that a long log costs no more than a short one. */
-const IN_HEADS = `(
-  with recursive found as (
-    (select x.organization_id as id from audit_heads x order by x.organization_id limit 1)
-    union all
-    select (select x.organization_id from audit_heads x where x.organization_id > found.id order by x.organization_id limit 1)
-    from found where found.id is not null)
-  select id from found where id is not null)`;
-const IN_ENTRIES = IN_HEADS.replaceAll('audit_heads', 'audit_entries');
-const IN_LEAVES = IN_HEADS.replaceAll('audit_heads', 'audit_tree_leaves');
-const IN_QUEUE = IN_HEADS.replaceAll('audit_heads', 'audit_tree_queue');
-const IN_CHECKPOINTS = IN_HEADS.replaceAll('audit_heads', 'audit_checkpoints');
+const NAMED_IN = ['heads', 'entries', 'tree_leaves', 'tree_queue', 'checkpoints']
+  .map((table) => `(${IN_HEADS.replaceAll('audit_heads', `audit_${table}`)})`).join(' union all ');
 
 /**
  * Those in which anything says that the agent was there: its head, an entry, a leaf.
@@ -116,7 +107,9 @@ interface SweepRow extends Readonly<Record<'cuts' | 'checkpoint' | 'notes', unkn
 }
 
 /** Of each chain the newest cut: a later sweep lists again what still binds. */
-async function cutPointsIn(run: ReadStatement, organizations: readonly string[]): Promise<{ cutPoints: CutPointRow[]; unreadable: string[] }> {
+export async function cutPointsIn(
+  run: ReadStatement, organizations: readonly string[],
+): Promise<{ cutPoints: CutPointRow[]; unreadable: string[] }> {
   const sweeps = (await run(
     `select s.organization_id as "organizationId", s.entry_id as "entryId", s.state = 'done' as "isDone", s.cuts, s.checkpoint, s.notes
      from audit_sweeps s where s.organization_id = any ($1) and s.state in ('recorded', 'done') order by s.made_at, s.id`,
@@ -142,7 +135,7 @@ async function rangesOf(run: ReadStatement, scope: readonly string[] | null): Pr
   const ranges: EntryRange[] = [];
   let from: ChainRef | undefined;
   let [total, entries, chains] = [0, 0, 0];
-  const heads = streamed<{ organizationId: string; chain: string; seq: string }>(
+  const heads = readByCursor<{ organizationId: string; chain: string; seq: string }>(
     run,
     `select h.organization_id as "organizationId", h.chain, h.seq from audit_heads h
      where $1::text[] is null or h.organization_id = any ($1) order by h.organization_id, h.chain`,

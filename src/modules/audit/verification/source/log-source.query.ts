@@ -4,12 +4,12 @@ import { PLATFORM_TREE } from '../../../../domain/audit/notes/checkpoint.js';
 import type { StoredHead, StoredLeaf } from '../../../../domain/audit/entry/stored-entry.js';
 import { mapKeyOf } from '../../../../domain/audit/tree/organization-map.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
+import { readByCursor } from '../../../../platform/database/statements/read-by-cursor.js';
 import { bounded } from '../../query/bounded-text.js';
 import { recoveryPayloads } from '../../query/entries.query.js';
 import { MEASURED_COLUMNS, numbered, type Row } from '../../query/entry-rows.js';
 import { authorizationNotes } from '../../keys/authorization-notes.store.js';
 import { headerOf } from './log-header.query.js';
-import { streamed } from '../../query/row-stream.query.js';
 import { streamedEntries } from '../../query/streamed-entries.query.js';
 import { checkpointsOf } from '../../checkpoints/checkpoint.query.js';
 import { MAP_NODES, mapHeadAt, mapNode, mapSourceOf, type MapNodeRow } from '../../checkpoints/map.query.js';
@@ -29,7 +29,7 @@ export function sqlLogSource(run: ReadStatement, organizations: readonly string[
     inScope(some), chains ?? null, from?.organizationId ?? null, from?.chain ?? null, to?.organizationId ?? null, to?.chain ?? null,
   ];
   const heads = async function* (range: EntryRange): AsyncGenerator<StoredHead[]> {
-    for await (const rows of streamed<Row<StoredHead>>(run, within(HEADS, range), bounds(range))) yield rows.map(numbered);
+    for await (const rows of readByCursor<Row<StoredHead>>(run, within(HEADS, range), bounds(range))) yield rows.map(numbered);
   };
   return {
     whole: organizations === 'all',
@@ -38,7 +38,7 @@ export function sqlLogSource(run: ReadStatement, organizations: readonly string[
     leaves: (organizationId) => leafRunsOf(run, organizationId),
     queued: (some) => queued(run, inScope(some)),
     sorted: async function* (organizationId, chains) {
-      const rows = streamed<Row<StoredLeaf>>(run, SORTED_LEAVES, [organizationId, chains ?? null]);
+      const rows = readByCursor<Row<StoredLeaf>>(run, SORTED_LEAVES, [organizationId, chains ?? null]);
       for await (const some of rows) yield some.map(numbered);
     },
     platformLeaves: () => platformRunsOf(run),
@@ -51,13 +51,13 @@ export function sqlLogSource(run: ReadStatement, organizations: readonly string[
       }
     },
     checkpointTimes: async function* () {
-      for await (const rows of streamed<TimeRow>(run, CHECKPOINT_TIMES, [scope])) {
+      for await (const rows of readByCursor<TimeRow>(run, CHECKPOINT_TIMES, [scope])) {
         yield rows.map((row) => ({ ...row, platformSize: Number(row.platformSize), madeAt: decodeTime(row.madeAt) ?? 'no time' }));
       }
     },
     erasureNotes: (organizationId, ids) => authorizationNotes(run, 'erasure', organizationId, ids),
     mapNodes: async function* () {
-      for await (const rows of streamed<MapNodeRow>(run, MAP_NODES, [])) yield rows.map(mapNode);
+      for await (const rows of readByCursor<MapNodeRow>(run, MAP_NODES, [])) yield rows.map(mapNode);
     },
     mapHead: (organization) => mapHeadAt(run, mapKeyOf(organization)),
     recoveries: () => recoveryPayloads(run),
@@ -75,7 +75,7 @@ interface QueueRow {
 }
 
 async function* queued(run: ReadStatement, organizations: readonly string[] | null): AsyncGenerator<StoredLeaf[]> {
-  for await (const rows of streamed<QueueRow>(run, QUEUE, [organizations])) {
+  for await (const rows of readByCursor<QueueRow>(run, QUEUE, [organizations])) {
     yield rows.flatMap(({ organizationId, chains, seqs, hashes }) =>
       seqs.map((seq, n) => ({ organizationId, chain: chains[n]!, seq, hash: hashes[n]! })));
   }
