@@ -28,6 +28,7 @@ import { ErasableArchives } from './retention/archives/erasable-archives.js';
 import { RecordsRetention } from './retention/records-retention.js';
 import { RetentionRunStore } from './retention/retention-run.store.js';
 import { RetentionService } from './retention/retention.service.js';
+import { RetentionRuns } from './retention/run-retention.js';
 
 /** The log but for its own routes: trees, checkpoints and proofs, anchors, exports, retention. */
 @Module({
@@ -43,7 +44,7 @@ import { RetentionService } from './retention/retention.service.js';
     CheckpointThinning, CheckpointLeader, SigningKeyFact, ProofsService, AuditQuery, SignedErasures,
     ExportsService, ExportLogService, ExportPersonService, VerifierPage,
     { provide: ArchiveStore, useFactory: archiveOf, inject: [CONFIG] }, ArchivedDisclosures, ErasableArchives,
-    RetentionRunStore, RetentionService, RecordsRetention,
+    RetentionRunStore, RetentionRuns, RetentionService, RecordsRetention,
   ],
   exports: [AuditQuery, AnchorComparison, SignedErasures, ErasableArchives],
 })

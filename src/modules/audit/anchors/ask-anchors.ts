@@ -1,5 +1,5 @@
 import type { ShownAnchor } from '../../../domain/audit/integrity/log-source.js';
-import type { Anchor, Anchored, AnchoredNote, OurTree } from '../../../platform/audit/anchor.js';
+import type { Anchor, Anchored, OurTree } from '../../../platform/audit/anchor.js';
 
 /**
  * Why a database was not compared with an anchor: the anchor could not be asked; has nothing of this log; answers only to a checkpoint that
@@ -40,9 +40,6 @@ function answerOf(
 ): ShownAnchor | AnchorNotCompared {
   if (answersOnlyWhenShown && !wasShown) return { name, because: 'shown_nothing' };
   if (!anchored) return { name, because: 'nothing_kept' };
-  return isNote(anchored) ? { ...anchored, name } : { name, because: 'other_history' };
-}
-
-function isNote(anchored: Anchored): anchored is AnchoredNote {
-  return anchored.root !== undefined && anchored.note !== undefined;
+  const { size, root, note } = anchored;
+  return root === undefined || note === undefined ? { name, because: 'other_history' } : { size, root, note, name };
 }

@@ -1,6 +1,7 @@
 import { PLATFORM_TREE, type StoredCheckpoint } from '../../../domain/audit/notes/checkpoint.js';
 import { decodeTime } from '../../../domain/audit/integrity/row-decoding.js';
 import type { NextKey } from '../../../domain/audit/notes/key-succession.js';
+import { given } from '../../../domain/given.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import { bounded, NOTE } from '../query/bounded-text.js';
 
@@ -18,11 +19,7 @@ export interface SigningKeyRow {
   readonly note?: string;
 }
 
-type CheckpointRow = Omit<StoredCheckpoint, 'size' | 'platformSize' | 'madeAt'> & {
-  readonly size: string;
-  readonly platformSize: string;
-  readonly madeAt: unknown;
-};
+type CheckpointRow = Omit<StoredCheckpoint, 'size' | 'platformSize' | 'madeAt'> & { size: string; platformSize: string; madeAt: unknown };
 
 const COLUMNS = `${bounded('c.organization_id')} as "organizationId", c.size, coalesce(${bounded('c.root')}, '') as root,
   coalesce(${bounded('c.note', NOTE)}, '') as note,
@@ -67,15 +64,9 @@ export async function verifierKeys(run: ReadStatement): Promise<SigningKeyRow[]>
        retired_at_size as "retiredAtSize", ${bounded('note', NOTE)} as note
      from audit_signing_keys order by from_size, retired_at_size nulls last`,
     [],
-  )) as (Omit<SigningKeyRow, 'fromSize' | 'retiredAtSize' | 'note'> &
-    { fromSize: string; retiredAtSize: string | null; note: string | null })[];
-  return rows.map(({ keyId, verifierKey, fromSize, retiredAtSize, note }) => ({
-    keyId,
-    verifierKey,
-    fromSize: Number(fromSize),
-    ...(retiredAtSize === null ? {} : { retiredAtSize: Number(retiredAtSize) }),
-    ...(note === null ? {} : { note }),
-  }));
+  )) as (Pick<SigningKeyRow, 'keyId' | 'verifierKey'> & { fromSize: string; retiredAtSize: string | null; note: string | null })[];
+  return rows.map(({ fromSize, retiredAtSize, ...row }) =>
+    given({ ...row, fromSize: Number(fromSize), retiredAtSize: retiredAtSize === null ? null : Number(retiredAtSize) }));
 }
 
 /** A key as files and the log name it. */

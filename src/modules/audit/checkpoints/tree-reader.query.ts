@@ -205,17 +205,18 @@ async function platformTexts(run: ReadStatement, tiles: readonly number[]): Prom
   return (await tilesAt<TextTileRow>(run, PLATFORM_TREE, 0, textsIn('data'), tiles)).map(({ data }) => data);
 }
 
-/** Where full tiles of a tree stand: those of leaves apart, and those of the platform's in a table of their own. */
-function tilesIn(tree: string, level: number): string {
-  if (level > 0) return `audit_tree_tiles where organization_id = $1 and level = ${level}`;
-  return tree === PLATFORM_TREE ? 'audit_platform_leaves where $1::text is not null' : 'audit_tree_leaves where organization_id = $1';
+/** SQL of full tiles of a tree: those of leaves have a table, and the platform's another. */
+function tilesOfLevel(tree: string, level: number, columns: string): string {
+  if (level > 0) return `select tile, ${columns} from audit_tree_tiles where organization_id = $1 and level = ${level}`;
+  if (tree === PLATFORM_TREE) return `select tile, ${columns} from audit_platform_leaves where $1::text is not null`;
+  return `select tile, ${columns} from audit_tree_leaves where organization_id = $1`;
 }
 
 /** Tiles by their numbers, in that order. @throws RangeError where one is not there */
 async function tilesAt<Row extends { readonly tile: string }>(
   run: ReadStatement, tree: string, level: number, columns: string, tiles: readonly number[],
 ): Promise<Row[]> {
-  const rows = (await run(`select tile, ${columns} from ${tilesIn(tree, level)} and tile = any ($2)`, [tree, tiles])) as Row[];
+  const rows = (await run(`${tilesOfLevel(tree, level, columns)} and tile = any ($2)`, [tree, tiles])) as Row[];
   const byTile = new Map(rows.map((row) => [Number(row.tile), row]));
   return tiles.map((tile) => {
     const row = byTile.get(tile);
@@ -228,7 +229,7 @@ async function tilesAt<Row extends { readonly tile: string }>(
 async function* everyTile<Row extends { readonly tile: string }>(
   run: ReadStatement, tree: string, columns: string,
 ): AsyncGenerator<Row, void, void> {
-  const sql = `select tile, ${columns} from ${tilesIn(tree, 0)} and tile > $2 order by tile limit $3`;
+  const sql = `${tilesOfLevel(tree, 0, columns)} and tile > $2 order by tile limit $3`;
   for (let last: string | undefined = '-1'; last !== undefined; ) {
     const rows = (await run(sql, [tree, last, TILES_AT_ONCE])) as Row[];
     yield* rows;

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { ReadinessFacts, type ReadinessFact } from '../../../platform/audit/readiness-facts.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
@@ -11,19 +11,17 @@ import { otherKey, signerOf } from './signer.js';
  * another one signs; where this key has not vouched for the other, the leader sets maintenance mode.
  */
 @Injectable()
-export class SigningKeyFact implements ReadinessFact, OnModuleInit {
+export class SigningKeyFact implements ReadinessFact {
   readonly name = 'signing key';
   private isLogged = false;
 
   constructor(
     private readonly reserve: ReservedPool,
-    private readonly facts: ReadinessFacts,
+    facts: ReadinessFacts,
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onModuleInit(): void {
-    this.facts.register(this);
+  ) {
+    facts.register(this);
   }
 
   async look(): Promise<{ signingKey: 'current' | 'retired' | 'replaced' }> {

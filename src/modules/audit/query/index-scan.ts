@@ -84,9 +84,10 @@ export class IndexScan {
 
   /** Rows of the table that fit, newest first, as columns `organization_id` and `key`. */
   newestKeys(conditions: string, most: number): string {
-    const { key, table } = this.index;
+    const { key } = this.index;
     // A subject may be one of its entry by several members.
-    return `select ${this.isSubject ? 'distinct ' : ''}e.organization_id, e.${key} as key from ${table} e where ${conditions}
+    const [distinct, from] = this.isSubject ? ['distinct ', 'from audit_subjects e'] : ['', 'from audit_entries e'];
+    return `select ${distinct}e.organization_id, e.${key} as key ${from} where ${conditions}
       order by e.${key} desc limit ${most}`;
   }
 

@@ -9,12 +9,8 @@ import { cutPointsIn } from '../verification/source/log-header.query.js';
 import { LONG_READING, readAtOneMoment } from '../query/snapshots.query.js';
 import type { ChainCutPoint, RetentionRun, RetentionRunState, RecordedCutPoint } from './retention-run.js';
 
-interface SweepRow extends Omit<RetentionRun, 'before' | 'cuts' | 'checkpoint' | 'notes'> {
-  readonly before: unknown;
-  readonly cuts: unknown;
-  readonly checkpoint: unknown;
-  readonly notes: unknown;
-}
+type RunRow = Omit<RetentionRun, 'before' | 'cuts' | 'checkpoint' | 'notes'>
+  & Readonly<Record<'before' | 'cuts' | 'checkpoint' | 'notes', unknown>>;
 
 /** The rows of sweeps, and the deletion of what they have archived. */
 @Injectable()
@@ -111,7 +107,7 @@ export async function retentionRunsIn(
      from audit_sweeps
      where state = any ($1) and ($2::text is null or organization_id = $2) order by organization_id, made_at, id`,
     [states, organizationId ?? null],
-  )) as SweepRow[];
+  )) as RunRow[];
   return rows.map(({ before, cuts, checkpoint, notes, ...row }) =>
     ({ ...row, before: decodeTime(before) ?? 'no time', ...decodeRetentionRun({ cuts, checkpoint, notes }) }));
 }

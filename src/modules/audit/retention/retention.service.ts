@@ -1,18 +1,15 @@
-import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { Logger } from 'pino';
-import { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import { ReadinessFacts, type ReadinessFact } from '../../../platform/audit/readiness-facts.js';
 import { asService } from '../../../platform/auth/access/call-context.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Leadership } from '../../../platform/database/leadership/leadership.js';
 import { UnderWay } from '../../../platform/database/transaction/plan.js';
-import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { RecordsRetention } from './records-retention.js';
 import { retentionWarning } from './retention-period.js';
-import { RetentionRunStore } from './retention-run.store.js';
-import { runRetention } from './run-retention.js';
+import { RetentionRuns } from './run-retention.js';
 
 const LOOK_EVERY_MS = 2_000;
 const SWEEP_EVERY_MS = 3_600_000;
@@ -39,7 +36,7 @@ class Repeated {
 
 /** While this replica leads: sweeps what is older than the period, and blanks old records. Readiness shows what hinders the sweeps. */
 @Injectable()
-export class RetentionService implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown, ReadinessFact {
+export class RetentionService implements OnApplicationBootstrap, BeforeApplicationShutdown, ReadinessFact {
   readonly name = 'retention';
   private readonly sweeps = new Repeated(() => this.sweep());
   private readonly blankings = new Repeated(() => this.records.blank(this.config.recordsRetentionDays!, this.isOver));
@@ -47,18 +44,14 @@ export class RetentionService implements OnModuleInit, OnApplicationBootstrap, B
   private trouble: string | undefined;
 
   constructor(
-    private readonly store: RetentionRunStore,
+    private readonly runs: RetentionRuns,
     private readonly records: RecordsRetention,
-    private readonly work: UnitOfWork,
-    private readonly archive: ArchiveStore,
     private readonly leadership: Leadership,
-    private readonly facts: ReadinessFacts,
+    facts: ReadinessFacts,
     @Inject(CONFIG) private readonly config: CompleteConfig,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
-
-  onModuleInit(): void {
-    this.facts.register(this);
+  ) {
+    facts.register(this);
   }
 
   onApplicationBootstrap(): void {
@@ -71,7 +64,7 @@ export class RetentionService implements OnModuleInit, OnApplicationBootstrap, B
     const { auditRetentionDays: days } = this.config;
     if (days === undefined) return {};
     const warning = retentionWarning(days);
-    const archive = await this.archive.check().then(() => this.trouble, (error: Error) => `Nothing is swept: ${error.message}`);
+    const archive = await this.runs.archive.check().then(() => this.trouble, (error: Error) => `Nothing is swept: ${error.message}`);
     return {
       ...(warning === undefined ? {} : { retentionWarning: warning }),
       ...(archive === undefined ? {} : { archiveWarning: archive }),
@@ -95,10 +88,9 @@ export class RetentionService implements OnModuleInit, OnApplicationBootstrap, B
   /** @returns after how many milliseconds the next one is due */
   private async sweep(): Promise<number> {
     try {
-      await this.archive.check();
+      await this.runs.archive.check();
       const failures: string[] = [];
-      const { store, work, archive, config } = this;
-      for await (const one of runRetention({ store, work, archive, config, isOver: this.isOver })) {
+      for await (const one of this.runs.all(this.isOver)) {
         if ('failed' in one) {
           failures.push(`${one.organizationId}: ${one.failed.message}`);
           this.logger.error({ err: one.failed, organizationId: one.organizationId }, 'an organization could not be swept');

@@ -1,10 +1,11 @@
+import { Inject, Injectable } from '@nestjs/common';
 import { PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
 import { signingKey } from '../../../domain/audit/notes/note.js';
 import { ArchiveStore } from '../../../platform/audit/archive-store.js';
 import { asService } from '../../../platform/auth/access/call-context.js';
-import type { CompleteConfig } from '../../../platform/config/config.js';
+import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { commandWork, withDataSource } from '../../../platform/database/transaction/command-work.js';
-import type { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
+import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { instanceName } from '../checkpoints/checkpoint.query.js';
 import { treeHeads } from '../checkpoints/tree-reader.query.js';
 import { archiveOf } from './archives/directory-archive.js';
@@ -55,6 +56,22 @@ export async function* runRetention(given: RetentionRunRequest): AsyncGenerator<
     const address = config.databaseListenUrl ?? config.databaseUrl;
     const isolated = () => sweep().catch((failed: Error) => ({ organizationId, failed }));
     yield await (given.isTrial ? sweep() : withRetentionLock(address, isolated));
+  }
+}
+
+/** The runs of a server. */
+@Injectable()
+export class RetentionRuns {
+  constructor(
+    private readonly store: RetentionRunStore,
+    private readonly work: UnitOfWork,
+    readonly archive: ArchiveStore,
+    @Inject(CONFIG) private readonly config: CompleteConfig,
+  ) {}
+
+  all(isOver: () => boolean): AsyncGenerator<RetentionOutcome> {
+    const { store, work, archive, config } = this;
+    return runRetention({ store, work, archive, config, isOver });
   }
 }
 

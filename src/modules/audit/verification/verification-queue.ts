@@ -17,14 +17,11 @@ export class VerificationQueue {
   /** @throws Problem UNAVAILABLE where as many run or wait as may */
   async run<Result>(scope: string, work: () => Promise<Result>): Promise<Result> {
     const ofScope = this.scopes.filter((one) => one === scope).length;
-    if (ofScope >= PER_SCOPE || this.scopes.length >= PER_SERVER) throw queueFull();
+    if (ofScope >= PER_SCOPE || this.scopes.length >= PER_SERVER) {
+      const headers = { 'Retry-After': String(RETRY_SECONDS) };
+      throw new Problem('UNAVAILABLE', 'As many verifications are queued here as may be. Try again in a moment.', { headers });
+    }
     this.scopes.push(scope);
     return this.slots.run(work).finally(() => this.scopes.splice(this.scopes.indexOf(scope), 1));
   }
-}
-
-function queueFull(): Problem {
-  return new Problem('UNAVAILABLE', 'As many verifications are queued here as may be. Try again in a moment.', {
-    headers: { 'Retry-After': String(RETRY_SECONDS) },
-  });
 }

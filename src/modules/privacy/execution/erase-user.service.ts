@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { organizationChain } from '../../../domain/audit/entry/chain.js';
 import { searchedTexts } from '../../../domain/audit/erasure/search-entry.js';
-import { newId } from '../../../domain/ids.js';
 import { asService, recordsNothing } from '../../../platform/auth/access/call-context.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
@@ -9,11 +8,9 @@ import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.
 import { AccountEnds } from '../../organizations/users/account-ends.js';
 import { EraseAccount } from '../../organizations/users/erase-account.js';
 import { sharedChange } from '../../organizations/shared-change.js';
-import { type ErasureKey, NOTHING_YET } from './erasure.js';
-import { ErasureStore } from './erasure.store.js';
+import type { ErasureKey } from './erasure.js';
+import { ErasureProgress } from './erasure-progress.service.js';
 import { ErasureJob } from './erasure-job.service.js';
-import { SealedSearchTexts } from '../requests/sealed-search-texts.js';
-import { LogSearchQuery } from '../search/log-search.query.js';
 import { ErasuresQuery } from '../requests/erasures.query.js';
 import { presentErasedUser, type ErasedUserReply } from '../erasures.presenter.js';
 
@@ -38,9 +35,7 @@ export class EraseUserService {
     private readonly work: UnitOfWork,
     private readonly accounts: EraseAccount,
     private readonly ends: AccountEnds,
-    private readonly store: ErasureStore,
-    private readonly log: LogSearchQuery,
-    private readonly sealed: SealedSearchTexts,
+    private readonly progress: ErasureProgress,
     private readonly erasures: ErasuresQuery,
     private readonly job: ErasureJob,
   ) {}
@@ -72,22 +67,16 @@ export class EraseUserService {
   }
   /** Begins a search. Needs the head of the organization's chain. @returns undefined where the user's erasure was asked for before */
   private async begin(tx: Tx, { organizationId, userId, texts, caller }: WantedSearch): Promise<ErasureKey | undefined> {
-    if ((await this.store.askedFor(tx, userId, [organizationId])).length > 0) return undefined;
-    const id = newId('ers');
-    await this.store.insert(tx, {
-      organizationId, id, kind: 'user', userId, texts: this.sealed.seal(id, texts), reason: null, state: 'running',
-      askedBy: caller.actorId, cursor: { phase: 'subjects', round: 1 }, counts: NOTHING_YET, askedAt: await tx.now(),
+    if ((await this.progress.store.askedFor(tx, userId, [organizationId])).length > 0) return undefined;
+    return this.progress.begin(tx, {
+      organizationId, kind: 'user', userId, texts, reason: null, state: 'running', caller, cursor: { phase: 'subjects', round: 1 },
     });
-    tx.record(organizationChain(organizationId), {
-      type: 'gdpr.erasure_requested', metadata: { userId, erasureId: id, count: texts.length },
-    }, { actorId: caller.actorId });
-    return { organizationId, id };
   }
 
   /** Organizations in the caller's scope whose log names the user, and in which nobody has asked for the erasure yet. */
   private async elsewhere(tx: Tx, { scope }: Caller, userId: string): Promise<string[]> {
-    const organizations = await this.log.organizationsOf(tx, scope, userId);
-    const asked = new Set(await this.store.askedFor(tx, userId, organizations));
+    const organizations = await this.erasures.organizationsNaming(tx, scope, userId);
+    const asked = new Set(await this.progress.store.askedFor(tx, userId, organizations));
     return organizations.filter((organizationId) => !asked.has(organizationId));
   }
 }

@@ -2,13 +2,17 @@ import { Injectable } from '@nestjs/common';
 import { type ChainRef, organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
 import { type Blanking, sortedBlanks } from '../../../domain/audit/erasure/search-entry.js';
 import { given } from '../../../domain/given.js';
+import { newId } from '../../../domain/ids.js';
+import type { Caller } from '../../../platform/auth/access/principal.js';
 import type { Plan } from '../../../platform/database/transaction/plan.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { SignedErasures } from '../../audit/erasures/signed-erasures.service.js';
 import {
-  type Erasure, type ErasureCounts, type ErasureKey, type ErasureCursor, isAnyLeft, type Stepped, VALUES_WITHOUT_CONFIRMATION,
+  type Erasure, type ErasureCounts, type ErasureKey, type ErasureCursor, isAnyLeft, NOTHING_YET, type Stepped, VALUES_WITHOUT_CONFIRMATION,
 } from './erasure.js';
 import { ErasureStore } from './erasure.store.js';
+import type { ErasureRow } from '../requests/erasures.query.js';
+import { SealedSearchTexts } from '../requests/sealed-search-texts.js';
 import { atPhase, type ErasureSearchResult } from '../search/erasure-search.service.js';
 
 /** One server at a time erases. */
@@ -35,13 +39,28 @@ export interface BlankingTotals {
   readonly hasDecision: boolean;
 }
 
+type NewErasure = Pick<Erasure, 'organizationId' | 'kind' | 'userId' | 'reason' | 'state' | 'cursor'>
+  & { readonly texts: readonly string[]; readonly caller: Caller };
+
 /** Moves the cursor of an erasure together with the entries that list what was erased. */
 @Injectable()
 export class ErasureProgress {
   constructor(
     readonly store: ErasureStore,
+    readonly texts: SealedSearchTexts,
     private readonly signed: SignedErasures,
   ) {}
+
+  /** Begins an erasure, or has it wait for a confirmation. Needs the head of the organization's chain. */
+  async begin(tx: Tx, { texts, caller, ...erasure }: NewErasure): Promise<ErasureRow> {
+    const id = newId('ers');
+    const row = { ...erasure, id, askedBy: caller.actorId, counts: NOTHING_YET, askedAt: await tx.now() };
+    await this.store.insert(tx, { ...row, texts: this.texts.seal(id, texts) });
+    if (row.cursor.phase === 'log') await this.store.setScope(tx, row);
+    const metadata = given({ userId: row.userId, erasureId: id, count: texts.length, reason: row.reason });
+    tx.record(organizationChain(row.organizationId), { type: 'gdpr.erasure_requested', metadata }, { actorId: caller.actorId });
+    return { ...row, confirmedBy: null, endedAt: null };
+  }
 
   /** Whether this server may erase: where another key signs, another server has to. */
   maySign(tx: Tx): Promise<boolean> {

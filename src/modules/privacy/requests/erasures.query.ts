@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { InjectDataSource } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
+import { PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
 import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
+import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { pageOf } from '../../../platform/database/statements/paged.js';
 import type { Page, PageRequest } from '../../../platform/http/fields/pagination.js';
 import type { ErasureListQuery } from '../erasures.dto.js';
@@ -31,5 +33,16 @@ export class ErasuresQuery {
     return this.dataSource.query(`select ${ERASURE_COLUMNS} from erasures e where e.id = any ($1) and ${within.sql} order by e.id`, [
       keys.map(({ id }) => id), ...within.parameters,
     ]);
+  }
+
+  /** Organizations of the scope whose log names the user; the platform's own among them where the scope is everything. */
+  async organizationsNaming(tx: Tx, scope: Scope, userId: string): Promise<string[]> {
+    const within = scopeCondition(scope, { organization: 'o.id' }, 3);
+    const rows = await tx.query<{ id: string }>(
+      `select o.id from (select id from organizations union all select $2) o
+       where ${within.sql} and exists (select from audit_subjects s where s.organization_id = o.id and s.user_id = $1) order by o.id`,
+      [userId, PLATFORM_ORGANIZATION, ...within.parameters],
+    );
+    return rows.map(({ id }) => id);
   }
 }

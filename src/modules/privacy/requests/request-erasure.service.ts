@@ -1,31 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import { organizationChain, PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
-import { newId } from '../../../domain/ids.js';
 import { recordsNothing } from '../../../platform/auth/access/call-context.js';
 import type { Caller } from '../../../platform/auth/access/principal.js';
-import type { Tx } from '../../../platform/database/transaction/tx.js';
 import { UnitOfWork } from '../../../platform/database/transaction/unit-of-work.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
 import { reply, type Reply } from '../../../platform/http/reply/replies.js';
 import { OrganizationsQuery } from '../../organizations/organizations.query.js';
 import { ErasureJob } from '../execution/erasure-job.service.js';
-import { type Erasure, NOTHING_YET } from '../execution/erasure.js';
-import { ErasureStore } from '../execution/erasure.store.js';
+import type { Erasure } from '../execution/erasure.js';
+import { ErasureProgress } from '../execution/erasure-progress.service.js';
 import type { AskErasureDto } from '../erasures.dto.js';
 import { type ErasureEnvelope, type FoundReply, presentErasure, presentFound } from '../erasures.presenter.js';
-import { type ErasureRow, ErasuresQuery } from './erasures.query.js';
-import { SealedSearchTexts } from './sealed-search-texts.js';
+import { ErasuresQuery } from './erasures.query.js';
 import { ErasureSearch, needsConfirmation } from '../search/erasure-search.service.js';
 
 const PATIENCE_MS = 1_500;
-
-interface NewErasureRequest {
-  readonly organizationId: string;
-  readonly values: readonly string[];
-  readonly reason: string;
-  readonly caller: Caller;
-  readonly state: 'unconfirmed' | 'running';
-}
 
 /** Erasures for people without an account here, by the texts that name them. */
 @Injectable()
@@ -34,8 +23,7 @@ export class RequestErasureService {
     private readonly work: UnitOfWork,
     private readonly organizations: OrganizationsQuery,
     private readonly search: ErasureSearch,
-    private readonly store: ErasureStore,
-    private readonly texts: SealedSearchTexts,
+    private readonly progress: ErasureProgress,
     private readonly erasures: ErasuresQuery,
     private readonly job: ErasureJob,
   ) {}
@@ -46,7 +34,7 @@ export class RequestErasureService {
     const organizationId = await this.organizationOf(caller, wanted.organizationId);
     const found = await this.work.run({ chains: [] }, async (tx) => ({
       // What the caller has had erased here within a day without a confirmation.
-      before: await this.store.erasedAlone(tx, { organizationId, id: '', askedBy: caller.actorId }),
+      before: await this.progress.store.erasedAlone(tx, { organizationId, id: '', askedBy: caller.actorId }),
       ...(await this.search.preview(tx, organizationId, values, dryRun)),
     }));
     if (dryRun) {
@@ -55,7 +43,10 @@ export class RequestErasureService {
     }
     const mustWait = organizationId !== PLATFORM_ORGANIZATION && needsConfirmation({ ...found, values: found.values + found.before });
     const answer = await this.work.run({ chains: [organizationChain(organizationId)], leavesFacts: true }, async (tx) => {
-      const row = await this.insert(tx, { organizationId, values, reason, caller, state: mustWait ? 'unconfirmed' : 'running' });
+      const row = await this.progress.begin(tx, {
+        organizationId, kind: 'values', userId: null, texts: values, reason, caller, state: mustWait ? 'unconfirmed' : 'running',
+        cursor: { phase: 'log', round: 1 },
+      });
       return tx.reply(mustWait ? 202 : 200, { ...presentFound(organizationId, found), erasure: presentErasure(row) });
     });
     return mustWait ? answer : this.afterSearch(answer, caller);
@@ -66,32 +57,18 @@ export class RequestErasureService {
    *   where no confirmation is awaited
    */
   async confirm(id: string, caller: Caller): Promise<Reply<ErasureEnvelope>> {
-    const key = await this.store.findKey(caller.scope, id);
+    const key = await this.progress.store.findKey(caller.scope, id);
     const chain = organizationChain(key.organizationId);
     const answer = await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
-      const erasure = (await this.store.find(tx, key, true)) as Erasure;
+      const erasure = (await this.progress.store.find(tx, key, true)) as Erasure;
       const { state, askedBy } = erasure;
       if (state !== 'unconfirmed') throw new Problem('CONFLICT', 'The erasure waits for nobody to confirm it.');
       if (askedBy === caller.actorId) throw new Problem('FORBIDDEN', 'Somebody else confirms it than has asked for it.');
-      await this.store.setState(tx, key, 'running', caller.actorId);
+      await this.progress.store.setState(tx, key, 'running', caller.actorId);
       tx.record(chain, { type: 'gdpr.erasure_confirmed', metadata: { erasureId: id, askedBy } });
       return tx.reply(200, { erasure: presentErasure({ ...erasure, state: 'running', confirmedBy: caller.actorId }) });
     });
     return this.afterSearch(answer, caller);
-  }
-
-  private async insert(tx: Tx, { organizationId, values, reason, caller, state }: NewErasureRequest): Promise<ErasureRow> {
-    const id = newId('ers');
-    const row = {
-      organizationId, id, kind: 'values', userId: null, reason, state, askedBy: caller.actorId, cursor: { phase: 'log', round: 1 },
-      counts: NOTHING_YET, askedAt: await tx.now(),
-    } as const;
-    await this.store.insert(tx, { ...row, texts: this.texts.seal(id, values) });
-    await this.store.setScope(tx, row);
-    tx.record(organizationChain(organizationId), {
-      type: 'gdpr.erasure_requested', metadata: { erasureId: id, count: values.length, reason },
-    });
-    return { ...row, confirmedBy: null, endedAt: null };
   }
 
   /** The answer with the progress that the search has made meanwhile. */

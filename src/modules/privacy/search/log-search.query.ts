@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { SearchedEntry } from '../../../domain/audit/erasure/search-entry.js';
-import { PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
-import { type Scope, scopeCondition } from '../../../platform/auth/access/scope.js';
 import type { Tx } from '../../../platform/database/transaction/tx.js';
 import type { ChainRange } from '../execution/erasure.js';
 
@@ -65,17 +63,6 @@ export class LogSearchQuery {
       [organizationId, userId, after, ENTRIES_AT_ONCE],
     );
     return { entries: numbered(rows.filter(({ id }) => id !== null)), end: rows.at(-1)?.subject };
-  }
-
-  /** Organizations of the scope whose log names the user; the platform's own among them where the scope is everything. */
-  async organizationsOf(tx: Tx, scope: Scope, userId: string): Promise<string[]> {
-    const within = scopeCondition(scope, { organization: 'o.id' }, 3);
-    const rows = await tx.query<{ id: string }>(
-      `select o.id from (select id from organizations union all select $2) o
-       where ${within.sql} and exists (select from audit_subjects s where s.organization_id = o.id and s.user_id = $1) order by o.id`,
-      [userId, PLATFORM_ORGANIZATION, ...within.parameters],
-    );
-    return rows.map(({ id }) => id);
   }
 
   /** All chains of an organization, for their heads to be locked. */
