@@ -23,7 +23,7 @@ export const WITHOUT_SCOPE = {
   'ProviderPeopleQuery.home': 'where somebody new belongs, by the tenant that a verified token names',
   'HitlEventsQuery.now': 'is the extent of all events, and names nobody',
   'HitlEventsQuery.range': 'is the extent of all events, and names nobody',
-  'RetentionSnapshot.read': 'a retention run works for every organization, one after another',
+  'RetentionRunStore.read': 'a retention run works for every organization, one after another',
   'EndedExecutionsStore.onModuleInit': 'makes itself known to the platform, and reads nothing',
   'EndedRequestsStore.onModuleInit': 'makes itself known to the platform, and reads nothing',
   'VerificationRateLimitStore.take': 'keyed by the credential itself',

@@ -4,7 +4,7 @@ import { ERASED } from '../../domain/audit/entry/read-entry.js';
 import { decodeText } from '../../domain/audit/integrity/row-decoding.js';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../domain/json.js';
 import type { RecordKeeper } from '../../platform/audit/record-keepers.js';
-import { longColumns, longColumnsOf, measured, pageOf, recordRows, streamedRows } from '../../platform/audit/record-rows.js';
+import { inOrder, longColumns, longColumnsOf, measured, recordRows, streamedRows } from '../../platform/audit/record-rows.js';
 
 interface Row {
   readonly organizationId: string;
@@ -50,7 +50,7 @@ const ROWS = `
   select e.organization_id as "organizationId", e.id, e.agent_id as "agentId", e.capability, e.status, e.reason, e.definition,
     e.grant_id as "grantId", e.grant_version as "grantVersion", e.hitl_request_id as "hitlId", e.requested_by as "requestedBy",
     e.flagged, ${MODE} as mode, e.duration_ms as "durationMs", e.audit_id as "entryId", long."isLarge", ${longColumns(LONG)}
-  from executions e ${measured(LONG)} ${pageOf('e')}`;
+  from executions e ${measured(LONG)} ${inOrder('e')}`;
 
 const LONG_OF = longColumnsOf('executions', 'e', LONG);
 

@@ -34,7 +34,7 @@ export class ReservedPool implements WorkConnections, OnApplicationShutdown {
     return new ReservedPool(dataSource, workOn(dataSource));
   }
 
-  readonly run: RunStatement = (sql, parameters) => this.dataSource.query(sql, parameters);
+  readonly run: RunStatement = (sql, parameters) => this.dataSource.query(sql, [...parameters]);
 
   /** The clock by which everything is decided. */
   async now(): Promise<Date> {

@@ -6,9 +6,7 @@ import type { EntryRange, LogSource } from '../../../domain/audit/integrity/log-
 import type { LogCheck, Selection } from '../../../domain/audit/integrity/verify-log.js';
 import type { ReadStatement, RecordKeeper } from '../../../platform/audit/record-keepers.js';
 import { authorizedRuns } from './authorized-retention-runs.js';
-import { sharedEntries } from './source/shared-entries.query.js';
-import { subjectRows } from './source/subject-rows.query.js';
-import { tenantsAround } from './source/tenants.query.js';
+import { sharedEntries, subjectRows, tenantsAround } from './source/shared-entries.query.js';
 
 /** Of whom the log is read. */
 export interface CheckedScope {

@@ -16,7 +16,7 @@ export type Presented =
 export const ABSENT: Presented = Object.freeze({ kind: 'absent' });
 
 /** Runs one statement in the caller's transaction, or on the pool outside of one. */
-export type RunStatement = (sql: string, parameters: unknown[]) => Promise<Record<string, unknown>[]>;
+export type RunStatement = (sql: string, parameters: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 
 export interface PresentOptions {
   /** The route also takes a token that has just expired. */

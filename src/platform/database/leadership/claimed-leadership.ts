@@ -22,7 +22,7 @@ export async function withClaimedLeadership<Result>(
   await client.connect();
   try {
     await takeLead(client);
-    const run: RunStatement = async (sql, parameters) => (await client.query<Record<string, unknown>>(sql, parameters)).rows;
+    const run: RunStatement = async (sql, parameters) => (await client.query<Record<string, unknown>>(sql, [...parameters])).rows;
     const transact = async <Inner>(inner: (statements: RunStatement) => Promise<Inner>): Promise<Inner> => {
       await client.query('begin');
       try {

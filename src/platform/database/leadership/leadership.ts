@@ -173,7 +173,7 @@ export class LeadershipByLock extends Leadership implements OnApplicationBootstr
   private statementsOn(client: pg.Client): RunStatement {
     return async (sql, parameters) => {
       try {
-        return (await client.query<Record<string, unknown>>(sql, parameters)).rows;
+        return (await client.query<Record<string, unknown>>(sql, [...parameters])).rows;
       } catch (error) {
         // What the database did not say itself is silence: nobody knows what became of the statement, nor of the lock.
         if (!(error instanceof pg.DatabaseError)) this.lost(client, error);

@@ -23,8 +23,8 @@ export class Statements {
   }
 
   /** The same by its text alone, for look-ups by key: a plan that is kept must be a good one for every value. */
-  async byKey<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
-    const result = await this.pool.query<Row>({ ...(toNamedStatement(text) ?? { text }), values });
+  async byKey<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    const result = await this.pool.query<Row>({ ...(toNamedStatement(text) ?? { text }), values: [...values] });
     return result.rows;
   }
 }

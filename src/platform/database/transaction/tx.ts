@@ -6,6 +6,7 @@ import { type PreparedEntry, prepareEntry } from '../../../domain/audit/entry/pr
 import { newId } from '../../../domain/ids.js';
 import type { JsonObject } from '../../../domain/json.js';
 import { currentActor, currentOrigin } from '../../auth/access/call-context.js';
+import type { RunStatement } from '../../auth/credentials/credential-source.js';
 import { type Reply, reply } from '../../http/reply/replies.js';
 import type { Effect } from '../../outbox/effects.js';
 import { APPEND_ENTRIES, entryColumns, subjectColumns, FLUSH_STATEMENT } from './chain-writer.js';
@@ -68,8 +69,11 @@ export class Tx {
     return this.effects;
   }
 
-  async query<Row = Record<string, unknown>>(sql: string, parameters: unknown[] = []): Promise<Row[]> {
-    const result: unknown = await this.runner.query(sql, parameters);
+  /** For functions that run their statements in the transaction of whoever calls them. */
+  readonly run: RunStatement = (sql, parameters) => this.query(sql, parameters);
+
+  async query<Row = Record<string, unknown>>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    const result: unknown = await this.runner.query(sql, [...parameters]);
     // TypeORM answers an UPDATE or DELETE with [rows, count].
     const isWrite = Array.isArray(result) && result.length === 2 && Array.isArray(result[0]) && typeof result[1] === 'number';
     return (isWrite ? result[0] : result) as Row[];
