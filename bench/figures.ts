@@ -9,7 +9,7 @@ export interface Figure {
   readonly key: 'receipt' | 'connector' | 'hot' | 'pending';
   readonly title: string;
   readonly capability: string;
-  /** How many agents take turns: all, or one. */
+  /** Which agents call: all, one after the other, or one alone. */
   readonly callers: 'all' | 'one';
   /** Whether its pairs are as many as asked for, or about half. */
   readonly main: boolean;

@@ -26,7 +26,7 @@ const GATE_CODES = [
 @Controller('api/v1')
 export class GateController {
   constructor(
-    private readonly answers: GateService,
+    private readonly gate: GateService,
     private readonly callers: CallerCheck,
   ) {}
 
@@ -44,7 +44,7 @@ export class GateController {
   @Replies(200, GateReply, ...GATE_CODES)
   @Replies(202, GateReply)
   async execute(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
-    return this.answers.execute(await this.read(request, caller), wait, caller);
+    return this.gate.execute(await this.read(request, caller), wait, caller);
   }
 
   @Post('executions')
@@ -56,7 +56,7 @@ export class GateController {
   @Replies(200, GateReply, ...GATE_CODES)
   @Replies(202, GateReply)
   async executeAlias(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
-    return this.answers.execute(await this.read(request, caller), wait, caller);
+    return this.gate.execute(await this.read(request, caller), wait, caller);
   }
 
   @Post('hitl')
@@ -73,10 +73,10 @@ export class GateController {
   @Replies(201, RequestEnvelope, 'CAPABILITY_BLOCKED', ...GATE_CODES)
   create(@Req() request: Request, @Caller() caller: VerifiedCaller) {
     const call = readExecuteCall(parsedBody(request), { dto: CreateRequestDto, lenient: prefersLenience(request) });
-    return this.answers.request({ ...call, dryRun: false }, caller);
+    return this.gate.request({ ...call, dryRun: false }, caller);
   }
 
-  /** On these two routes the commit judges the caller; a body that never gets there must not be judged before its sender. */
+  /** On these two routes the commit judges the caller. A refused body never reaches the commit, so its sender is judged first. */
   private async read(request: Request, caller: VerifiedCaller): Promise<ExecuteCall> {
     try {
       return readExecuteCall(parsedBody(request), { dto: ExecuteDto, query: WaitQuery, lenient: prefersLenience(request) });
