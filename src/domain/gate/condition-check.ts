@@ -45,7 +45,8 @@ export function checkTree(root: Expr, wanted: 'boolean' | 'amount'): Checked {
         const name = kind.value.name.replace(/^\./, '');
         if (VARIABLES.has(name) && !scope.has(name)) variables.add(name);
         else if (!scope.has(name) && !TYPE_NAMES.has(name)) {
-          throw new ConditionProblem(`there is no variable \`${name}\` here; there are ${LISTED}, and a member of the input is \`input.${name}\``, id);
+          const instead = `there are ${LISTED}, and a member of the input is \`input.${name}\``;
+          throw new ConditionProblem(`there is no variable \`${name}\` here; ${instead}`, id);
         }
         return 1;
       }

@@ -99,7 +99,7 @@ export class AdmissionService {
       return { organizationId: principal.organizationId, agentId: principal.agentId };
     }
     if (call.forAgentId === undefined) {
-      throw invalid([{ pointer: '/agentId', message: 'is required with the root key' }]);
+      throw invalid([{ pointer: '/agentId', message: 'is required with the root key: the agent that acts' }]);
     }
     const { organizationId, id } = await this.agents.findRef(scope, call.forAgentId);
     return { organizationId, agentId: id };

@@ -52,10 +52,13 @@ export function refuseUnknown(
 
 const NOTHING: ReadonlySet<string> = new Set();
 
+const ELSEWHERE = {
+  query: 'is a parameter of the query, not a member of the body',
+  body: 'is a member of the body, not a parameter of the query',
+} as const;
+
 function unknown(name: string, field: FieldSpec | undefined, dto: DtoClass, other: OtherPart | undefined): string {
-  if (other?.dto !== undefined && fieldsByName(other.dto).has(name)) {
-    return other.is === 'query' ? `is a parameter of the query: ?${name}=` : 'is a member of the body, not of the query';
-  }
+  if (other?.dto !== undefined && fieldsByName(other.dto).has(name)) return ELSEWHERE[other.is];
   if (field !== undefined) return `is not known here; did you mean ${field.names[0]}?`;
   const names = offered(dto).map(({ names: [documented] }) => documented);
   const list = names.length > LISTED_MAX ? [...names.slice(0, LISTED_MAX), '…'] : names;

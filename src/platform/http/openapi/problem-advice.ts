@@ -2,8 +2,8 @@ import type { ProblemCode } from '../../../domain/problems.js';
 
 /** What to do about each refusal, for the page that its `type` leads to. */
 export const ADVICE: Readonly<Record<ProblemCode, string>> = {
-  VALIDATION_FAILED: 'Correct what `errors` names, each with a pointer to the member, and send it again. Members and parameters that are not ' +
-    'known are among it; with `Prefer: handling=lenient` these are ignored.',
+  VALIDATION_FAILED: 'Correct what `errors` names, each with a pointer to the member, and send it again. Members and parameters that the ' +
+    'route does not know are among it; with `Prefer: handling=lenient` these are ignored.',
   UNAUTHENTICATED: 'Send `Authorization: Bearer` with a key or token that has neither expired nor been revoked.',
   FORBIDDEN: 'Use a credential whose role allows this. The documentation of the route says who may call it.',
   CAPABILITY_NOT_GRANTED: 'Ask an administrator to grant the capability to the agent.',

@@ -44,7 +44,8 @@ function methodsAt({ app }: Request, path: string): string[] {
   const { stack } = (app as unknown as { router: { stack: readonly Layer[] } }).router;
   const methods = new Set<string>();
   for (const layer of stack) {
-    if (layer.route !== undefined && takes(layer, path)) Object.keys(layer.route.methods).forEach((method) => methods.add(method.toUpperCase()));
+    if (layer.route === undefined || !takes(layer, path)) continue;
+    for (const method of Object.keys(layer.route.methods)) methods.add(method.toUpperCase());
   }
   if (methods.has('GET')) methods.add('HEAD');
   return [...methods].sort();
