@@ -110,7 +110,7 @@ describe('reading', () => {
         status: 'pending',
       input: { to: 'a@example.org' }, context: { task_id: 't1', session_id: 's1' }, decision: null, decided_by: null,
         decided_at: null,
-      escalation_level: 0, escalated_to: null, runs: 'service', action_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      escalation_level: 0, escalated_to: null, runs: 'caller', action_digest: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     expect(Object.keys(body).filter((name) => /[A-Z]/.test(name))).toEqual([]);
     expect(Date.parse(String(body['expires_at'])) - Date.parse(String(body['created_at']))).toBe(600_000);

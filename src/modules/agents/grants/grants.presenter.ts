@@ -9,6 +9,14 @@ import { ConditionDto, LimitDto, QuorumDto, ReminderDto } from './grants.dto.js'
 const EFFECTIVE =
   'What it means for this agent now, conditions and limits aside; for a team, what it means for an agent whose risk is below high.';
 
+/** How a limit stands now. */
+export class LimitStateReply extends LimitDto {
+  @ApiProperty({ description: 'What is used of it: begun, or waiting for a decision.' }) used!: number;
+  @ApiProperty() left!: number;
+  @ApiProperty({ type: 'integer', required: false, description: 'Seconds until there is room again, where time makes it.' })
+  retryAfter?: number;
+}
+
 /** Spelled exactly as the interface's grant table: both conventions in one object. */
 export class GrantReply {
   @ApiProperty({ example: 'grt_…' }) id!: string;
@@ -25,6 +33,8 @@ export class GrantReply {
   @ApiProperty({ format: 'date-time', required: false }) expiresAt?: string;
   @ApiProperty({ type: () => ConditionDto, isArray: true, required: false }) conditions?: ConditionDto[];
   @ApiProperty({ type: () => LimitDto, isArray: true, required: false }) limits?: LimitDto[];
+  @ApiProperty({ type: LimitStateReply, isArray: true, required: false, description: 'In lists: how each limit stands now.' })
+  usage?: LimitStateReply[];
   @ApiProperty({ type: () => QuorumDto, required: false }) quorum?: Quorum;
   @ApiProperty({ type: () => ReminderDto, isArray: true, required: false }) reminders?: readonly Reminder[];
 }
