@@ -72,6 +72,7 @@ export const SUBJECTS = {
   'long/code/style': [25, 'eslint.config.mjs', 'scripts/lint/'],
   'long/decisions/edit-guards': [15, ...REQUESTS],
   'long/harness/test-server': [15, 'test/support/servers/'],
+  'long/http/permission-matrix': [45, 'domain/access/', 'platform/auth/', 'platform/http/', 'modules/sign-in/provider/accounts/'],
   'long/http/queue-rules': [25, 'domain/hitl/', 'modules/hitl/queue/'],
   'long/http/tier-matrix': [25, 'platform/commerce/', 'modules/commercial/'],
   'long/organizations/tenant-owners': [40, ...REPLAY, 'modules/organizations/', 'modules/authority/'],
@@ -107,7 +108,7 @@ export const SUBJECTS = {
   'sweep-crash': [20, ...RETENTION],
   'tamper': [150, ...FOUND, ...ENTRIES, ...SIGNED],
   'token-race': [10, 'modules/agents/tokens/'],
-  'waiters': [5, 'modules/hitl/events/', 'platform/wake/'],
+  'waiters': [12, 'modules/hitl/events/', 'platform/wake/'],
 };
 
 /** Where a part of a subject stands in the checkout. */
