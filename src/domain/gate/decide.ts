@@ -142,7 +142,7 @@ export function decide(question: GateQuestion): GateDecision {
   if (call.tokenCapabilities !== 'any' && !call.tokenCapabilities.includes(call.capability)) {
     return definition && grant
       ? refuse('CAPABILITY_NOT_IN_TOKEN', 'token', NOT_IN_TOKEN, false)
-      : refuse('CAPABILITY_NOT_GRANTED', 'token', 'The token does not hold this capability.', false);
+      : refuse('CAPABILITY_NOT_GRANTED', 'token', definition ? 'The token does not hold this capability.' : NO_CAPABILITY, false);
   }
   if (stops.length > 0) return refuse('STOPPED', 'stop', `A stop holds this agent: ${stops.map((stop) => stop.id).join(', ')}.`);
   if (agent.status !== 'active') return refuse('AGENT_INACTIVE', 'agent_status', `The agent is ${agent.status}.`);
@@ -173,6 +173,8 @@ export function grantEffectiveMode(
   return isProtected(definition) ? 'escalate' : modeOfWord(grant.hitlMode, agent.riskLevel);
 }
 
+const NO_CAPABILITY = 'There is no such capability.';
+
 const NOT_IN_TOKEN =
   'The agent holds this capability, but its token was issued before. Refresh the token and acknowledge the changed capabilities.';
 
@@ -191,7 +193,7 @@ function activeGrant(grant: GrantFacts | undefined, now: Date): GrantFacts | und
 }
 
 function whyNoGrant({ definition, grant }: GateQuestion): string {
-  if (!definition) return 'There is no such capability.';
+  if (!definition) return NO_CAPABILITY;
   if (!grant) return 'The agent has no grant for this capability.';
   return grant.revokedAt ? 'The grant has been revoked.' : 'The grant has expired.';
 }

@@ -12,7 +12,7 @@ export interface Callers {
 
 /** Headers, name and value in turn, of the strongest caller whom the route admits, from a page of the server's own. */
 export function byTheStrongest({ access }: Route, { server, agentToken, ownerKey }: Callers): string[] {
-  const credential = access === 'agents.refresh-token' ? agentToken : access.startsWith('sign-in.') ? ownerKey : ROOT_KEY;
+  const credential = access === 'agents.refresh-token' ? agentToken : /^sign-in\.|-self$/.test(access) ? ownerKey : ROOT_KEY;
   return ['authorization', `Bearer ${credential}`, 'origin', originOf(server)];
 }
 

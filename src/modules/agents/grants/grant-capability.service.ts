@@ -60,7 +60,7 @@ export class GrantCapabilityService {
   ) {
     const { organizationId } = holder;
     const definition = await this.definitions.findToGrant(tx, organizationId, wanted.capability);
-    if (!definition) throw new Problem('NOT_FOUND', `There is no capability "${wanted.capability}". GET /api/v1/capabilities lists all.`);
+    if (!definition) throw new Problem('NOT_FOUND', await this.definitions.whyUnknown(organizationId, wanted.capability, tx));
     const former = await this.grants.unrevoked(tx, holder, wanted.capability);
     const grant: GrantEntity = {
       agentId: null,
