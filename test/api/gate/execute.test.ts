@@ -4,9 +4,9 @@ import { auditOf, eventsOf } from '../../support/log/entries.js';
 import { anAgent } from '../../support/builders/agents.js';
 import { executionOf } from '../../support/builders/gate.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
 const HARDCODED = ['phone.call', 'finance.transfer', 'finance.payment', 'system.shutdown', 'data.delete'];
-const EXECUTE = '/api/v1/execute';
 
 let server: TestServer;
 let root: Client;

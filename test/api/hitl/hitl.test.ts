@@ -6,8 +6,8 @@ import { anAgent, type BuiltAgent, type GrantTerms } from '../../support/builder
 import { defineCapability, executionOf, requestOf } from '../../support/builders/gate.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
-const EXECUTE = '/api/v1/execute';
 const NOBODY = 'hitl_00000000000000000000000000000000000000';
 
 let server: TestServer;
