@@ -1,5 +1,5 @@
 // npm run lint [-- --only style,layers,structure] [--root <folder>] [--fix]
-// Style (ESLint with types), layers (dependency-cruiser), structure (checks of our own on the syntax tree).
+// Style (ESLint, and oxlint for what needs types), layers (dependency-cruiser), structure (checks of our own on the syntax tree).
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { prepareOrExit } from './prepare.mjs';

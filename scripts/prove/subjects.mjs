@@ -69,7 +69,7 @@ export const SUBJECTS = {
   'long/audit/export-command': [15, 'modules/audit/exports/', 'cli/'],
   'long/audit/verifier': [30, 'verifier/', 'domain/audit/export/'],
   'long/audit/verifier-module': [25, 'verifier/'],
-  'long/code/style': [25, 'eslint.config.mjs', 'scripts/lint/'],
+  'long/code/style': [6, 'eslint.config.mjs', '.oxlintrc.json', 'scripts/lint/'],
   'long/decisions/edit-guards': [15, ...REQUESTS],
   'long/harness/test-server': [15, 'test/support/servers/'],
   'long/http/permission-matrix': [45, 'domain/access/', 'platform/auth/', 'platform/http/', 'modules/sign-in/provider/accounts/'],
