@@ -4,6 +4,7 @@ import type { Quorum } from '../../../domain/hitl/quorum.js';
 import type { Reminder } from '../../../domain/hitl/reminders.js';
 import { DEFAULT_WINDOW_SECONDS } from '../../../domain/hitl/window.js';
 import type { GrantEntity } from '../../capabilities/grant.entity.js';
+import { WarningReply } from './grant-warnings.js';
 import { ConditionDto, LimitDto, QuorumDto, ReminderDto } from './grants.dto.js';
 
 const EFFECTIVE =
@@ -41,6 +42,13 @@ export class GrantReply {
 
 export class GrantEnvelope {
   @ApiProperty({ type: GrantReply }) grant!: GrantReply;
+}
+
+export class WrittenGrantReply extends GrantEnvelope {
+  @ApiProperty({ type: String, isArray: true, required: false, description: 'Of a grant that was there: the members that differ now.' })
+  changed?: string[];
+  @ApiProperty({ type: WarningReply, isArray: true, required: false, description: 'What may not be what was meant.' })
+  warnings?: WarningReply[];
 }
 
 export class GrantListReply {
