@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../../support/http/actors.js';
 import { BODY_BYTES_MAX, goodBody } from '../../support/routes/bad-bodies.js';
-import { anAgent } from '../../support/builders/agents.js';
+import { anAgent, anAgentKey } from '../../support/builders/agents.js';
 import { closeRawConnections, sendRaw } from '../../support/http/raw-http.js';
 import { callRoute, pathOf, routesOf } from '../../support/routes/routes.js';
 import { anErasure, aPerson, aTeam } from '../../support/builders/people.js';
@@ -97,10 +97,10 @@ describe('members of nobody', () => {
       const known = new Set([...Object.keys(route.members), ...NAMED.flatMap((name) => [name, camel(name)])]);
       const unknown = columns.flatMap(({ name }) => [name, camel(name)])
         .filter((name) => !known.has(name) && !known.has(camel(name)));
-      const { ids, token, userId, setupToken } = await freshThings();
+      const { ids, agents, userId, setupToken } = await freshThings();
       const good = goodBody(route, { agentId: ids.agents, userId, setupToken, organizationId: ids.organizations });
       const body = { ...Object.fromEntries(unknown.map((name) => [name, MARK])), ...good };
-      const client = route.access === 'agents.refresh-token' ? root.with({ authorization: `Bearer ${token}` }) : root;
+      const client = agents[route.access] ?? root;
       const { status, body: answer } = await callRoute(client, route, pathOf(route, ids), body);
       if (status >= 400 && status !== 409) wrong.push(`${route.method} ${route.template}: ${status} ${JSON.stringify(answer)}`);
     }
@@ -125,7 +125,10 @@ describe('members of nobody', () => {
       capability: 'web.search', erasures: await anErasure(server, person.organizationId), tenants: (await aTenant(server, 'enterprise')).id,
     };
     const setupToken = (await root.post(`/api/v1/agents/${made.id}/setup-token`)).expect(201).text('setupToken');
-    return { ids, token: made.token, userId: person.id, setupToken };
+    const agents: Readonly<Record<string, Client>> = {
+      'agents.refresh-token': made.client, 'agents.exchange-key': (await anAgentKey(server, made)).client,
+    };
+    return { ids, agents, userId: person.id, setupToken };
   }
 
   async function tablesWith(text: string): Promise<string[]> {

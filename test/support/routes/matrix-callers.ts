@@ -1,12 +1,13 @@
 import { expect } from '@jest/globals';
 import { createHash } from 'node:crypto';
-import type { PrincipalKind } from '../../../src/domain/access/access.js';
+import type { AgentCredential, PrincipalKind } from '../../../src/domain/access/access.js';
 import { anonymous, as, asRoot, type Client } from '../http/actors.js';
 import { rotateRootKey } from '../servers/command-line.js';
 import { eventually } from '../running/eventually.js';
 import type { ClaimsOfUser, ForgedToken, TestProvider } from '../sign-in/oidc-provider.js';
 import { aPerson, aPersonalKey, type BuiltPerson, closeAccount, type Role } from '../builders/people.js';
 import { asProvider, linked } from '../sign-in/provider-people.js';
+import { anAgentKey } from '../builders/agents.js';
 import { anAgentOf } from './real-objects.js';
 import type { TestServer } from '../servers/server.js';
 import { asInternal, asSession, INTERNAL_KEY, type SessionTerms } from '../builders/tenants.js';
@@ -23,6 +24,8 @@ export interface MatrixCaller {
   readonly from: 'here' | 'elsewhere';
   readonly client: Client;
   readonly person?: BuiltPerson;
+  /** Of an agent: by what it comes. */
+  readonly by?: AgentCredential;
   /** By a session, from a page of ours or without one. What changes something may end it, so each such call has one of its own. */
   readonly browser?: { readonly onPage: boolean; signsIn(): Promise<Client> };
 }
@@ -57,10 +60,18 @@ export async function callersByKey({ server, organizationId, elsewhere }: Matrix
   await closeAccount(server, deleted);
   const [agent, deactivated, removed, tokensEnded] = await Promise.all(
     Array.from({ length: 4 }, () => anAgentOf(server, organizationId, dead)));
+  const [key, ofDeactivated, ofRemoved, ended, deletedKey] = await Promise.all(
+    [agent, deactivated, removed, tokensEnded, agent].map((one) => anAgentKey(server, one!)));
+  const expiredKey = await anAgentKey(server, agent!, { expiresAt: new Date(Date.now() + 3_600_000).toISOString() });
+  await server.sql(`update agent_keys set expires_at = clock_timestamp() where id = $1`, [expiredKey.id]);
+  // Both are known to the server, as keys that were good a moment ago.
+  const exchanged = (await deletedKey!.client.post('/api/v1/agents/token')).expect(200).text('token');
+  (await asRoot(server).delete(`/api/v1/agents/${agent!.id}/keys/${deletedKey!.id}`)).expect(204);
   (await asRoot(server).post(`/api/v1/agents/${deactivated!.id}/deactivate`)).expect(200);
   (await asRoot(server).delete(`/api/v1/agents/${removed!.id}`)).expect(204);
   (await asRoot(server).delete(`/api/v1/agents/${tokensEnded!.id}/tokens`)).expect(204);
   const strange = await anAgentOf(server, elsewhere, dead);
+  const keyElsewhere = await anAgentKey(server, strange);
   return [
     nobody('without a credential', anonymous(server)),
     nobody('a root key that never was', as(server, `svc_root_${'0'.repeat(64)}`)),
@@ -69,12 +80,21 @@ export async function callersByKey({ server, organizationId, elsewhere }: Matrix
     nobody('a revoked personal key', as(server, revoked.key)),
     nobody('an expired personal key', as(server, expired.key)),
     nobody('a key of a closed account', deleted.client),
+    nobody('an agent key that never was', as(server, `svc_agent_${'0'.repeat(64)}`)),
+    nobody('an agent key that was deleted', deletedKey!.client),
+    nobody('a token of an agent key that was deleted', as(server, exchanged)),
+    nobody('an agent key that has expired', expiredKey.client),
+    nobody('an agent key of a dead epoch', ended!.client),
+    nobody('an agent key of a removed agent', ofRemoved!.client),
+    { name: 'a deactivated agent by its key', is: 'inactive', from: 'here', client: ofDeactivated!.client, by: 'key' },
     { name: 'a deactivated agent', is: 'inactive', from: 'here', client: deactivated!.client },
     { name: 'a removed agent', is: 'inactive', from: 'here', client: removed!.client },
     nobody('an internal key that is another server\'s', as(server, INTERNAL_KEY.toLowerCase())),
     { name: 'the internal key', is: 'internal', from: 'here', client: asInternal(server) },
     { name: 'root', is: 'root', from: 'here', client: asRoot(server) },
     { name: 'an agent', is: 'agent', from: 'here', client: agent!.client },
+    { name: 'an agent by its key', is: 'agent', from: 'here', client: key!.client, by: 'key' },
+    { name: 'an agent of another organization by its key', is: 'agent', from: 'elsewhere', client: keyElsewhere.client, by: 'key' },
     { name: 'an agent of another organization', is: 'agent', from: 'elsewhere', client: strange.client },
     ...await Promise.all(ROLES.map((role) => person(role))),
     ...await Promise.all((['owner', 'admin', 'member'] as const).map((role) => person(role, 'elsewhere'))),

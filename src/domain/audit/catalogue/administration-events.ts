@@ -16,9 +16,11 @@ export const AUTH_EVENTS = {
     epoch: plain<number>(),
     expiresAt: plain<string>(),
     jti: optional(plain<string>()),
-    /** Plain: a code (registration, issued, refresh, activation). */
+    /** Plain: a code (registration, issued, refresh, activation, exchange). */
     occasion: optional(plain<string>()),
     capabilities: optional(plain<readonly string[]>()),
+    /** The agent key that it was exchanged for. */
+    keyId: optional(plain<string>()),
   }),
   'auth.login': event('organization', 'A person signed in; the actor is who.', {
     sessionId: optional(plain<string>()),

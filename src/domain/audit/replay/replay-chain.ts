@@ -78,7 +78,7 @@ export class ReplayChain {
     }
     const isUnread = input === undefined || approved === undefined;
     return (facts) => {
-      const result = replayDecision({ ...call, byToken: false }, { ...recorded, fits: underApproval(request!) }, facts);
+      const result = replayDecision({ ...call, byAgent: false }, { ...recorded, fits: underApproval(request!) }, facts);
       return isUnread && result.kind === 'right' ? notReplayable('erased') : result;
     };
   }
@@ -87,12 +87,12 @@ export class ReplayChain {
   private retried({ stored, metadata }: OpenEntry): Replayed {
     const running = this.running.get(text(metadata, 'executionId') ?? '');
     if (!running) return wrong(`${text(metadata, 'executionId')} was begun again and was not running`);
-    const call = { ...running.call, ...this.standing(stored.capability ?? ''), byToken: false };
+    const call = { ...running.call, ...this.standing(stored.capability ?? ''), byAgent: false };
     return (facts) => replayDecision(call, { ...recordedIn(metadata), fits: underApproval(running.request) }, facts);
   }
 
   private blocked(opened: OpenEntry): Replayed {
-    const call = { ...this.callOf(opened), byToken: false };
+    const call = { ...this.callOf(opened), byAgent: false };
     const recorded = recordedIn(opened.metadata);
     const { reason } = recorded;
     const fits = (one: GateDecision) =>
@@ -179,7 +179,7 @@ export class ReplayChain {
     change({ approval: { entryId: stored.id, level: isByTime ? null : (Math.min(...levels) as EscalationLevel) } });
     const call: RecordedCall = {
       ...this.standing(request.capability), agentId: stored.chain, capability: request.capability, input: {}, context: undefined,
-      erased: { input: undefined, context: undefined }, byToken: false,
+      erased: { input: undefined, context: undefined }, byAgent: false,
     };
     const brokenGlass = metadata['breakGlass'] === true
       ? { reason: erased.has('comment') ? undefined : (text(metadata, 'comment') ?? '') } : undefined;
@@ -224,7 +224,7 @@ export class ReplayChain {
     return {
       ...this.standing(capability), agentId: stored.chain, capability,
       input: isJsonObject(input) ? input : {}, context: isJsonObject(context) ? context : undefined,
-      erased: { input: erased.get('input'), context: erased.get('context') }, byToken: stored.actorId === stored.chain,
+      erased: { input: erased.get('input'), context: erased.get('context') }, byAgent: stored.actorId === stored.chain,
     };
   }
 

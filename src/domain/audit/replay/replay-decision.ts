@@ -4,7 +4,7 @@ import { HITL_MODES, type HitlMode, strictest } from '../../gate/vocabulary.js';
 import type { JsonObject } from '../../json.js';
 import type { Blanks } from '../entry/open-entry.js';
 import { notReplayable, type ReplayResult, RIGHT, UNKNOWN, type Unknown, wrong } from './replay-result.js';
-import { type AgentState, mayHaveToken } from './state/agent-state.js';
+import { type AgentState, mayHaveCredential } from './state/agent-state.js';
 import type { DefinitionState } from './state/definition-state.js';
 import type { FactsAt } from './state/facts-at.js';
 import { ANY_GRANT, type GrantState } from './state/grant-state.js';
@@ -24,8 +24,8 @@ export interface RecordedCall {
   readonly revoked: ReadonlySet<string>;
   /** A stop of the agent's own is in force. */
   readonly isStopped: boolean | Unknown;
-  /** A token stood behind the call. */
-  readonly byToken: boolean;
+  /** A token or key of the agent stood behind the call. */
+  readonly byAgent: boolean;
 }
 
 /** What the entry says was decided. */
@@ -44,7 +44,7 @@ export interface RecordedDecision {
 /** Asks the gate once more, with the facts of the decision's basis. */
 export function replayDecision(call: RecordedCall, recorded: RecordedDecision, facts: FactsAt): ReplayResult {
   const { agent, capability } = call;
-  if (call.byToken && !mayHaveToken(agent, capability, facts.at)) return wrong('no token of the agent held the capability');
+  if (call.byAgent && !mayHaveCredential(agent, capability, facts.at)) return wrong('no token or key of the agent held the capability');
   const definition = facts.definition(capability);
   if (recorded.definition !== undefined && !definition?.isUnknown && definition?.facts.digest !== recorded.definition) {
     return wrong('the capability was not defined as it says');

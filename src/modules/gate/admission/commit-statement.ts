@@ -103,7 +103,7 @@ export function commitParameters(planned: readonly PlannedItem[], cap: number): 
 /** What must still be true under the locks for this item to count. */
 function conditionsOf({ item, facts, plan }: PlannedItem, n: number, cap: number): unknown {
   const expiries = [
-    ...(item.principal.kind === 'agent' ? [item.principal.expiresAt * 1000] : []),
+    ...(item.principal.kind === 'agent' && item.principal.expiresAt !== Infinity ? [item.principal.expiresAt * 1000] : []),
     ...(facts.grant?.expiresAt ? [facts.grant.expiresAt.getTime()] : []),
   ];
   // A grant that has run out stays so: only what is still ahead limits the decision.
