@@ -9,7 +9,7 @@ export interface Figure {
   readonly key: 'receipt' | 'key' | 'connector' | 'hot' | 'pending';
   readonly title: string;
   readonly capability: string;
-  /** How many agents take turns: all, or one. */
+  /** Which agents call: all, one after the other, or one alone. */
   readonly callers: 'all' | 'one';
   /** By what the agents call the governed server: a token, unless a key is said. */
   readonly by?: 'key';

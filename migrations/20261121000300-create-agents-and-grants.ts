@@ -115,7 +115,7 @@ const CAPABILITIES = [
   `create unique index capability_grants_one_active_of_team on capability_grants (organization_id, team_id, capability)
    where revoked_at is null and team_id is not null`,
   // With the agent in it, either index finds the one grant that the gate asks for: before a table's first statistics the
-  // planner cannot tell them apart, and would read all holders of a capability for one of them.
+  // planner cannot distinguish them, and would read all holders of a capability for one of them.
   `create index capability_grants_holders on capability_grants (organization_id, capability, agent_id)
    where revoked_at is null`,
 ];

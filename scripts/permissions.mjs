@@ -10,7 +10,7 @@ const ROUTES = new URL('../openapi.json', import.meta.url);
 
 /** In the order of the columns. `anonymous` has none: a key that names it is open to everyone. */
 const KINDS = ['root', 'owner', 'admin', 'member', 'viewer', 'agent', 'internal'];
-/** Deeds that change nothing. */
+/** Verbs that change nothing. */
 const READING = /^(read|verify|proof|export|stats)/;
 
 if (!existsSync(TABLE)) {
@@ -98,13 +98,13 @@ function pageOf(access, routes) {
   ].join('\n');
 }
 
-/** Keys by what stands before their point. One whose deed is a change may have a route that only reads, too. */
+/** Keys by their area, the part before the point. A key whose verb is a change may have a route that only reads, too. */
 function areasOf(keys, routes) {
   const areas = new Map();
   for (const [key, permission] of keys) {
     if (permission.who.anonymous) continue;
-    const [area, deed] = key.split('.');
-    const changes = !READING.test(deed);
+    const [area, verb] = key.split('.');
+    const changes = !READING.test(verb);
     const reads = !changes || routes.get(key)?.some((route) => route.startsWith('GET '));
     areas.set(area, [...(areas.get(area) ?? []), { reads, changes, ...permission }]);
   }

@@ -5,7 +5,7 @@ import { BY_KEY_ONLY } from '../shared/by-key-only.js';
  * with its closing entry and the news of it. An execution may have begun more than once; only the newest beginning closes it.
  *
  * p_closings: [{n, organization_id, id, fence: of the beginning that is closed, and what the row says of its end}]
- * Verdicts: ok; busy (the head is held); lost (somebody else, usually recovery, closed it first or began it again).
+ * Results: ok; busy (the head is locked); lost (recovery, usually, closed the execution first or began it again).
  */
 export const GATE_CLOSE = `
 create function gate_close_v1(

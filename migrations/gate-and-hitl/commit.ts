@@ -29,7 +29,8 @@ end $$`;
  * p_requests: [{item, and every column of hitl_requests that is not null}]
  * p_usage: [{item, organizationId, grantId, revision}] of items whose grant has limits: the usage they were decided over
  * p_uses: [{item, organizationId, grantId, executionId, waiting, measure, amount}] what each of these adds
- * Answers one verdict per item: ok; busy (a head, barrier or usage row is held; try again); stale (decide again); late (past its deadline).
+ * Answers one commit result per item: ok; busy (a head, barrier or usage row is locked; try again); stale (decide again);
+ * late (past its deadline).
  */
 export const GATE_COMMIT = `
 create function gate_commit_v1(

@@ -36,8 +36,8 @@ begin
 end $$`;
 
 /**
- * Counts of open requests → outbox → entries, for the caller that holds the heads. An effect with seconds in `p_held` is written as
- * claimed for so long, by the caller: the server that commits it and has a place free begins it at once. Answers the effects' rows in
+ * Counts of open requests → outbox → entries, for the caller that has locked the heads. An effect with seconds in `p_held` is written
+ * as claimed for so long, by the caller: the server that commits it and has a slot free begins it at once. Answers the effects' rows in
  * the order that they were given in, and whether they are the caller's: a trigger of somebody's may have put one off.
  */
 const WRITE_OUT = `

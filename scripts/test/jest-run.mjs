@@ -109,7 +109,7 @@ function conclude(counts, code) {
   return failed + unloadable > 0 ? 1 : code;
 }
 
-// Jest loads ES modules through vm.Module, which Node calls experimental: once for every worker unless told that we know.
+// Jest loads ES modules through vm.Module, which Node calls experimental: once for every worker unless that warning is off.
 function nodeOptions() {
   const given = process.env.NODE_OPTIONS ?? '';
   return `${given} --experimental-vm-modules --disable-warning=ExperimentalWarning`.trim();

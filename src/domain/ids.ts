@@ -51,8 +51,8 @@ export function newId(prefix: IdPrefix, now: number = Date.now()): string {
 }
 
 /**
- * The least text that an id of this type made at this time, or later, can be: ids and such texts sort by time. Behind the last time
- * that an id can tell, in the year 2109, it is that one's.
+ * The least text that an id of this type made at this time, or later, can be: ids and such texts sort by time. Ids can express times up
+ * to the year 2109; for a later time the answer is that of the last one.
  */
 export function firstIdAt(prefix: IdPrefix, time: number): string {
   let text = '';

@@ -32,7 +32,7 @@ export function auditSweepCommand(): Command {
 
 async function sweep({ databaseUrl, dryRun, atOnce, json }: SweepOptions, env: NodeJS.ProcessEnv): Promise<number> {
   let failed = false;
-  const tell = (one: RetentionOutcome): void => {
+  const report = (one: RetentionOutcome): void => {
     if ('failed' in one) {
       failed = true;
       say(`${one.organizationId}: ${failureReason(one.failed, NO_LOG)}`);
@@ -46,7 +46,7 @@ async function sweep({ databaseUrl, dryRun, atOnce, json }: SweepOptions, env: N
     const secrets = await secretsOf(config);
     const swept = await onDatabaseOf(meant, (url) =>
       runLogRetention(
-        completeConfig(config, { ...secrets, databaseUrl: url }), { isTrial: dryRun === true, ...(atOnce ? { atOnce } : {}) }, tell,
+        completeConfig(config, { ...secrets, databaseUrl: url }), { isTrial: dryRun === true, ...(atOnce ? { atOnce } : {}) }, report,
       ));
     if (swept === undefined) return refuse(NO_DATABASE, EXIT.NO_CONNECTION);
     return failed ? EXIT.REFUSED : EXIT.WELL;

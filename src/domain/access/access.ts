@@ -90,7 +90,7 @@ export const ACCESS = {
   'stops.write': { doc: 'stop and resume (everything: root)', who: administrators },
   'audit.read': { doc: 'query the audit log', who: { ...administrators, member: 'own' } },
   'audit.verify': { doc: 'verify the audit log', who: administrators },
-  'audit.proof': { doc: "have an entry's place in the signed trees proven", who: { ...administrators, member: 'own' } },
+  'audit.proof': { doc: "have an entry's position in the signed trees proven", who: { ...administrators, member: 'own' } },
   'audit.export': { doc: 'export the audit log', who: administrators },
   'audit.erase': { doc: 'ask for, confirm and follow the erasure of texts', who: administrators },
   'privacy.export': { doc: "export a person's data", who: { ...administrators, member: 'own', viewer: 'own' } },

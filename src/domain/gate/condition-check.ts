@@ -30,9 +30,9 @@ export interface Checked {
 /**
  * Refuses what a stored condition may not hold: unknown names and functions, more than two macros or nested ones,
  * patterns that are not literal, and results that cannot be what is wanted. It also wraps each macro's range, so that
- * its size is known to the meter before the first element; the tree is changed in place.
+ * its size is known to the meter before the first element; the tree itself is changed.
  */
-export function checkTree(root: Expr, wanted: 'truth' | 'amount'): Checked {
+export function checkTree(root: Expr, wanted: 'boolean' | 'amount'): Checked {
   const variables = new Set<string>();
   let macros = 0;
 
@@ -80,7 +80,7 @@ export function checkTree(root: Expr, wanted: 'truth' | 'amount'): Checked {
   }
 
   visit(root, new Set(), false);
-  if (wanted === 'truth') checkTruth(root);
+  if (wanted === 'boolean') checkBoolean(root);
   else checkNumber(root);
   return { variables };
 }
@@ -122,7 +122,7 @@ function checkPattern(arg: Expr | undefined, id: bigint): void {
 }
 
 // There is no type checker for whole expressions, but what can never be true or false is plain to see.
-function checkTruth({ exprKind: kind, id }: Expr): void {
+function checkBoolean({ exprKind: kind, id }: Expr): void {
   const never =
     (kind.case === 'constExpr' && kind.value.constantKind.case !== 'boolValue') ||
     kind.case === 'listExpr' ||

@@ -218,10 +218,10 @@ function effectiveMode(definition: CapabilityFacts, grant: GrantFacts, { agent, 
   const modes: HitlMode[] = [];
   const facts: ConditionFacts = { input: call.input, context: call.context, agent, capability: call.capability, now: call.now };
   grant.conditions.forEach((condition, index) => {
-    const verdict = evaluateCondition(condition.when, facts);
-    if (verdict === 'does_not_hold') return;
+    const result = evaluateCondition(condition.when, facts);
+    if (result === 'does_not_hold') return;
     modes.push(condition.hitlMode);
-    const how = verdict === 'holds' ? 'holds' : `cannot be evaluated (${verdict.cannot}), so it holds,`;
+    const how = result === 'holds' ? 'holds' : `cannot be evaluated (${result.cannot}), so it holds,`;
     const why = condition.reason === undefined ? '' : `: ${condition.reason}`;
     reasons.push({ rule: 'condition', detail: `Condition ${index + 1} ${how} and asks for ${condition.hitlMode}${why}` });
   });

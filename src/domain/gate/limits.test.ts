@@ -132,8 +132,8 @@ describe('what holds of all limits', () => {
     fc.assert(fc.property(shuffled, input, ([one, other], drawn) => {
       const [left, right] = [one, other].map((pairs) =>
         compareLimits(pairs.map(([of]) => of), pairs.map(([, used]) => used), factsOf(drawn as JsonObject)));
-      const modes = (verdict: typeof left) => verdict!.reached.map(({ mode }) => mode).sort();
-      const uses = (verdict: typeof left) => verdict!.uses.map(({ measure, amount }) => `${measure} ${amount}`).sort();
+      const modes = (compared: typeof left) => compared!.reached.map(({ mode }) => mode).sort();
+      const uses = (compared: typeof left) => compared!.uses.map(({ measure, amount }) => `${measure} ${amount}`).sort();
       expect([modes(right), uses(right)]).toEqual([modes(left), uses(left)]);
     }));
   });

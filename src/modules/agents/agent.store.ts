@@ -92,7 +92,7 @@ export class AgentStore {
   }
 }
 
-/** A late token that can no longer be refreshed anyway need not be remembered. */
+/** A late token that can no longer be refreshed need not be kept. */
 const forgetSpentTokens = cleanupStep(
   `delete from refreshed_tokens where (organization_id, agent_id, jti) in
      (select organization_id, agent_id, jti from refreshed_tokens where spent_until < clock_timestamp() limit $1)`,

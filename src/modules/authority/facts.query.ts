@@ -33,7 +33,7 @@ export interface FactsWanted {
 export interface Facts {
   /** The database's clock when they were read. */
   readonly now: Date;
-  /** Up to where the chains that tell shared facts are among them: read in the same snapshot. */
+  /** Up to which positions the chains that record shared facts are taken into account: read in the same snapshot. */
   readonly readUpTo: ReadPositions;
   /** Revision of the agent's chain head; undefined: there is no such agent here. */
   readonly revision?: number;
@@ -50,7 +50,7 @@ export interface Facts {
     teamId?: string;
     registeredBy: string;
   };
-  /** The stops that hold this agent now. */
+  /** The stops that are in force for this agent. */
   readonly stops: readonly { readonly id: string }[];
   readonly separationOfDuties: SeparationOfDuties;
   /** Of the agent's organization. */
@@ -193,9 +193,9 @@ export class FactsQuery {
   }
 
   /**
-   * The same facts inside a unit of work that holds the agent's head and its organization's barrier.
+   * The same facts inside a unit of work that has locked the agent's head and joined its organization's barrier.
    *
-   * @param without an execution that has its share already
+   * @param without an execution whose uses are not counted, since they are its own
    */
   async readWithin(tx: Tx, wanted: FactsWanted, without?: string): Promise<Facts> {
     const [facts] = await this.readAllWithin(tx, [wanted]);

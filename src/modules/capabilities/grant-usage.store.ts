@@ -49,7 +49,7 @@ const READ: NamedStatement = {
     order by i.n`,
 };
 
-/** A revision that no row has: a grant whose usage row was deleted by hand commits nothing, and stops no other grant. */
+/** A revision that no row has: a grant whose usage row somebody deleted commits nothing, and stops no other grant. */
 const NO_ROW = -1;
 
 interface Row {
@@ -150,7 +150,7 @@ export class GrantUsageStore {
    *
    * @param grantIds further grants that may come to count some of them
    */
-  async hold(tx: Tx, organizationId: string, executionIds: readonly string[], grantIds: readonly string[] = []): Promise<void> {
+  async lockCounting(tx: Tx, organizationId: string, executionIds: readonly string[], grantIds: readonly string[] = []): Promise<void> {
     const counting = [...(await this.grantsCounting(tx, organizationId, executionIds)), ...grantIds];
     if (counting.length > 0) await this.lock(tx, organizationId, counting);
   }

@@ -24,7 +24,7 @@ const GATE_CODES = [
 @Controller('api/v1')
 export class GateController {
   constructor(
-    private readonly answers: GateService,
+    private readonly gate: GateService,
     private readonly callers: CallerCheck,
   ) {}
 
@@ -42,7 +42,7 @@ export class GateController {
   @Replies(200, GateReply, ...GATE_CODES)
   @Replies(202, GateReply)
   async execute(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
-    return this.answers.execute(await this.read(request, caller), wait, caller);
+    return this.gate.execute(await this.read(request, caller), wait, caller);
   }
 
   @Post('executions')
@@ -54,7 +54,7 @@ export class GateController {
   @Replies(200, GateReply, ...GATE_CODES)
   @Replies(202, GateReply)
   async executeAlias(@Req() request: Request, @QueryParams(WaitQuery) { wait = 0 }: WaitQuery, @Caller() caller: VerifiedCaller) {
-    return this.answers.execute(await this.read(request, caller), wait, caller);
+    return this.gate.execute(await this.read(request, caller), wait, caller);
   }
 
   @Post('hitl')
@@ -70,10 +70,10 @@ export class GateController {
   @ApiBody({ type: CreateRequestDto })
   @Replies(201, RequestEnvelope, 'CAPABILITY_BLOCKED', ...GATE_CODES)
   create(@Req() request: Request, @Caller() caller: VerifiedCaller) {
-    return this.answers.request({ ...readExecuteCall(parsedBody(request)), dryRun: false }, caller);
+    return this.gate.request({ ...readExecuteCall(parsedBody(request)), dryRun: false }, caller);
   }
 
-  /** On these two routes the commit judges the caller; a body that never gets there must not be judged before its sender. */
+  /** On these two routes the commit judges the caller. A refused body never reaches the commit, so its sender is judged first. */
   private async read(request: Request, caller: VerifiedCaller): Promise<ExecuteCall> {
     try {
       return readExecuteCall(parsedBody(request));

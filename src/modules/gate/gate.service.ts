@@ -21,7 +21,7 @@ import { RunExecutionService } from './execution/run-execution.service.js';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
 
-/** Turns what the gate decided into what the caller is told, running what is to run in between. */
+/** Runs what the gate lets through, and answers the caller with the gate's decision and the outcome. */
 @Injectable()
 export class GateService {
   constructor(
@@ -29,7 +29,7 @@ export class GateService {
     private readonly running: RunExecutionService,
     private readonly executions: ExecutionsQuery,
     private readonly requests: HitlRequestsQuery,
-    private readonly desk: HitlService,
+    private readonly hitl: HitlService,
     private readonly waiters: Waiters,
   ) {}
 
@@ -54,7 +54,7 @@ export class GateService {
       case 'pending':
         this.waiters.wake(HITL_TOPIC);
         return wait === 0
-          ? reply(202, pendingReply(answer), whereToLook(answer.executionId))
+          ? reply(202, pendingReply(answer), locationOf(answer.executionId))
           : this.awaited(answer.executionId, wait, caller);
       case 'replay':
         return this.replayed(answer.executionId, caller);
@@ -63,18 +63,18 @@ export class GateService {
     }
   }
 
-  /** For adapters that hold the action themselves: a request, whatever milder mode the grant has. */
+  /** For adapters that do the action themselves: a request to a person, whatever milder mode the grant has. */
   async request(call: ExecuteCall, caller: Caller): Promise<Reply<unknown>> {
     const answer = await this.admission.admit(call, caller, 'request');
     if (answer.kind === 'pending') {
       this.waiters.wake(HITL_TOPIC);
-      return reply(201, await this.desk.envelope(answer.hitlRequestId, {}, caller));
+      return reply(201, await this.hitl.envelope(answer.hitlRequestId, {}, caller));
     }
     if (answer.kind === 'refused') throw refusal(answer);
     if (answer.kind !== 'replay') throw new Error(`a request was answered with ${answer.kind}`);
     recordsNothing();
     const execution = await this.find(answer.executionId, caller);
-    return reply(201, await this.desk.envelope(execution.hitlRequestId!, {}, caller), REPLAYED);
+    return reply(201, await this.hitl.envelope(execution.hitlRequestId!, {}, caller), REPLAYED);
   }
 
   private async awaited(executionId: string, wait: number, caller: Caller): Promise<Reply<GateReply>> {
@@ -83,7 +83,7 @@ export class GateService {
     return this.shown(execution!, caller);
   }
 
-  /** The first answer again, from the execution as it now stands: a call that waited for a person may have run since. */
+  /** The first answer again, from the present row of the execution: a call that waited for a person may have run since. */
   private async replayed(executionId: string, caller: Caller): Promise<Reply<GateReply>> {
     recordsNothing();
     const execution = await this.find(executionId, caller);
@@ -106,7 +106,7 @@ export class GateService {
     switch (row.status) {
       case 'pending_hitl':
       case 'running':
-        return reply(202, { status: 'pending_hitl', ...common, ...asked }, whereToLook(row.id));
+        return reply(202, { status: 'pending_hitl', ...common, ...asked }, locationOf(row.id));
       case 'indeterminate':
         return reply(200, { status: 'failed', ...common, ...asked });
       default:
@@ -121,13 +121,13 @@ export class GateService {
   }
 }
 
-/** The agent asked for something else than what ran: it is told what did. */
+/** Where a reviewer edited the action, the agent is shown the input that ran. */
 function editOf({ input, edit }: ExecutionEntity): Pick<GateReply, 'input' | 'edit'> {
   return edit === null ? {} : { input: JSON.parse(input) as JsonObject, edit: edit as unknown as EditReply };
 }
 
-/** Where the outcome shows up; `?wait=` holds that answer until it does. */
-const whereToLook = (executionId: string) => ({ Location: `/api/v1/executions/${executionId}` });
+/** Where the agent finds the outcome; with `?wait=` that answer waits for it. */
+const locationOf = (executionId: string) => ({ Location: `/api/v1/executions/${executionId}` });
 
 type Of<Kind extends AdmissionAnswer['kind']> = Extract<AdmissionAnswer, { kind: Kind }>;
 
@@ -139,7 +139,7 @@ function pendingReply(answer: Of<'pending'>): GateReply {
   return { status: 'pending_hitl', executionId: answer.executionId, hitlRequestId: answer.hitlRequestId, ...judged(answer) };
 }
 
-/** An indeterminate execution is told as failed, with an error that says that it may have acted. */
+/** An indeterminate execution is answered as failed, with an error that says that it may have acted. */
 function closedReply(answer: Of<'started'>, closed: Closed): GateReply {
   const { status, auditId, durationMs, output, error } = closed;
   return {

@@ -14,7 +14,7 @@ const JANITOR_LOCK = 715_517_003;
 const SPENT = [
   `delete from idempotency_keys where (organization_id, scope) in
      (select organization_id, scope from idempotency_keys where created_at < clock_timestamp() - interval '24 hours' limit $1)`,
-  // News that nobody could be told for a week: by then they would only confuse. What is to run is never forgotten.
+  // Notifications that could not be sent for a week: by then they would only confuse. Orders to run an action are never deleted.
   `delete from outbox where (organization_id, id) in
      (select organization_id, id from outbox where kind = 'notification.send'
        and created_at < clock_timestamp() - interval '7 days' limit $1)`,
@@ -42,7 +42,7 @@ export class Janitor implements OnApplicationBootstrap, BeforeApplicationShutdow
   constructor(
     @InjectDataSource() private readonly dataSource: DataSource,
     @Inject(LOGGER) private readonly logger: Logger,
-    private readonly hold: MaintenanceMode,
+    private readonly maintenance: MaintenanceMode,
   ) {}
 
   register(sweep: CleanupStep): void {
@@ -64,7 +64,7 @@ export class Janitor implements OnApplicationBootstrap, BeforeApplicationShutdow
   }
 
   private async sweep(): Promise<void> {
-    if (this.hold.because !== undefined) return;
+    if (this.maintenance.because !== undefined) return;
     try {
       for (const sweep of this.sweeps) {
         let deleted = AT_ONCE;

@@ -30,7 +30,7 @@ export function recordedTwice(fact: RecordedFact): Finding {
   return incomplete(fact.ref, `${nameOf(fact)} is told of twice: ${sentenceOf(fact.ref)} ends it again`);
 }
 
-/** Content of a row that no entry can tell of. */
+/** Content of a row that no entry can have. */
 export function malformedRow(claim: RowClaim): Finding[] {
   return (claim.malformed ?? []).map((what) => incomplete(refOf(claim), `${nameOf(claim)} shows ${what}, which no entry tells`));
 }

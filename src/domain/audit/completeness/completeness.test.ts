@@ -23,12 +23,12 @@ describe('sums of what is said', () => {
       for (const [n, status] of some) sums.add(`exec_${n}`, `${n} ${status}`);
       const rows = isSame ? [...some].reverse() : others;
       for (const [n, status] of rows) sums.subtract(`exec_${n}`, `${n} ${status}`);
-      const told = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one)).sort();
-      expect(sums.unequal().size === 0).toBe(JSON.stringify(told(some)) === JSON.stringify(told(rows)));
+      const recorded = (list: readonly unknown[]) => list.map((one) => JSON.stringify(one)).sort();
+      expect(sums.unequal().size === 0).toBe(JSON.stringify(recorded(some)) === JSON.stringify(recorded(rows)));
     }));
   });
 
-  it('do not cancel out where one is told twice', () => {
+  it('do not cancel out where one is recorded twice', () => {
     const sums = new RecordHashes(KEY);
     sums.add('exec_1', 'executed');
     sums.add('exec_1', 'executed');

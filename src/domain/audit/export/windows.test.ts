@@ -72,9 +72,9 @@ async function judged({ source }: Pick<Told, 'source'>, selection: ExportSelecti
 }
 
 describe('a window of a log with a sweep, erasures and a rotation', () => {
-  let told: Told;
+  let recorded: Told;
   beforeAll(async () => {
-    told = await busy();
+    recorded = await busy();
   });
 
   const parts: [string, ExportSelection][] = [
@@ -85,14 +85,14 @@ describe('a window of a log with a sweep, erasures and a rotation', () => {
     ['one agent that was elsewhere', { organizations: ['org_a', 'org_b'], agentId: 'agt_1' }],
   ];
   it.each(parts)('is sound wherever it begins or ends: %s', async (_, part) => {
-    const { times } = told;
-    expect(await judged(told, part)).toEqual([]);
+    const { times } = recorded;
+    expect(await judged(recorded, part)).toEqual([]);
     for (const [n, time] of times.entries()) {
       // Each third: the verifier's own arithmetic is slow.
       if (n % 3 !== 0) continue;
       const others = [{ from: time }, { from: times[6]!, to: time }, { from: time, to: times.at(-9)! }];
       for (const window of [{ to: time }, ...(n % 9 === 0 ? others : [])]) {
-        expect([window, await judged(told, { ...part, ...window })]).toEqual([window, []]);
+        expect([window, await judged(recorded, { ...part, ...window })]).toEqual([window, []]);
       }
     }
   });

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue, UNREADABLE } from '../..
 import type { CutPointRow } from './log-source.js';
 import { canonical } from '../entry/jcs.js';
 
-// What rows show to a verification. Whoever owns the database can put anything there that its columns take, or widen these: so nothing
-// is taken for what it should be. What cannot be read becomes a value that no entry has, by which its row is found; nothing here throws.
+// Reads rows of a verification. The owner of the database can put anything there. A malformed value becomes one that no entry has, by which
+// its row is found; nothing here throws.
 
 /** A lone surrogate or a NUL: no text column of the database holds either. */
 const IN_NO_TEXT = /[\uD800-\uDFFF\0]/u;
@@ -20,7 +20,7 @@ export function decodeJson(value: JsonValue): string | null {
   return value === null ? null : canonical(value);
 }
 
-/** A text that people may be told; of anything else, and of what no text column holds, its JSON. */
+/** The text itself; for anything else, and for a text that no column holds, its JSON. */
 export function decodeText(value: JsonValue | undefined): string {
   return isText(value) ? value : canonical(value);
 }
@@ -81,7 +81,8 @@ function belowOf(value: unknown): DecodedRetentionRun['checkpoint'] | undefined 
     ? { ...value, size, root, platformSize, platformRoot } : undefined;
 }
 
-function isCut(value: unknown): value is DecodedCutPoint {
+/** Whether a value names where a chain was cut, as rows and entries of retention runs do. */
+export function isCut(value: unknown): value is DecodedCutPoint {
   if (!isJsonObject(value)) return false;
   const { chain, seq, hash, count, sweepEntryId } = value;
   return isText(chain) && isCount(seq) && isText(hash) && isCount(count) && (sweepEntryId === undefined || isText(sweepEntryId));
@@ -92,6 +93,6 @@ export function isText(value: unknown): value is string {
   return typeof value === 'string' && !IN_NO_TEXT.test(value);
 }
 
-function isCount(value: unknown): value is number {
+export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }

@@ -1,12 +1,13 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../../json.js';
 import { checkEntry } from '../entry/check-entry.js';
-import { openCheckpoint, originOf } from '../notes/checkpoint.js';
+import { openCheckpoint, originOf, type TreeHead } from '../notes/checkpoint.js';
 import { entryOf, readLine, type LineOf } from '../export/export-lines.js';
 import type { VerifierKey } from '../notes/note.js';
 import { readHash } from '../tree/rfc6962.js';
 import { checkConsistency } from '../tree/tree-proofs.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
+import { type Finding, MAX_FINDINGS } from '../integrity/findings.js';
 import { blanksListed, UNLISTED_BLANK } from '../integrity/verify-erasures.js';
 
 /** The two objects of an archive, line by line. */
@@ -20,17 +21,10 @@ export interface ArchiveClaim {
   readonly organizationId: string;
   readonly instance: string;
   /** The checkpoint below which the retention run cut. */
-  readonly checkpoint?: { readonly size: number; readonly root: string };
+  readonly checkpoint?: TreeHead;
 }
 
-/** One place where an archive is not what was archived. `kind` as in a verification of the log. */
-export interface ArchiveFinding {
-  readonly chain: string;
-  readonly position: number;
-  readonly entryId: string | null;
-  readonly kind: 'archive_altered' | 'unauthorised_erasure';
-  readonly detail: string;
-}
+export type ArchiveFinding = Finding & { readonly kind: 'archive_altered' | 'unauthorised_erasure' };
 
 /** The entries of one chain in an archive. */
 export interface ArchivedStretch {
@@ -55,11 +49,9 @@ export interface ArchiveContents {
   readonly digests: { readonly skeleton: string; readonly disclosures: string };
 }
 
-const MAX_FINDINGS = 1_000;
-
 /**
- * Reads the entries of an archive beside their values, and checks each value against the commitment of its entry. The skeleton's own
- * form, chains, proofs and signatures are for the verifier of files. Memory is bounded by chains and by the number of erased values.
+ * Reads the entries of an archive beside their values, and checks each value against its commitment. The skeleton itself is for the
+ * verifier of files. Memory is bounded by chains and erased values.
  */
 export async function readArchive(
   { skeleton, disclosures }: ArchiveObjects, claim: ArchiveClaim, keys: readonly VerifierKey[],
@@ -88,11 +80,10 @@ class ArchiveReader {
   private readonly blanks = new Map<string, Pick<StoredEntry, 'chain' | 'seq' | 'id'>>();
   private readonly erased = new Set<string>();
   private readonly runs = new Map<string, string>();
-  private readonly hashes: { readonly skeleton: Hash; readonly disclosures: Hash } =
-    { skeleton: createHash('sha256'), disclosures: createHash('sha256') };
+  private readonly hashes = { skeleton: createHash('sha256'), disclosures: createHash('sha256') };
   private entries = 0;
   private newest = '';
-  private checkpoint: { readonly size: number; readonly root: string } | undefined;
+  private checkpoint: TreeHead | undefined;
   private isConsistent = false;
 
   constructor(
@@ -127,10 +118,10 @@ class ArchiveReader {
 
   async end(): Promise<void> {
     if (!(await this.disclosed.next()).done) this.found('archive', null, 'has values of entries that it does not hold');
-    const { checkpoint: cut } = this.claim;
-    const isSame = this.checkpoint?.size === cut?.size && this.checkpoint?.root === cut?.root;
-    const isUnder = !cut || isSame || this.isConsistent;
-    if (!isUnder) this.found('archive', null, 'is of a tree that does not go on from the checkpoint of the sweep');
+    const [{ checkpoint: cut }, now] = [this.claim, this.checkpoint];
+    const isSame = now?.size === cut?.size && now?.root === cut?.root;
+    if (!cut || isSame || this.isConsistent) return;
+    this.found('archive', null, 'is of a tree that does not go on from the checkpoint of the sweep');
   }
 
   private takeCheckpoint({ note }: LineOf<'checkpoint'>): void {

@@ -35,7 +35,7 @@ export class GrantToService {
     const { organizationId } = ref;
     const holder = { organizationId, teamId };
     return this.work.run(planOf(holder), async (tx) => {
-      await this.teams.hold(tx, ref);
+      await this.teams.lock(tx, ref);
       const former = await this.stored.unrevoked(tx, holder, wanted.capability);
       // What is shared already may be changed under any subscription.
       if (!former || !isAlive(former, await tx.now())) {

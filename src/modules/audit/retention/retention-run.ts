@@ -16,7 +16,7 @@ export interface ChainCutPoint {
   readonly sweepEntryId?: string;
 }
 
-/** A cut that a recorded sweep tells of. */
+/** A cut point of a recorded sweep. */
 export interface RecordedCutPoint extends Required<ChainCutPoint> {
   /** By which whoever swept signed what that entry says. */
   readonly note: string | null;

@@ -9,7 +9,7 @@ import type { ProblemCode } from '../../../domain/problems.js';
 import type { FieldError } from '../../../platform/http/reply/problem.js';
 import type { Deadline } from '../runtimes/deadline.js';
 
-/** `execute`: the gate's own route. `request`: an adapter that holds the action itself asks for an approval. */
+/** `execute`: the gate's own route. `request`: an adapter that does the action itself asks for an approval. */
 export type Admission = 'execute' | 'request';
 
 /** One call on its way through the gate: validated, canonical, and with the deadline by which it is answered. */

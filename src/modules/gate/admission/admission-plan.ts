@@ -31,14 +31,14 @@ const FIRST_FENCE = 1;
 /** Columns of a row by their names in the database. */
 type Row = Record<string, unknown>;
 
-/** What one decided item writes, and the answer it gives once that is committed. */
+/** The rows and entries of one decided item, and its answer once they are committed. */
 export interface AdmissionPlan {
   readonly answer: AdmissionAnswer;
   readonly execution?: Row;
   readonly request?: Row;
   readonly executionId?: string;
   readonly opens: 0 | 1;
-  /** What it adds to what its grant's limits count. */
+  /** What the execution adds to the counts of its grant's limits. */
   readonly uses: readonly Use[];
   readonly effects: readonly Effect[];
   readonly entries: readonly PreparedEntry[];
@@ -84,7 +84,7 @@ function dryRun(decision: GateDecision): AdmissionAnswer {
   };
 }
 
-/** The token lacks it: nothing is written at all. Otherwise one entry, with the code as its reason. */
+/** A capability that the token lacks is refused without an entry. Any other refusal has one entry, with the code as its reason. */
 function refusal(item: AdmissionItem, facts: Facts, decision: Of<'refuse'>): AdmissionPlan {
   const answer: AdmissionAnswer = { kind: 'refused', code: decision.code, detail: decision.detail };
   if (!decision.recorded) return answerOnly(answer);
@@ -178,15 +178,15 @@ function ask(
 ): AdmissionPlan {
   const executionId = newId('exec');
   const hitlRequestId = newId('hitl');
-  // The window is the database's: its clock also ends it.
+  // The window begins by the database's clock, which also ends it.
   const { now } = facts;
   const grant = facts.grant!;
   const behind = onBehalfOf(item.context);
-  // A person is said to be behind it: it opens before people who are above both.
+  // Where the agent says that it acts for a person, admins decide.
   const { status, level, expiresAt } = opening(mode, now, grant.timeoutSeconds, behind === undefined ? 0 : HIGHEST_LEVEL);
   const nonce = randomBytes(16).toString('base64url');
   const runs = item.admission === 'request' ? 'caller' : 'service';
-  // An adapter's action is never called from here, whatever connector the capability has.
+  // The service never runs the action of an adapter, whatever connector the capability has.
   const runtime = runs === 'caller' ? 'receipt' : choice.runtime;
   const { action, agentId, capability, input } = item;
   const definition = facts.definition!.digest;
@@ -222,7 +222,7 @@ function ask(
     executionId,
     opens: 1,
     uses: decision.uses,
-    // Who is asked for an explicit approval is told loudly (interface, section 3).
+    // People who are asked for an explicit approval are notified with high priority (interface, section 3).
     effects: [notify(item.organizationId, 'hitl.request.created', { hitlRequestId, ...(mode === 'escalate' ? { priority: 'high' } : {}) })],
     entries: [entry(item, newId('audit'), created)],
   };

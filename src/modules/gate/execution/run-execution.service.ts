@@ -12,7 +12,7 @@ import { RuntimeSelection } from '../runtimes/runtime-selection.js';
 /** How long runtimes may still take when the server is asked to end, after its open requests have had their time. */
 const DRAIN_MS = 12_000;
 
-/** Calls the runtime of a started execution and closes it. The only place from which a runtime is called. */
+/** Calls the runtime of a started execution and closes the execution. Runtimes are called from here alone. */
 @Injectable()
 export class RunExecutionService {
   private readonly running = new Set<Promise<unknown>>();
@@ -25,7 +25,7 @@ export class RunExecutionService {
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
 
-  /** Which runtime has a call of this definition; `receipt` when the agent does the work itself. */
+  /** Which runtime does the action of this definition; `receipt` when the agent does the work itself. */
   choose(definition: CapabilityFacts | undefined): ChosenRuntime {
     return chooseRuntime(this.config.runtimePrimary, definition);
   }
@@ -43,8 +43,8 @@ export class RunExecutionService {
   }
 
   /**
-   * Resolves when no runtime is being called any more. Calls that take longer than the server may are broken off: nobody
-   * can tell what became of them, and the log says so.
+   * Resolves when no runtime is being called any more. Calls that take longer than the server may are broken off: their
+   * outcome cannot be known, and the log says so.
    */
   async drained(): Promise<void> {
     const limit = setTimeout(() => this.shutdown.abort(), DRAIN_MS);
@@ -53,7 +53,7 @@ export class RunExecutionService {
     await this.closing.drained();
   }
 
-  /** Tells whoever waits for the execution, or for its request, to look again. */
+  /** Wakes the callers that wait for the execution, or for its request. */
   announce(executionId: string, hitlRequestId?: string): void {
     this.waiters.wake(executionId);
     if (hitlRequestId !== undefined) this.waiters.wake(hitlRequestId);

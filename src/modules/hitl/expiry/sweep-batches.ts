@@ -48,7 +48,7 @@ export function halves<Item>(items: readonly Item[]): Item[][] {
 }
 
 /** How many ids are kept; beyond that, the oldest is tried again early. */
-const REMEMBERED = 1_000;
+const CAPACITY = 1_000;
 
 /** Agents and requests that were tried in vain and are left out for a while, so that they do not keep others waiting. */
 export class BackoffList {
@@ -71,7 +71,7 @@ export class BackoffList {
 function remember(times: Map<string, number>, id: string, forMs: number): void {
   times.delete(id);
   times.set(id, performance.now() + forMs);
-  if (times.size > REMEMBERED) times.delete(times.keys().next().value!);
+  if (times.size > CAPACITY) times.delete(times.keys().next().value!);
 }
 
 function stillIn(times: Map<string, number>): string[] {

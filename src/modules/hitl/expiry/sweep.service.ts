@@ -166,7 +166,7 @@ export class SweepService {
       ...(lock === undefined ? {} : { alone: lock }),
     };
     return connections.work.run(plan, async (tx) => {
-      const isFree = ({ organizationId, agentId }: DueRequest) => tx.holds(agentChain(organizationId, agentId));
+      const isFree = ({ organizationId, agentId }: DueRequest) => tx.hasLocked(agentChain(organizationId, agentId));
       const found = await this.requests.readAll(tx, set.filter(isFree));
       const outcomes = kind === 'window'
         ? await this.timingOut.timeOutAll(tx, found, 'window', 'system')

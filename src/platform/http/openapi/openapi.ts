@@ -31,7 +31,7 @@ const AREAS: readonly [segments: readonly string[], tag: string][] = [
 
 /**
  * The API as an OpenAPI 3.1 document, made from the routes' own declarations.
- * @throws Error when two routes would have one operationId: clients made from the document could not tell them apart.
+ * @throws Error when two routes would have one operationId: clients made from the document could not distinguish them.
  */
 export function buildOpenApi(app: INestApplication): OpenAPIObject {
   declareAccess(app);
@@ -75,7 +75,7 @@ function operationId(controller: string, method: string): string {
   return `${area.charAt(0).toLowerCase()}${area.slice(1)}${name.charAt(0).toUpperCase()}${name.slice(1)}${suffix}`;
 }
 
-/** Tells Swagger of each route what the access table says of it. */
+/** Adds to Swagger's description of each route what the access table says of it. */
 function declareAccess(app: INestApplication): void {
   for (const module of app.get(ModulesContainer, { strict: false }).values()) {
     for (const { metatype } of module.controllers.values()) {

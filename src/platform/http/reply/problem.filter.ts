@@ -15,7 +15,7 @@ export { constraintProblems, isConnectionError } from './failure.js';
 export const answeredCode = new WeakMap<object, ProblemCode>();
 
 /**
- * The one place where refusals and failures become answers: Nest calls it for handlers and guards, for unknown paths,
+ * Makes answers of all refusals and failures: Nest calls it for handlers and guards, for unknown paths,
  * and for errors of the middleware before them.
  */
 @Catch()
@@ -74,7 +74,7 @@ function headersOf(problem: Problem): Record<string, string> {
   };
 }
 
-/** RFC 9457. Extension members of the problem come first, so that none can take the place of a standard one. */
+/** RFC 9457. Extension members of the problem come first, so that none can replace a standard one. */
 function problemBody(problem: Problem, request: Request): JsonObject {
   const { code, extras } = problem;
   const requestId = contextOf(request)?.requestId;

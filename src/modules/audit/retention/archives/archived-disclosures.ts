@@ -38,11 +38,11 @@ export class ArchivedDisclosures {
   }
 
   /**
-   * Gives archived entries other disclosures: `change` answers the new ones, or the same. An object in which nothing changes is left
-   * alone, so that doing it again is cheap, and harmless after a crash half-way. One process at a time: two would undo each other.
+   * Gives archived entries other disclosures. An object in which nothing changes is left alone, so that a repetition is cheap, and harmless
+   * after a crash half-way. One process at a time: two would undo each other.
    *
-   * @param change is asked twice about an entry of an object that is replaced, and must then answer the same
-   * @param before an object is put in its place
+   * @param change answers an entry's new disclosures, or the same; of an object that is replaced it is asked twice
+   * @param before runs before an object is replaced
    */
   async rewrite(
     organizationId: string, sweeps: readonly string[], change: (entry: ArchivedEntry) => string, before: () => Promise<void>,

@@ -42,7 +42,7 @@ export class ErasableArchives {
 
   /** Under the head of the organization's chain no sweep is recorded beside. */
   async sweeps(tx: Tx, organizationId: string): Promise<ArchivedRuns> {
-    const all = await retentionRunStates((sql, parameters) => tx.query(sql, [...parameters]), organizationId);
+    const all = await retentionRunStates(tx.run, organizationId);
     const isRecorded = (state: RetentionRunState) => state === 'recorded' || state === 'done';
     return {
       recorded: all.filter(({ state }) => isRecorded(state)).map(({ id }) => id),
@@ -51,8 +51,8 @@ export class ErasableArchives {
   }
 
   /**
-   * Opens the archives of these sweeps. While the lock is held no sweep is under way, so that what is not recorded was left by a
-   * process that died: it is thrown away with the values that it holds.
+   * Opens the archives of these sweeps. Under the lock no sweep is under way, so that an archive that is not recorded was left by a process
+   * that died: it is thrown away.
    *
    * @throws UnderWay where something is swept, or another process has opened them; Error where no archive can be written
    */

@@ -2,8 +2,8 @@ import { readVerifierKey } from '../../../../domain/audit/notes/note.js';
 import { unlistedBlanks, type ArchiveContents, type ArchiveFinding } from '../../../../domain/audit/retention/archive-contents.js';
 import type { ArchiveStore } from '../../../../platform/audit/archive-store.js';
 import type { ReadStatement } from '../../../../platform/audit/record-keepers.js';
-import { createDataSource } from '../../../../platform/database/data-source.js';
-import { SNAPSHOT } from '../../verification/source/log-source.query.js';
+import { withDataSource } from '../../../../platform/database/transaction/command-work.js';
+import { LONG_READING, readAtOneMoment } from '../../query/snapshots.query.js';
 import { instanceName, verifierKeys } from '../../checkpoints/checkpoint.query.js';
 import { erasuresOf, firstEntries, archiveReferences, type ArchiveReference } from './archive-references.query.js';
 import { altered, checkArchive } from './check-archive.js';
@@ -103,15 +103,6 @@ function* erasedIn(
 }
 
 /** The same, of a database past any server. Nothing is written. */
-export async function verifyArchivesOf(databaseUrl: string, archive: Pick<ArchiveStore, 'read'>): Promise<VerifiedArchives> {
-  const dataSource = createDataSource({ url: databaseUrl, poolSize: 1, connectTimeoutMs: 5_000 });
-  await dataSource.initialize();
-  try {
-    return await dataSource.transaction(async (manager) => {
-      for (const statement of SNAPSHOT) await manager.query(statement);
-      return verifyArchives((sql, parameters) => manager.query(sql, [...parameters]), archive);
-    });
-  } finally {
-    await dataSource.destroy().catch(() => undefined);
-  }
+export function verifyArchivesOf(databaseUrl: string, archive: Pick<ArchiveStore, 'read'>): Promise<VerifiedArchives> {
+  return withDataSource(databaseUrl, 1, (dataSource) => readAtOneMoment(dataSource, (run) => verifyArchives(run, archive), LONG_READING));
 }

@@ -1,8 +1,9 @@
-import type { StoredEntry } from '../entry/stored-entry.js';
+import { chainKey, type ChainRef } from '../entry/chain.js';
 import type { OpenEntry } from '../entry/open-entry.js';
-import type { RecordedState } from '../completeness/recorded-state.js';
+import type { StoredEntry } from '../entry/stored-entry.js';
+import type { RecordedState } from './recorded-state.js';
 
-/** Hands entries to who follows their chain, one chain after another. */
+/** Hands entries to the recorded state of their chain, one chain after another. */
 export class FollowedChains {
   private current: { key: string; records: RecordedState } | undefined;
   private readonly seen = new Set<string>();
@@ -10,7 +11,7 @@ export class FollowedChains {
   constructor(private readonly begin: (first: StoredEntry) => RecordedState) {}
 
   entry(stored: StoredEntry, opened: OpenEntry | undefined): void {
-    const key = chainKey(stored.organizationId, stored.chain);
+    const key = chainKey(stored);
     if (this.current?.key !== key) {
       this.end();
       this.seen.add(key);
@@ -25,12 +26,7 @@ export class FollowedChains {
     last?.records.end();
   }
 
-  hasSeen(organizationId: string, chain: string): boolean {
-    return this.seen.has(chainKey(organizationId, chain));
+  hasSeen(ref: ChainRef): boolean {
+    return this.seen.has(chainKey(ref));
   }
-}
-
-/** A chain's name among those of all organizations: a transferred agent's has a segment in several. */
-export function chainKey(organizationId: string, chain: string): string {
-  return `${organizationId} ${chain}`;
 }

@@ -13,8 +13,8 @@ export interface Arrival {
   readonly executionId: string | undefined;
 }
 
-/** The world outside: a real HTTP server on this machine, a steel shop with a mail desk. */
-export interface World {
+/** The shop outside: a real HTTP server on this machine, a steel shop with a mail desk. */
+export interface Shop {
   readonly url: string;
   readonly arrivals: readonly Arrival[];
   close(): Promise<void>;
@@ -25,7 +25,7 @@ const OFFERS: JsonValue = [
   { item: 'steel sheet, 10 t', amount: 4_650 },
 ];
 
-export async function openWorld(): Promise<World> {
+export async function openShop(): Promise<Shop> {
   const arrivals: Arrival[] = [];
   const server = createServer((request, response) => {
     void arrivalOf(request).then((arrival) => {

@@ -23,11 +23,11 @@ function scenes({ names }: Setting): Scene[] {
     },
     {
       title: 'It writes an e-mail',
-      words: 'What leaves the house in our name is only proposed. The call waits until a person has seen the exact bytes.',
+      words: 'What leaves the company in our name is only proposed. The call waits until a person has seen the exact bytes.',
       call: {
         capability: names.mail,
         input: { to: 'sales@steel.example', subject: 'Your offer for 10 t', text: 'Does the price hold until Friday?' },
-        suggested: { verdict: 'approve', note: 'Fine, send it.' },
+        suggested: { choice: 'approve', note: 'Fine, send it.' },
       },
       ending: 'executed',
     },
@@ -40,7 +40,7 @@ function scenes({ names }: Setting): Scene[] {
     {
       title: 'It buys a lot',
       words: 'The same capability, the same agent, another amount: now the condition holds, and a person decides.',
-      call: { capability: names.order, input: BIG_ORDER, suggested: { verdict: 'approve', note: 'Within the budget.' } },
+      call: { capability: names.order, input: BIG_ORDER, suggested: { choice: 'approve', note: 'Within the budget.' } },
       ending: 'executed',
     },
     {
@@ -55,7 +55,7 @@ function scenes({ names }: Setting): Scene[] {
       call: {
         capability: 'finance.payment',
         input: { to: 'DE02 1203 0000 0000 2020 51', amount: BIG_ORDER.amount, currency: 'EUR' },
-        suggested: { verdict: 'reject', note: 'We pay on invoice.' },
+        suggested: { choice: 'reject', note: 'We pay on invoice.' },
       },
       ending: 'rejected',
     },
@@ -73,7 +73,7 @@ function scenes({ names }: Setting): Scene[] {
  * @param strict each scene must end as it is written; where a person decides, it may end otherwise
  * @throws DemoStopped when a scene ends as it must not
  */
-export async function playStory(cast: Cast, setting: Setting, strict: boolean): Promise<number> {
+export async function playScenes(cast: Cast, setting: Setting, strict: boolean): Promise<number> {
   const { stage } = cast;
   const endings: Ending[] = [];
   let number = 0;
@@ -85,11 +85,11 @@ export async function playStory(cast: Cast, setting: Setting, strict: boolean): 
     const outcome = await attempt(cast, call);
     endings.push(outcome);
     if (strict && outcome !== ending) {
-      throw new DemoStopped(`Here the story went wrong: this ends as "${ending}", not "${outcome}".`, 1);
+      throw new DemoStopped(`Here the demo went wrong: this ends as "${ending}", not "${outcome}".`, 1);
     }
   }
   endings.push(await deactivate(cast, setting, ++number));
-  tellReckoning(cast, endings.length);
+  showReckoning(cast, endings.length);
   return number + 1;
 }
 
@@ -99,7 +99,7 @@ async function deactivate(cast: Cast, { agentId, names }: Setting, number: numbe
   stage.say('One call deactivates the agent. Its token has not expired, but from this moment on it opens nothing.', 'dim');
   stage.line();
   await root.expect(200, 'POST', `/api/v1/agents/${agentId}/deactivate`, { reason: 'The demo is over.' });
-  stage.line(`${stage.paint('person', 'root')}   POST /api/v1/agents/…/deactivate  ${stage.paint('world', '✔')}`);
+  stage.line(`${stage.paint('person', 'root')}   POST /api/v1/agents/…/deactivate  ${stage.paint('shop', '✔')}`);
   stage.line();
   await stage.beat(500);
   const outcome = await attempt(cast, { capability: names.search, input: { query: 'more steel' } });
@@ -108,10 +108,10 @@ async function deactivate(cast: Cast, { agentId, names }: Setting, number: numbe
 }
 
 /** Counts at the shop's end: nothing arrived there that the gate had not let through. */
-function tellReckoning({ stage, world, licensed }: Cast, tried: number): void {
-  const strangers = world.arrivals.filter(({ executionId }) => executionId === undefined || !licensed.has(executionId));
+function showReckoning({ stage, shop, licensed }: Cast, tried: number): void {
+  const strangers = shop.arrivals.filter(({ executionId }) => executionId === undefined || !licensed.has(executionId));
   if (strangers.length > 0) throw new DemoStopped(`${strangers.length} calls reached the shop past the gate.`, 1);
-  if (world.arrivals.length === 0) return;
+  if (shop.arrivals.length === 0) return;
   stage.line();
-  stage.say(`It tried ${tried} times. The shop, a real server on this machine, got ${world.arrivals.length} calls.`);
+  stage.say(`It tried ${tried} times. The shop, a real server on this machine, got ${shop.arrivals.length} calls.`);
 }

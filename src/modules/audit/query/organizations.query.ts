@@ -2,13 +2,22 @@ import { PLATFORM_ORGANIZATION } from '../../../domain/audit/entry/chain.js';
 import type { ReadStatement } from '../../../platform/audit/record-keepers.js';
 import type { Scope } from '../../../platform/auth/access/scope.js';
 
+/** Steps from one organization to the next through the key of a table, so that a long log costs no more than a short one. */
+export const IN_HEADS = `
+  with recursive found as (
+    (select x.organization_id as id from audit_heads x order by x.organization_id limit 1)
+    union all
+    select (select x.organization_id from audit_heads x where x.organization_id > found.id order by x.organization_id limit 1)
+    from found where found.id is not null)
+  select id from found where id is not null`;
+
 /**
  * The organizations of a scope of which the log holds anything: all chains, or those that hold this one. The installation's own is
  * always among all, so that no file of everything is without a section in which it shows the map.
  */
 export async function organizationsWithLog(run: ReadStatement, scope: Pick<Scope, 'organizations'>, chain?: string): Promise<string[]> {
   const { organizations } = scope;
-  const rows = organizations === 'all' ? await run(ALL, []) : organizations.map((id) => ({ id }));
+  const rows = organizations === 'all' ? await run(IN_HEADS, []) : organizations.map((id) => ({ id }));
   const known = (rows as { id: string }[]).map(({ id }) => id);
   const ids = organizations === 'all' ? [...new Set([PLATFORM_ORGANIZATION, ...known])] : known;
   return chain === undefined ? ids : named(await run(HOLDING_CHAIN, [ids, chain]));
@@ -22,15 +31,6 @@ export async function organizationsAbout(run: ReadStatement, scope: Pick<Scope, 
 function named(rows: unknown[]): string[] {
   return (rows as { id: string }[]).map(({ id }) => id);
 }
-
-// By stepping from one to the next through the heads' key.
-const ALL = `
-  with recursive found as (
-    (select h.organization_id as id from audit_heads h order by h.organization_id limit 1)
-    union all
-    select (select h.organization_id from audit_heads h where h.organization_id > found.id order by h.organization_id limit 1)
-    from found where found.id is not null)
-  select found.id from found where found.id is not null`;
 
 const HOLDING_CHAIN = `
   select wanted.id from unnest($1::text[]) with ordinality as wanted(id, n)
