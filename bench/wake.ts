@@ -225,7 +225,7 @@ try {
   const [before, since] = [cpuSeconds(other.pid), now()];
   await pause(10_000);
   const used = ((cpuSeconds(other.pid) - before) / (now() - since)) * 1e5;
-  process.stdout.write(`\n  Beside ${crowd.waiting()} who wait (pool of ${POOL}), which takes ${used.toFixed(1)} % of a processor there:\n`);
+  process.stdout.write(`\n  Beside ${crowd.waiting()} that wait (pool of ${POOL}), taking ${used.toFixed(1)} % of a processor there:\n`);
   await measure(one, other);
   process.stdout.write(`  ${crowd.waiting()} still wait.\n`);
   crowd.end();

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import process from 'node:process';
+import { prepareOrExit } from './prepare.mjs';
 
 const PAGE = new URL('../docs/permissions.md', import.meta.url);
 const TABLE = new URL('../dist/src/domain/access/access.js', import.meta.url);
@@ -13,11 +14,7 @@ const KINDS = ['root', 'owner', 'admin', 'member', 'viewer', 'agent', 'internal'
 /** Verbs that change nothing. */
 const READING = /^(read|verify|proof|export|stats)/;
 
-if (!existsSync(TABLE)) {
-  console.error('There is no build to read the access table from. Run `npm run build` first.');
-  process.exit(1);
-}
-
+prepareOrExit();
 const { ACCESS } = await import(TABLE.href);
 const { paths } = JSON.parse(await readFile(ROUTES, 'utf8'));
 const page = pageOf(ACCESS, routesByKey(paths));

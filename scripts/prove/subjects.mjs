@@ -5,7 +5,7 @@ const GATE = ['domain/gate/', 'modules/gate/', 'modules/authority/', 'modules/ex
 const REQUESTS = ['domain/hitl/', 'modules/hitl/requests/', 'modules/hitl/decisions/', 'migrations/'];
 const SHARED = ['modules/lifecycle/', 'modules/organizations/stops/', 'modules/organizations/shared-change.ts'];
 const DATABASE = ['platform/database/'];
-const START = ['start/', 'platform/config/', 'scripts/start.mjs', 'scripts/prepare.mjs'];
+const START = ['start/', 'platform/config/', 'scripts/start.mjs', 'scripts/prepare'];
 const SIGNED = ['domain/audit/notes/', 'domain/audit/tree/', 'modules/audit/checkpoints/'];
 const FOUND = ['domain/audit/integrity/', 'modules/audit/verification/'];
 const ENTRIES = ['domain/audit/entry/', 'platform/audit/'];
@@ -70,9 +70,10 @@ export const SUBJECTS = {
   'long/audit/export-command': [15, 'modules/audit/exports/', 'cli/'],
   'long/audit/verifier': [30, 'verifier/', 'domain/audit/export/'],
   'long/audit/verifier-module': [25, 'verifier/'],
-  'long/code/style': [25, 'eslint.config.mjs', 'scripts/lint/'],
+  'long/code/style': [6, 'eslint.config.mjs', '.oxlintrc.json', 'scripts/lint/'],
   'long/decisions/edit-guards': [15, ...REQUESTS],
   'long/harness/test-server': [15, 'test/support/servers/'],
+  'long/http/permission-matrix': [45, 'domain/access/', 'platform/auth/', 'platform/http/', 'modules/sign-in/provider/accounts/'],
   'long/http/queue-rules': [25, 'domain/hitl/', 'modules/hitl/queue/'],
   'long/http/tier-matrix': [25, 'platform/commerce/', 'modules/commercial/'],
   'long/organizations/tenant-owners': [40, ...REPLAY, 'modules/organizations/', 'modules/authority/'],
@@ -108,7 +109,7 @@ export const SUBJECTS = {
   'sweep-crash': [20, ...RETENTION],
   'tamper': [150, ...FOUND, ...ENTRIES, ...SIGNED],
   'token-race': [10, 'modules/agents/tokens/', 'modules/agents/keys/'],
-  'waiters': [5, 'modules/hitl/events/', 'platform/wake/'],
+  'waiters': [12, 'modules/hitl/events/', 'platform/wake/'],
 };
 
 /** Where a part of a subject stands in the checkout. */

@@ -10,6 +10,7 @@ type Comprehension = Extract<ExprKind, { case: 'comprehensionExpr' }>['value'];
 
 /** What a condition may read. */
 const VARIABLES: ReadonlySet<string> = new Set(['input', 'context', 'agent', 'capability', 'now']);
+const LISTED = [...VARIABLES].join(', ').replace(/, (\w+)$/, ' and $1');
 const TYPE_NAMES = new Set(['int', 'uint', 'double', 'bool', 'string', 'bytes', 'list', 'map', 'null_type', 'type']);
 const MACROS_MAX = 2;
 
@@ -44,7 +45,8 @@ export function checkTree(root: Expr, wanted: 'boolean' | 'amount'): Checked {
         const name = kind.value.name.replace(/^\./, '');
         if (VARIABLES.has(name) && !scope.has(name)) variables.add(name);
         else if (!scope.has(name) && !TYPE_NAMES.has(name)) {
-          throw new ConditionProblem(`there is no variable \`${name}\` here`, id);
+          const instead = `there are ${LISTED}, and a member of the input is \`input.${name}\``;
+          throw new ConditionProblem(`there is no variable \`${name}\` here; ${instead}`, id);
         }
         return 1;
       }

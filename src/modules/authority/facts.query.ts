@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { CapabilityFacts, GrantFacts } from '../../domain/gate/decide.js';
 import type { ReadPositions } from '../../domain/audit/catalogue/basis.js';
 import type { Condition } from '../../domain/gate/conditions.js';
@@ -10,6 +10,7 @@ import type { Quorum } from '../../domain/hitl/quorum.js';
 import type { Reminder } from '../../domain/hitl/reminders.js';
 import { DEFAULT_WINDOW_SECONDS } from '../../domain/hitl/window.js';
 import { AnchorFreshness } from '../../platform/audit/anchor-freshness.js';
+import { CONFIG, type CompleteConfig } from '../../platform/config/config.js';
 import type { Tx } from '../../platform/database/transaction/tx.js';
 import type { NamedStatement } from '../../platform/database/statements/named-statement.js';
 import { Statements } from '../../platform/database/statements/statements.js';
@@ -18,6 +19,7 @@ import type { SeparationOfDuties } from '../../domain/hitl/duties.js';
 import type { Limit } from '../../domain/gate/limits.js';
 import { definitionFrom, factsOf } from '../capabilities/definition.js';
 import { GrantUsageStore, type Usage } from '../capabilities/grant-usage.store.js';
+import { type ChosenRuntime, chooseRuntime } from '../executions/choose-runtime.js';
 
 /** Whose facts are asked for. `key` is the scope of an idempotency key, with the organization that its record stands in. */
 export interface FactsWanted {
@@ -58,6 +60,8 @@ export interface Facts {
   /** Whether what is hardcoded stops: the log is without its anchors for too long. Of this server's memory, at this moment. */
   readonly unanchored?: true;
   readonly definition?: CapabilityFacts;
+  /** Which runtime has calls of the capability, by its definition and this server's configuration. */
+  readonly runtime: ChosenRuntime;
   /** The agent's own, or its team's where it has none that is alive. */
   readonly grant?: GrantFacts;
   /** Of a grant with limits: what is used up of them. */
@@ -169,6 +173,7 @@ export class FactsQuery {
     private readonly statements: Statements,
     private readonly usage: GrantUsageStore,
     private readonly freshness: AnchorFreshness,
+    @Inject(CONFIG) private readonly config: Pick<CompleteConfig, 'runtimePrimary'>,
   ) {}
 
   async read(wanted: readonly FactsWanted[]): Promise<Facts[]> {
@@ -206,7 +211,7 @@ export class FactsQuery {
   }
 
   private factsFrom(row: Row, wanted: FactsWanted): Facts {
-    return factsFrom(row, wanted, this.freshness.isStale);
+    return factsFrom(row, wanted, this.freshness.isStale, this.config.runtimePrimary);
   }
 }
 
@@ -224,7 +229,9 @@ function parametersOf(wanted: readonly FactsWanted[]): unknown[] {
   ];
 }
 
-function factsFrom(row: Row, { agentId, capability, agentKeyId }: FactsWanted, isUnanchored: boolean): Facts {
+function factsFrom(
+  row: Row, { agentId, capability, agentKeyId }: FactsWanted, isUnanchored: boolean, primary: CompleteConfig['runtimePrimary'],
+): Facts {
   const definition = definitionOf(row, capability);
   const exists = row.revision !== null && row.name !== null;
   return {
@@ -250,6 +257,7 @@ function factsFrom(row: Row, { agentId, capability, agentKeyId }: FactsWanted, i
         }
       : {}),
     ...(definition ? { definition } : {}),
+    runtime: chooseRuntime(primary, definition),
     ...(row.grant_id === null ? {} : { grant: grantOf(row) }),
     ...(row.key_fingerprint === null ? {} : { kept: { fingerprint: row.key_fingerprint, executionId: row.key_execution_id } }),
   };

@@ -21,7 +21,8 @@ export interface Usage {
   used: string[];
 }
 
-const WINDOW_SECONDS: Readonly<Record<LimitPeriod, number | null>> = { minute: 60, hour: 3_600, day: 86_400, total: null };
+/** How long each window is; `total` has none. */
+export const WINDOW_SECONDS: Readonly<Record<LimitPeriod, number | null>> = { minute: 60, hour: 3_600, day: 86_400, total: null };
 
 /** Longer than the longest window. Uses of a waiting execution are kept while it waits: they may be given back, or begin to count. */
 const KEPT_DAYS = 120;

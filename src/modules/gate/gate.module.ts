@@ -4,6 +4,7 @@ import { OutboundGuard } from '../../platform/outbound/outbound-guard.js';
 import { OutboxWorker } from '../../platform/outbox/outbox.worker.js';
 import { AgentsModule } from '../agents/agents.module.js';
 import { AuthorityModule } from '../authority/authority.module.js';
+import { CapabilitiesModule } from '../capabilities/capabilities.module.js';
 import { ExecutionsModule } from '../executions/executions.module.js';
 import { HitlModule } from '../hitl/hitl.module.js';
 import { AdmissionBatch } from './admission/admission-batch.service.js';
@@ -31,7 +32,7 @@ const runtimeSelection = {
 };
 
 @Module({
-  imports: [AgentsModule, AuthorityModule, ExecutionsModule, HitlModule],
+  imports: [AgentsModule, AuthorityModule, CapabilitiesModule, ExecutionsModule, HitlModule],
   controllers: [GateController],
   providers: [
     runtimeSelection, AdmissionBatch, AdmissionService, BeginApprovedService, CloseExecutionService, ExecutionWorker, GateService,

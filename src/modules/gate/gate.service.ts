@@ -1,13 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import { given } from '../../domain/given.js';
 import type { JsonObject } from '../../domain/json.js';
 import { recordsNothing } from '../../platform/auth/access/call-context.js';
 import type { Caller } from '../../platform/auth/access/principal.js';
 import { Problem } from '../../platform/http/reply/problem.js';
 import { type Reply, reply } from '../../platform/http/reply/replies.js';
 import { Waiters } from '../../platform/wake/waiters.js';
+import { LimitRoomQuery } from '../capabilities/limit-room.query.js';
 import type { ExecutionEntity } from '../executions/execution.entity.js';
+import { runsBy } from '../executions/choose-runtime.js';
 import { isFinalExecution } from '../executions/execution.entity.js';
-import { type EditReply, outcomeOf } from '../executions/executions.presenter.js';
+import { DO_NOT_REPEAT, type EditReply, outcomeOf } from '../executions/executions.presenter.js';
 import { ExecutionsQuery } from '../executions/executions.query.js';
 import { HITL_TOPIC } from '../hitl/events/hitl-event.js';
 import { HitlRequestsQuery } from '../hitl/requests/hitl-requests.query.js';
@@ -20,6 +23,9 @@ import type { GateReply } from './gate.dto.js';
 import { RunExecutionService } from './execution/run-execution.service.js';
 
 const REPLAYED = { 'Idempotent-Replayed': 'true' };
+const INDETERMINATE = { indeterminate: true, detail: DO_NOT_REPEAT };
+/** Of executions in these states the caller is told which rules decided. */
+const WITH_REASONS: ReadonlySet<string> = new Set(['pending_hitl', 'blocked']);
 
 /** Runs what the gate lets through, and answers the caller with the gate's decision and the outcome. */
 @Injectable()
@@ -31,6 +37,7 @@ export class GateService {
     private readonly requests: HitlRequestsQuery,
     private readonly hitl: HitlService,
     private readonly waiters: Waiters,
+    private readonly room: LimitRoomQuery,
   ) {}
 
   async execute(call: ExecuteCall, wait: number, caller: Caller): Promise<Reply<GateReply>> {
@@ -38,23 +45,26 @@ export class GateService {
     switch (answer.kind) {
       case 'executed':
         return reply(200, {
-          status: 'executed', executionId: answer.executionId, auditId: answer.auditId, durationMs: answer.durationMs, ...judged(answer),
+          status: 'executed', executionId: answer.executionId, auditId: answer.auditId, durationMs: answer.durationMs, runs: 'caller',
+          ...judged(answer),
         });
       case 'started':
         return reply(200, closedReply(answer, await this.running.run(answer.execution)));
       case 'blocked':
         return reply(200, {
           status: 'blocked', executionId: answer.executionId, auditId: answer.auditId, reason: answer.reason, ...judged(answer),
+          ...(await this.whyOf(answer)),
         });
       case 'dry_run': {
         recordsNothing();
-        const { decision, effectiveMode, reasons, flagged } = answer;
-        return reply(200, { status: 'dry_run', decision, ...(effectiveMode ? { effectiveMode } : {}), reasons: [...reasons], flagged });
+        const { decision, effectiveMode, runs, flagged } = answer;
+        const why = await this.whyOf(answer);
+        return reply(200, { status: 'dry_run', decision, ...given({ effectiveMode, runs }), ...why, flagged });
       }
       case 'pending':
         this.waiters.wake(HITL_TOPIC);
         return wait === 0
-          ? reply(202, pendingReply(answer), locationOf(answer.executionId))
+          ? reply(202, { ...pendingReply(answer), ...(await this.whyOf(answer)) }, locationOf(answer.executionId))
           : this.awaited(answer.executionId, wait, caller);
       case 'replay':
         return this.replayed(answer.executionId, caller);
@@ -77,6 +87,12 @@ export class GateService {
     return reply(201, await this.hitl.envelope(execution.hitlRequestId!, {}, caller), REPLAYED);
   }
 
+  /** Which rules decided, and how the limits stand that the call goes past. */
+  private async whyOf({ reasons, reached }: Of<'pending' | 'blocked' | 'dry_run'>): Promise<Pick<GateReply, 'reasons' | 'limits'>> {
+    const limits = reached && (await this.room.states(reached.organizationId, reached.grantId, reached.limits));
+    return { reasons: [...reasons], ...(limits ? { limits } : {}) };
+  }
+
   private async awaited(executionId: string, wait: number, caller: Caller): Promise<Reply<GateReply>> {
     const read = () => this.executions.find(caller.scope, executionId);
     const execution = await this.waiters.until(executionId, caller, wait, read, isFinalExecution);
@@ -97,6 +113,8 @@ export class GateService {
   private async shown(row: ExecutionEntity, caller: Caller): Promise<Reply<GateReply>> {
     const common = {
       executionId: row.id, effectiveMode: row.effectiveMode, flagged: row.flagged,
+      ...(row.status === 'blocked' ? {} : { runs: runsBy(row.runtime) }),
+      ...(WITH_REASONS.has(row.status) ? { reasons: row.reasons.map(({ rule, detail }) => ({ rule, detail })) } : {}),
       ...(row.auditId === null ? {} : { auditId: row.auditId }),
       ...editOf(row),
       ...outcomeOf(row),
@@ -106,9 +124,11 @@ export class GateService {
     switch (row.status) {
       case 'pending_hitl':
       case 'running':
-        return reply(202, { status: 'pending_hitl', ...common, ...asked }, locationOf(row.id));
+        return reply(202, {
+          status: 'pending_hitl', ...common, ...asked, ...(request ? { expiresAt: request.expiresAt.toISOString() } : {}),
+        }, locationOf(row.id));
       case 'indeterminate':
-        return reply(200, { status: 'failed', ...common, ...asked });
+        return reply(200, { status: 'failed', ...common, ...asked, ...INDETERMINATE });
       default:
         return reply(200, { status: row.status, ...common, ...asked });
     }
@@ -135,8 +155,8 @@ function judged({ effectiveMode, flagged }: { effectiveMode: string; flagged: bo
   return { effectiveMode, flagged };
 }
 
-function pendingReply(answer: Of<'pending'>): GateReply {
-  return { status: 'pending_hitl', executionId: answer.executionId, hitlRequestId: answer.hitlRequestId, ...judged(answer) };
+function pendingReply({ executionId, hitlRequestId, runs, expiresAt, ...answer }: Of<'pending'>): GateReply {
+  return { status: 'pending_hitl', executionId, hitlRequestId, runs, expiresAt: expiresAt.toISOString(), ...judged(answer) };
 }
 
 /** An indeterminate execution is answered as failed, with an error that says that it may have acted. */
@@ -145,10 +165,12 @@ function closedReply(answer: Of<'started'>, closed: Closed): GateReply {
   return {
     status: status === 'executed' ? 'executed' : 'failed',
     executionId: answer.execution.executionId,
+    runs: 'service',
     auditId,
     durationMs,
     ...(output === undefined ? {} : { output }),
     ...(error === undefined ? {} : { error: { ...error } }),
+    ...(status === 'indeterminate' ? INDETERMINATE : {}),
     ...judged(answer),
   };
 }

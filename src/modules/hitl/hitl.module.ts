@@ -14,6 +14,7 @@ import { DecideRequestService } from './decisions/decide-request.service.js';
 import { DueRequestsQuery } from './expiry/due-requests.query.js';
 import { EditRequestService } from './decisions/edit-request.service.js';
 import { EligibleDecidersQuery } from './queue/eligible-deciders.query.js';
+import { QueueQuery } from './queue/queue.query.js';
 import { EndedRequestsStore } from './requests/ended-requests.store.js';
 import { EscalateRequestService } from './decisions/escalate-request.service.js';
 import { ExpireRequestsService } from './expiry/expire-requests.service.js';
@@ -50,8 +51,8 @@ import { VoteStore } from './decisions/vote.store.js';
     ApplyTransitionService, CancelErasedService, CancelWorkService, CountVotesService, DecideBatchService, DecideRequestService,
     DecisionEligibilityService, DueRequestsQuery, EditRequestService, EligibleDecidersQuery, EndedRequestsStore, EscalateRequestService,
     ExpireRequestsService, HitlEventsFeed, HitlEventsQuery, HitlEventsService, HitlPersonalData, HitlRequestStore, HitlRequestsQuery,
-    HitlService, HitlStatsQuery, PausedDeadlineStore, ReceiptExecutionService, RemindService, RequestWork, Sweeper, SweepService,
-    TimeOutService, VoteStore,
+    HitlService, HitlStatsQuery, PausedDeadlineStore, QueueQuery, ReceiptExecutionService, RemindService, RequestWork, Sweeper,
+    SweepService, TimeOutService, VoteStore,
   ],
   exports: [
     ApplyTransitionService, CancelWorkService, HitlRequestStore, HitlRequestsQuery, HitlService, PausedDeadlineStore,

@@ -55,8 +55,7 @@ function partsOn(dataSource: DataSource): RecoveryParts {
   const usage = new GrantUsageStore(statements, janitor);
   // Requests end here and go to nobody, so that it does not matter whom a provider has lowered.
   const moving = new ApplyTransitionService(requests, executions, usage, new EligibleDecidersQuery({}));
-  // Nothing is approved here, so that it does not matter who runs it.
-  const licences = new ReceiptExecutionService(executions, usage, { runtimePrimary: 'connector' });
+  const licences = new ReceiptExecutionService(executions, usage);
   return {
     run: (sql, parameters) => dataSource.query(sql, [...parameters]),
     work: commandWork(dataSource),

@@ -43,15 +43,14 @@ describe('hardcoded capabilities', () => {
     (await agent.client.post('/api/v1/execute', { capability: 'phone.call' })).expect(202);
   });
 
-  test.each([
-    ...HARDCODED, ...HARDCODED.map((name) => name.replace('.', ':')), 'phone.ca11', 'phone.cal1', 'ph0ne.call', 'phone.c-all',
-    'phone_.call', 'phone.call_',
-    'data.de1ete', 'data.d-e-lete', 'data.dele7e', 'system.shutd0wn', 'system.5hutdown', 'finance.payrnent', 'f1nance.transfer',
-    'fi-nance.transfer', 'phone.c.all', 'Phone.Call', 'PHONE.CALL', 'phone.cаll', 'рhone.call', 'phone．call', 'dаta.delete',
-    'finance.pаyment', 'ｐhone.call',
-  ])('nobody defines %s', async (name) => {
+  test('nobody defines one, however it is spelt', async () => {
     const before = await storedState(server);
-    (await define({ name, defaultHitlMode: 'auto' })).expect(422, 'HARDCODED_CAPABILITY');
+    for (const name of [
+      ...HARDCODED, ...HARDCODED.map((name) => name.replace('.', ':')), 'phone.ca11', 'phone.cal1', 'ph0ne.call', 'phone.c-all',
+      'phone_.call', 'phone.call_', 'data.de1ete', 'data.d-e-lete', 'data.dele7e', 'system.shutd0wn', 'system.5hutdown',
+      'finance.payrnent', 'f1nance.transfer', 'fi-nance.transfer', 'phone.c.all', 'Phone.Call', 'PHONE.CALL', 'phone.cаll', 'рhone.call',
+      'phone．call', 'dаta.delete', 'finance.pаyment', 'ｐhone.call',
+    ]) (await define({ name, defaultHitlMode: 'auto' })).expect(422, 'HARDCODED_CAPABILITY');
     expect(await storedState(server)).toEqual(before);
   });
 

@@ -10,7 +10,7 @@ import { storedState } from '../../support/log/stored-state.js';
 import { mutationsOf } from './token-mutations.js';
 
 /** A mutated token is tried on every so manieth route. */
-const EACH_AT = 5;
+const EACH_AT = 20;
 
 let server: TestServer;
 

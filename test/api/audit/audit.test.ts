@@ -8,8 +8,8 @@ import { eventually } from '../../support/running/eventually.js';
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { isWaitingOn, tableHeld } from '../../support/servers/two-servers.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
-const EXECUTE = '/api/v1/execute';
 const ID = (prefix: string) => expect.stringMatching(new RegExp(`^${prefix}_[0-9a-z]{30,}$`)) as unknown;
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
 const HEX = expect.stringMatching(/^[0-9a-f]{64}$/) as unknown;

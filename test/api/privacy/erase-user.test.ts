@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { as, asRoot, type Client } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { columnsWith, erased, erasuresOf, verification } from '../../support/erasure/erasures.js';
+import { columnsWith, erased, erasuresOf } from '../../support/erasure/erasures.js';
 import { anOrganization, aPerson, firstOrganization, type BuiltPerson } from '../../support/builders/people.js';
 import { recordPeople } from '../../support/erasure/recorded-people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { verifiedLog } from '../../support/log/verified-log.js';
 import { storedStateOf } from '../../support/log/stored-state.js';
 
 const LOG = ['audit_entries', 'erasures', 'users', 'personal_keys'];
@@ -78,7 +79,7 @@ describe('erasing a user', () => {
     for (const text of [person.name, person.email, person.address, 'before@example.org']) {
       expect([text, await columnsWith(server, text, LOG)]).toEqual([text, []]);
     }
-    expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
+    expect(await verifiedLog(server.database.url)).toMatchObject({ valid: true, breaks: [] });
   });
 
   test('again is 200 with zeros, and changes nothing', async () => {
@@ -104,7 +105,7 @@ describe('erasing a user', () => {
     expect((await erase(person.client)).expect(200).number('profile')).toBe(1);
     await erased(server);
     expect(await columnsWith(server, person.address, LOG)).toEqual([]);
-    expect(await verification(server)).toMatchObject({ valid: true });
+    expect(await verifiedLog(server.database.url)).toMatchObject({ valid: true });
   });
 
   test('reaches the platform\'s own log when root asks, also later', async () => {
@@ -115,7 +116,7 @@ describe('erasing a user', () => {
     (await erase(asRoot(server))).expect(200);
     await erased(server);
     expect((await erase(asRoot(server))).expect(200).list('erasures')).toEqual([]);
-    expect(await verification(server)).toMatchObject({ valid: true });
+    expect(await verifiedLog(server.database.url)).toMatchObject({ valid: true });
   });
 });
 
@@ -174,7 +175,7 @@ describe('a name that is said to be somebody\'s', () => {
     expect(await columnsWith(server, text, ['hitl_requests'])).not.toEqual([]);
     const { metadata } = (await entriesAbout(id)).find(({ event }) => event === 'admin.user_created')!;
     expect(metadata).toMatchObject({ email: '[erased]', name: '[erased]' });
-    expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
+    expect(await verifiedLog(server.database.url)).toMatchObject({ valid: true, breaks: [] });
 
     const path = `/api/v1/audit/erasures/${(await searchOf(id)).id}/confirm`;
     (await admin.client.post(path)).expect(403, 'FORBIDDEN');
@@ -182,7 +183,7 @@ describe('a name that is said to be somebody\'s', () => {
     await erased(server);
     expect(await searchOf(id)).toMatchObject({ state: 'done', confirmedBy: second.id });
     for (const what of [text, 'Honest Name']) expect([what, await columnsWith(server, what)]).toEqual([what, []]);
-    expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
+    expect(await verifiedLog(server.database.url)).toMatchObject({ valid: true, breaks: [] });
   });
 
   test('nor does an e-mail address', async () => {

@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { erased, erasuresOf, verification } from '../../support/erasure/erasures.js';
+import { erased, erasuresOf } from '../../support/erasure/erasures.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { verifiedLog } from '../../support/log/verified-log.js';
 
 let server: TestServer;
 let organizationId: string;
@@ -67,7 +68,7 @@ describe('who may, and with what', () => {
     (await ask(asRoot(server), ['nobody there'], { organizationId: 'org_platform' })).expect(200);
     await erased(server);
     expect((await erasuresOf(admin.client)).filter((one) => one.organizationId === 'org_platform')).toEqual([]);
-    expect(await verification(server)).toMatchObject({ valid: true });
+    expect(await verifiedLog(server.database.url)).toMatchObject({ valid: true });
   });
 });
 
@@ -110,7 +111,7 @@ describe('whoever would use it against the log', () => {
     expect(await stateOf(erase.text('erasure.id'))).toMatchObject({ state: 'done' });
     expect((await entries()).map(({ payload }) => payload)).toEqual(expect.arrayContaining(before));
     expect(await stateOf(first)).toMatchObject({ askedBy: admin.id, state: 'done' });
-    expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
+    expect(await verifiedLog(server.database.url)).toMatchObject({ valid: true, breaks: [] });
   });
 
   test.each([
@@ -150,7 +151,7 @@ test('a value that is blank without an entry that lists it is tampering, also wh
        '("pointer":"/metadata/input/keep","salt":"[^"]*"),"value":"[^}]*"', '\\1,"erased":true')
      where chain = '${agent.id}' and event = 'execution.started'`,
   );
-  const { valid, breaks } = await verification(server);
+  const { valid, breaks } = await verifiedLog(server.database.url);
   expect(valid).toBe(false);
   expect(breaks.map(({ kind }) => kind)).toEqual(['unauthorised_erasure']);
 });

@@ -2,10 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../../support/http/actors.js';
 import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
-import { columnsWith, erased, erasuresOf, verification } from '../../support/erasure/erasures.js';
+import { columnsWith, erased, erasuresOf } from '../../support/erasure/erasures.js';
 import { anOrganization, aPerson, type BuiltPerson } from '../../support/builders/people.js';
 import { recordPeople } from '../../support/erasure/recorded-people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
+import { verifiedLog } from '../../support/log/verified-log.js';
 import { asSession } from '../../support/builders/tenants.js';
 import { storedStateOf } from '../../support/log/stored-state.js';
 
@@ -58,7 +59,7 @@ describe('values of a customer', () => {
     expect(JSON.stringify(erasure)).not.toContain(customer);
     const [row] = await server.sql<{ texts: unknown }>('select texts from erasures where id = $1', [erasure!.id]);
     expect(row!.texts).toBeNull();
-    expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
+    expect(await verifiedLog(server.database.url)).toMatchObject({ valid: true, breaks: [] });
   });
 
   test('a second erasure goes over what the first one has left, and all still verifies', async () => {
@@ -68,7 +69,7 @@ describe('values of a customer', () => {
     (await ask(admin.client, ['katherine johnson'])).expect(200);
     await erased(server);
     expect(await inputs()).toContainEqual({ to: '[erased]', cc: '[erased]' });
-    expect(await verification(server)).toMatchObject({ valid: true, breaks: [] });
+    expect(await verifiedLog(server.database.url)).toMatchObject({ valid: true, breaks: [] });
   });
 
   test("in somebody else's session: gone; in their name: theirs, and whoever asked is told", async () => {
@@ -169,7 +170,7 @@ describe('a second person', () => {
     (await second.client.post(path)).expect(409, 'CONFLICT');
     expect(await columnsWith(server, customer, LOG)).toEqual([]);
     expect((await erasuresOf(admin.client))[0]).toMatchObject({ state: 'done', confirmedBy: second.id });
-    expect(await verification(server)).toMatchObject({ valid: true });
+    expect(await verifiedLog(server.database.url)).toMatchObject({ valid: true });
   });
 
   test('confirms more than a hundred values', async () => {
@@ -179,7 +180,7 @@ describe('a second person', () => {
     (await second.client.post(`/api/v1/audit/erasures/${answer.text('erasure.id')}/confirm`)).expect(200);
     await erased(server);
     expect((await erasuresOf(admin.client))[0]!.counts.values).toBeGreaterThanOrEqual(102);
-    expect(await verification(server)).toMatchObject({ valid: true });
+    expect(await verifiedLog(server.database.url)).toMatchObject({ valid: true });
   });
 
   test('is root where an organization has one administrator', async () => {

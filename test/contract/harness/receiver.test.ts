@@ -28,7 +28,8 @@ test('it waits as long as it is told, and drips', async () => {
   const headers = performance.now() - began;
   expect(await response.text()).toBe('abcdef');
   expect(headers).toBeGreaterThanOrEqual(115);
-  expect(performance.now() - began).toBeGreaterThanOrEqual(headers + 70);
+  // From the call's beginning: a busy machine sees the headers late.
+  expect(performance.now() - began).toBeGreaterThanOrEqual(115 + 70);
 });
 
 test.each(['before headers', 'after headers'] as const)('it hangs %s until the caller gives up', async (hang) => {

@@ -7,12 +7,12 @@ import { defineCapability, executionBecomes, requestOf } from '../../support/bui
 import { startReceiver, type Receiver } from '../../support/http/receiver.js';
 import type { TestServer } from '../../support/servers/server.js';
 import { begunOn, isWaitingOn, tableHeld, twoServers, type TwoServers } from '../../support/servers/two-servers.js';
+import { EXECUTE } from '../../support/http/paths.js';
 
 // One server has calls under way when another one stops their agent. After the stop's answer nothing begins any more, and it
 // answers although the first server is frozen with its locks held.
 
 const STOPS = '/api/v1/stops';
-const EXECUTE = '/api/v1/execute';
 /** The requirement's own bound, in milliseconds. */
 const ANSWERS_WITHIN = 5_000;
 

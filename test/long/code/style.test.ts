@@ -1,32 +1,27 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { CHECKOUT } from '../../support/servers/test-run.js';
+import { CHECKOUT, runFolder } from '../../support/servers/test-run.js';
 
-// Linted in the place of a file that exists, since the rules with types know the program's files only.
-const PLACE = 'src/domain/ids.ts';
-
-interface LintedFile {
-  readonly messages: readonly { readonly ruleId: string | null; readonly line: number }[];
-}
-
-/** `line rule` for each finding of the repository's ESLint configuration. */
+/** `line rule` for each finding of the repository's own configuration, in a file of the domain. */
 async function rulesBroken(text: string): Promise<string[]> {
-  const eslint = spawn(
-    process.execPath,
-    ['node_modules/eslint/bin/eslint.js', '--stdin', '--stdin-filename', PLACE, '--format', 'json'],
-    // In a single run the parser would read the file from the disk instead of what stands on the input.
-    { cwd: CHECKOUT, env: { PATH: process.env.PATH, TSESTREE_SINGLE_RUN: 'false' }, stdio: ['pipe', 'pipe', 'pipe'] },
-  );
-  const chunks: Buffer[] = [];
-  const errors: Buffer[] = [];
-  eslint.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  eslint.stderr.on('data', (chunk: Buffer) => errors.push(chunk));
-  const ended = new Promise((resolve) => eslint.once('close', resolve));
-  eslint.stdin.end(text);
-  await ended;
-  if (chunks.length === 0) throw new Error(Buffer.concat(errors).toString('utf8'));
-  const files = JSON.parse(Buffer.concat(chunks).toString('utf8')) as LintedFile[];
-  return files.flatMap(({ messages }) => messages.map(({ line, ruleId }) => `${line} ${ruleId ?? 'parse'}`));
+  const root = mkdtempSync(join(runFolder(), 'style-'));
+  try {
+    for (const name of ['eslint.config.mjs', 'node_modules']) symlinkSync(join(CHECKOUT, name), join(root, name));
+    for (const name of ['.oxlintrc.json', 'tsconfig.json']) copyFileSync(join(CHECKOUT, name), join(root, name));
+    mkdirSync(join(root, 'src/domain'), { recursive: true });
+    writeFileSync(join(root, 'src/domain/one.ts'), text);
+    const lines = await new Promise<string>((resolve) => {
+      const command = [join(CHECKOUT, 'scripts/lint.mjs'), '--only', 'style', '--root', root];
+      execFile(process.execPath, command, { env: { PATH: process.env.PATH } }, (_error, stdout, stderr) => resolve(`${stdout}${stderr}`));
+    });
+    const found = [...lines.matchAll(/^src\/domain\/one\.ts:(\d+) {2}(\S+) /gm)].map(([, line, rule]) => `${line} ${rule}`);
+    if (found.length === 0) throw new Error(lines);
+    return found;
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
 }
 
 describe('style', () => {
@@ -43,13 +38,19 @@ describe('style', () => {
         /*  8 */ 'export const same = (a: number, b: number) => a == b;',
         /*  9 */ `export const long = '${'x'.repeat(130)}';`,
         /* 10 */ "import pg from 'pg'; export const client = new pg.Client({});",
+        /* 11 */ "export const text: string = JSON.parse('1');",
+        /* 12 */ 'export const thrown = () => { throw begin; };',
+        /* 13 */ "export function ofTwo(one: 'a' | 'b'): void { switch (one) { case 'a': begin(); } }",
       ].join('\n'),
     );
     expect(broken.sort()).toEqual([
       '10 no-restricted-syntax',
-      '2 @typescript-eslint/no-floating-promises',
+      '11 typescript(no-unsafe-assignment)',
+      '12 typescript(only-throw-error)',
+      '13 typescript(switch-exhaustiveness-check)',
+      '2 typescript(no-floating-promises)',
       '3 @typescript-eslint/no-explicit-any',
-      '4 @typescript-eslint/no-misused-promises',
+      '4 typescript(no-misused-promises)',
       '5 no-restricted-syntax',
       '6 no-restricted-syntax',
       '7 local/explained-disable',

@@ -9,6 +9,7 @@ export const proof: Proof = {
   name: 'waiters',
   title: 'Whoever waits holds no database connection, and is woken by the news of another server.',
   longCount: 5_000,
+  shortCount: 500,
   needs: 'database',
   run: async ({ count, progress }) => {
     const env = { DATABASE_POOL_SIZE: String(POOL) };

@@ -26,29 +26,25 @@ export async function storedState(server: TestServer): Promise<StoredState> {
      where table_schema = current_schema() and table_type = 'BASE TABLE' order by 1`,
   );
   if (tables.length < 10) throw new Error(`only ${tables.length} tables were found: this looks at the wrong schema`);
-  const state: Record<string, string> = {};
-  for (const { name } of tables.filter((table) => !GROWN_BY_THE_LEADER.has(table.name))) {
-    const [row] = await server.sql<{ digest: string }>(
-      `select count(*)::text || ' rows ' || md5(coalesce(string_agg(t::text, chr(10) order by t::text), '')) as digest
-       from "${name}" t ${NOT_OURS[name] ?? ''}`,
-    );
-    state[name] = row?.digest ?? 'none';
-  }
-  return state;
+  return digests(server, tables.map(({ name }) => name), (name) => NOT_OURS[name] ?? '');
 }
 
 /** What the database holds of some organizations: their rows in every table that says whose a row is, and they themselves. */
 export async function storedStateOf(server: TestServer, organizationIds: readonly string[]): Promise<StoredState> {
-  const state: Record<string, string> = {};
-  for (const name of (await organizationTables(server)).filter((table) => !GROWN_BY_THE_LEADER.has(table))) {
-    const [row] = await server.sql<{ digest: string }>(
-      `select count(*)::text || ' rows ' || md5(coalesce(string_agg(t::text, chr(10) order by t::text), '')) as digest
-       from "${name}" t where ${name === 'organizations' ? 'id' : 'organization_id'} = any ($1)`,
-      [organizationIds],
-    );
-    state[name] = row?.digest ?? 'none';
-  }
-  return state;
+  const whose = (name: string) => `where ${name === 'organizations' ? 'id' : 'organization_id'} = any ($1)`;
+  return digests(server, await organizationTables(server), whose, [organizationIds]);
+}
+
+/** All in one statement: a state is asked for before and after each of many calls. */
+async function digests(
+  server: TestServer, tables: readonly string[], where: (name: string) => string, parameters: readonly unknown[] = [],
+): Promise<StoredState> {
+  const statement = tables.filter((name) => !GROWN_BY_THE_LEADER.has(name)).map((name) =>
+    `select '${name}' as name,
+       count(*)::text || ' rows ' || md5(coalesce(string_agg(t::text, chr(10) order by t::text), '')) as digest
+     from "${name}" t ${where(name)}`).join(' union all ');
+  const rows = await server.sql<{ name: string; digest: string }>(statement, parameters);
+  return Object.fromEntries(rows.map(({ name, digest }) => [name, digest]));
 }
 
 /** Tables whose rows say which organization they belong to, and the organizations themselves. */

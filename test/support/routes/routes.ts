@@ -14,6 +14,8 @@ export interface MemberSchema {
   readonly items?: MemberSchema;
   readonly $ref?: string;
   readonly allOf?: readonly MemberSchema[];
+  /** The members of the object, or of each item, where these are declared. */
+  readonly properties?: Readonly<Record<string, MemberSchema>>;
 }
 
 export interface Route {
@@ -41,7 +43,7 @@ interface Operation {
 /** What browsers send forms as. */
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-type Schemas = Readonly<Record<string, { readonly properties?: Readonly<Record<string, MemberSchema>> }>>;
+type Schemas = Readonly<Record<string, MemberSchema>>;
 
 /** Every route that the running server declares in its own OpenAPI document. */
 export async function routesOf(server: TestServer): Promise<Route[]> {
@@ -63,8 +65,16 @@ export async function routesOf(server: TestServer): Promise<Route[]> {
 }
 
 function membersOf({ requestBody }: Operation, schemas: Schemas): Readonly<Record<string, MemberSchema>> {
-  const name = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1);
-  return (name === undefined ? undefined : schemas[name]?.properties) ?? {};
+  return resolved(requestBody?.content['application/json']?.schema ?? {}, schemas).properties ?? {};
+}
+
+/** With the members of what it refers to, however deep. */
+function resolved(schema: MemberSchema, schemas: Schemas): MemberSchema {
+  const ref = [schema, ...(schema.allOf ?? []), schema.items].find((part) => part?.$ref !== undefined)?.$ref;
+  const properties = ref === undefined ? undefined : schemas[ref.split('/').at(-1)!]?.properties;
+  if (properties === undefined) return schema;
+  const members = Object.entries(properties).map(([name, member]) => [name, resolved(member, schemas)] as const);
+  return { ...schema, properties: Object.fromEntries(members) };
 }
 
 function parametersIn(place: string, { parameters = [] }: Operation): Record<string, MemberSchema> {
@@ -113,6 +123,10 @@ export function pathOf(route: Route, ids: Readonly<Record<string, string>> = {})
     return encodeURIComponent(value);
   });
 }
+
+/** Pages and forms of browsers, and what the identity provider calls: others put into these what they like. */
+export const isForBrowsers = ({ takesForm, template }: Route): boolean =>
+  takesForm || /^\/(?:sign-in|invitations)\b|\/auth\/(?:login|callback)$/.test(template);
 
 export const isPublic = (route: Route): boolean => route.access === 'public';
 

@@ -84,14 +84,14 @@ describe('a window of a log with a sweep, erasures and a rotation', () => {
     ['one agent', { organizations: ['org_a'], agentId: 'agt_2' }],
     ['one agent that was elsewhere', { organizations: ['org_a', 'org_b'], agentId: 'agt_1' }],
   ];
-  it.each(parts)('is sound wherever it begins or ends: %s', async (_, part) => {
+  it.each(parts.map(([name, part], at) => [name, part, at] as const))('is sound wherever it begins or ends: %s', async (_, part, at) => {
     const { times } = recorded;
     expect(await judged(recorded, part)).toEqual([]);
     for (const [n, time] of times.entries()) {
-      // Each third: the verifier's own arithmetic is slow.
-      if (n % 3 !== 0) continue;
+      // Each part has moments of its own, the next one others: the verifier's own arithmetic is slow.
+      if (n % parts.length !== at) continue;
       const others = [{ from: time }, { from: times[6]!, to: time }, { from: time, to: times.at(-9)! }];
-      for (const window of [{ to: time }, ...(n % 9 === 0 ? others : [])]) {
+      for (const window of [{ to: time }, ...(n % 3 === 0 ? others : [])]) {
         expect([window, await judged(recorded, { ...part, ...window })]).toEqual([window, []]);
       }
     }

@@ -85,7 +85,7 @@ function without(log: MemoryLog, gone: readonly StoredEntry[]): MemoryLog {
   return { ...log, entries: log.entries.filter((entry) => !gone.includes(entry)) };
 }
 
-async function runs<T>(given: fc.Arbitrary<T>, check: (value: T) => Promise<void>, numRuns = 80): Promise<void> {
+async function runs<T>(given: fc.Arbitrary<T>, check: (value: T) => Promise<void>, numRuns = 40): Promise<void> {
   await fc.assert(fc.asyncProperty(given, check), { seed: 20_261_121, numRuns });
 }
 

@@ -1,5 +1,7 @@
 import { originOf, PLATFORM_TREE } from '../../../domain/audit/notes/checkpoint.js';
-import { type LostCheckpoint, signRecovery, waiveCheckpoint, type WaivedCheckpoint } from '../../../domain/audit/notes/waived-checkpoint.js';
+import {
+  type LostCheckpoint, signRecovery, waiveCheckpoint, type WaivedCheckpoint,
+} from '../../../domain/audit/notes/waived-checkpoint.js';
 import { verifierKey } from '../../../domain/audit/notes/note.js';
 import type { Anchor } from '../../../platform/audit/anchor.js';
 import type { RunStatement } from '../../../platform/auth/credentials/credential-source.js';

@@ -39,7 +39,7 @@ export interface MadeCheckpoints {
 }
 
 /**
- * Takes the heads of organizations that have grown into the map, the map into the platform's tree, and signs them all: in one transaction, so
+ * Takes the heads of organizations that have grown into the map, the map into the platform's tree, and signs all: in one transaction, so
  * that the platform's newest leaf always has the map, and the map every organization's newest checkpoint. The database may keep signatures
  * and refuse the rest: each vouches for nothing but what continues what was signed.
  *

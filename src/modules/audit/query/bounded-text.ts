@@ -1,5 +1,5 @@
-// The owner of the database can make one cell longer than a process can hold. A text longer than any of its kind is never read: the database
-// knows its length without reading it, and answers with another text, which is valid nowhere.
+// The owner of the database can make one cell longer than a process can hold. A text longer than any of its kind is never read: the
+// database knows its length without reading it, and answers with another text, which is valid nowhere.
 
 /** Bytes. Names, hashes and times have some tens of them, and what callers name has some hundreds. */
 const SHORT = 4 * 1024;

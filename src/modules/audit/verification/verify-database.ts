@@ -46,7 +46,8 @@ export async function verifyDatabase(what: DatabaseToVerify): Promise<Verificati
       const ownKey = seed === undefined ? undefined : verifierKey(await instanceName(connection.run), seed);
       const checks = await what.checks?.(connection.run, source);
       return await verification(source, begun, given({
-        anchors: asked?.shown, anchorsNotCompared: asked?.notCompared, remembered, verifierKeys, ownKey, runner, onProgress, agentId, checks,
+        anchors: asked?.shown, anchorsNotCompared: asked?.notCompared, remembered, verifierKeys, ownKey, runner, onProgress, agentId,
+        checks,
       }));
     } finally {
       await runner?.end();

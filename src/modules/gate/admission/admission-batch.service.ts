@@ -12,7 +12,6 @@ import { Problem } from '../../../platform/http/reply/problem.js';
 import { DEAD_KEY, whyCredentialDied } from '../../agents/tokens/credential-life.js';
 import { type Facts, FactsQuery } from '../../authority/facts.query.js';
 import { RecentFacts } from '../../authority/recent-facts.js';
-import { chooseRuntime } from '../../executions/choose-runtime.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
 import { type AdmissionPlan, planAdmission } from './admission-plan.js';
 import { COMMIT, type CommitAnswer, commitParameters, type PlannedItem } from './commit-statement.js';
@@ -97,7 +96,7 @@ export class AdmissionBatch {
       return { kind: 'answer', answer: { kind: 'replay', executionId: facts.kept.executionId! } };
     }
     const decision = decide({ ...questionOf(item, facts, soFar), unanchored: this.freshness.isStale });
-    const plan = planAdmission(item, facts, decision, chooseRuntime(this.config.runtimePrimary, facts.definition));
+    const plan = planAdmission(item, facts, decision);
     if (plan.opens === 1) {
       const open = facts.openRequests + soFar.opened(item.agentId);
       if (open >= this.config.hitlMaxPendingPerAgent) return { kind: 'error', error: tooManyPending() };

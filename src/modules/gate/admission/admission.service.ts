@@ -9,6 +9,7 @@ import { invalid } from '../../../platform/http/fields/read-members.js';
 import { requestContext } from '../../../platform/http/request/request-context.js';
 import { LOGGER } from '../../../platform/logging/token.js';
 import { AgentStore } from '../../agents/agent.store.js';
+import { DefinitionStore } from '../../capabilities/definition.store.js';
 import { AdmissionBatch } from './admission-batch.service.js';
 import type { Admission, AdmissionAnswer, AdmissionItem } from './admission-item.js';
 import { RHYTHM_MS } from './admission-plan.js';
@@ -26,6 +27,7 @@ export class AdmissionService {
     @Inject(AdmissionBatch) batch: AdmissionBatch,
     private readonly agents: AgentStore,
     private readonly callers: CallerCheck,
+    private readonly definitions: DefinitionStore,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     this.batches = new Batcher({
@@ -56,8 +58,14 @@ export class AdmissionService {
       ...(context?.traceparent ? { traceparent: context.traceparent } : {}),
     });
     if (context && leavesAnEntry(answer)) context.recorded++;
-    if (answer.kind === 'refused' && LACKS_IN_TOKEN.has(answer.code)) this.logAttempt(call, agent.agentId, answer.code);
-    return answer;
+    if (answer.kind !== 'refused' || !LACKS_IN_TOKEN.has(answer.code)) return answer;
+    this.logAttempt(call, agent.agentId, answer.code);
+    return { ...answer, detail: (await this.whyUnknown(agent.organizationId, call.capability)) ?? answer.detail };
+  }
+
+  /** A misspelt name lacks its grant, too, and to be told so would lead astray. Said in the answer alone: entries keep what was decided. */
+  private whyUnknown(organizationId: string, capability: string): Promise<string | undefined> {
+    return this.definitions.whyUnknown(organizationId, capability).catch(() => undefined);
   }
 
   drained(): Promise<void> {
@@ -92,7 +100,7 @@ export class AdmissionService {
       return { organizationId, agentId, ...(keyId === undefined ? {} : { agentKeyId: keyId }) };
     }
     if (call.forAgentId === undefined) {
-      throw invalid([{ pointer: '/agentId', message: 'is required with the root key' }]);
+      throw invalid([{ pointer: '/agentId', message: 'is required with the root key: the agent that acts' }]);
     }
     const { organizationId, id } = await this.agents.findRef(scope, call.forAgentId);
     return { organizationId, agentId: id };

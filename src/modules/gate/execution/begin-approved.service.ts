@@ -13,7 +13,6 @@ import { failedPrecondition, UNAVAILABLE } from '../../hitl/decisions/approval-p
 import type { StartedExecution } from '../admission/admission-item.js';
 import { LEASE_GRACE_SECONDS } from '../admission/admission-plan.js';
 import { type ApprovalEvidence, approvalEvidence } from './approval-evidence.query.js';
-import { RunExecutionService } from './run-execution.service.js';
 import { Deadline } from '../runtimes/deadline.js';
 
 /** An approved action with its present rows and facts, read and locked under the head of its agent. */
@@ -33,7 +32,6 @@ export class BeginApprovedService {
     private readonly executions: ExecutionStore,
     private readonly requests: HitlRequestStore,
     private readonly facts: FactsQuery,
-    private readonly running: RunExecutionService,
   ) {}
 
   /** Reads all that an action's beginning depends on, in one round trip to the database. @throws Problem NOT_FOUND */
@@ -71,7 +69,7 @@ export class BeginApprovedService {
   /** Writes fence and lease. The runtime is called after the commit, with the bytes that were approved. */
   begin(tx: Tx, { execution, request, facts }: Approved): StartedExecution {
     const { organizationId, agentId, capability, action } = request;
-    const { runtime, timeoutSeconds } = this.running.choose(facts.definition);
+    const { runtime, timeoutSeconds } = facts.runtime;
     const under = { runtime, grantId: facts.grant!.id, grantVersion: facts.grant!.version };
     const fence = this.executions.begin(tx, execution, under, timeoutSeconds + LEASE_GRACE_SECONDS);
     return {

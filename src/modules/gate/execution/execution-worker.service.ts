@@ -32,15 +32,12 @@ export class ExecutionWorker implements EffectHandler {
   async handle({ organizationId, payload }: OutboxRow): Promise<void> {
     const action = { organizationId, ...payload } as unknown as ApprovedAction;
     const started = await this.work.runOn(planFor(action), (tx) => this.beginning.read(tx, action), async (tx, approved) => {
-      const { execution, request, facts } = approved;
+      const { execution, request } = approved;
       // Another worker, which took this one's claim over, was first; or the execution was cancelled meanwhile.
       if (execution.status !== 'pending_hitl' || request.status !== 'approved') return undefined;
       const hindrance = this.beginning.hindrance(approved);
       if (hindrance !== undefined) return void (await this.licences.withdraw(tx, execution, hindrance));
-      // The server was started with another runtime meanwhile, under which the agent does the work itself.
-      if (!this.licences.isReceipt(request, facts)) return this.start(tx, approved);
-      await this.licences.giveLicence(tx, request, facts);
-      return undefined;
+      return this.start(tx, approved);
     });
     if (started) void this.running.run(started).catch(() => undefined);
     else this.running.announce(action.executionId, action.hitlRequestId);
@@ -48,7 +45,7 @@ export class ExecutionWorker implements EffectHandler {
 
   private async start(tx: Tx, approved: Approved): Promise<StartedExecution> {
     const { execution, request, facts } = approved;
-    const { runtime } = this.running.choose(facts.definition);
+    const { runtime } = facts.runtime;
     tx.record(agentChain(execution.organizationId, execution.agentId), startedEvent(approvedBeginning(request, facts, runtime)));
     await this.licences.count(tx, request, facts);
     return this.beginning.begin(tx, approved);

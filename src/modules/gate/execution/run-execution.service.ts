@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { CapabilityFacts } from '../../../domain/gate/decide.js';
 import { CONFIG, type CompleteConfig } from '../../../platform/config/config.js';
 import { Waiters } from '../../../platform/wake/waiters.js';
-import { type ChosenRuntime, chooseRuntime } from '../../executions/choose-runtime.js';
 import type { ExecutionRuntime } from '../../executions/execution.entity.js';
 import type { StartedExecution } from '../admission/admission-item.js';
 import { type Closed, CloseExecutionService } from './close-execution.service.js';
@@ -24,11 +23,6 @@ export class RunExecutionService {
     private readonly waiters: Waiters,
     @Inject(CONFIG) private readonly config: CompleteConfig,
   ) {}
-
-  /** Which runtime does the action of this definition; `receipt` when the agent does the work itself. */
-  choose(definition: CapabilityFacts | undefined): ChosenRuntime {
-    return chooseRuntime(this.config.runtimePrimary, definition);
-  }
 
   /** Whether a call that this runtime may have made already can be made again, with the same key. */
   bearsRepetition(runtime: ExecutionRuntime, definition: CapabilityFacts | undefined): boolean {

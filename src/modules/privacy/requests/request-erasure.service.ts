@@ -53,7 +53,7 @@ export class RequestErasureService {
   }
 
   /**
-   * @throws Problem NOT_FOUND, also for an erasure of another organization; FORBIDDEN for the person who has asked for the erasure, CONFLICT
+   * @throws Problem NOT_FOUND, also for an erasure of another organization; FORBIDDEN for who has asked for the erasure; CONFLICT
    *   where no confirmation is awaited
    */
   async confirm(id: string, caller: Caller): Promise<Reply<ErasureEnvelope>> {

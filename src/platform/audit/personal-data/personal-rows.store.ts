@@ -89,7 +89,8 @@ export class PersonalRows {
     const along = changed.length > 0 ? await table.after?.(tx, what, changed) : undefined;
     const inPolicy = passed.filter((row) => matchesInPolicy(table, row, wanted)).length;
     const inOwn = passed.filter((row) => matchesInOwn(table, row, wanted)).length;
-    return { counts: added(counts, along ?? {}, counted('left', table, inPolicy), counted('kept', table, inOwn)), rows: read.rows.length, next };
+    const sums = added(counts, along ?? {}, counted('left', table, inPolicy), counted('kept', table, inOwn));
+    return { counts: sums, rows: read.rows.length, next };
   }
 
   /** The rows before the first one whose head stays locked by somebody else. */

@@ -115,14 +115,13 @@ function tagOf(path: string): string {
 }
 
 function addProblems(operation: Operation, path: string, declared: readonly ProblemCode[], anonymous: boolean): void {
-  const hasInput = operation.requestBody !== undefined || (operation.parameters?.length ?? 0) > 0;
   const always = [...ALWAYS_DECLARED].filter((code) => {
     if (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN' || code === 'AGENT_INACTIVE') return !anonymous;
     if (code === 'BODY_TOO_LARGE' || code === 'UNSUPPORTED_MEDIA_TYPE') return operation.requestBody !== undefined;
     // A body may name what is not there, too.
     if (code === 'NOT_FOUND') return path.includes('{') || operation.requestBody !== undefined;
-    if (code === 'RATE_LIMITED') return !path.startsWith('/health');
-    return code === 'VALIDATION_FAILED' ? hasInput : true;
+    // 400 is for whoever sends what a route does not take, so every route has it.
+    return code === 'RATE_LIMITED' ? !path.startsWith('/health') : true;
   });
   const byStatus = new Map<number, ProblemCode[]>();
   for (const code of new Set([...always, ...declared])) {

@@ -79,7 +79,7 @@ function constraintProblem(error: unknown): Problem | undefined {
 }
 
 const CODES_BY_STATUS: Readonly<Record<number, ProblemCode>> = {
-  401: 'UNAUTHENTICATED', 403: 'FORBIDDEN', 404: 'NOT_FOUND', 405: 'NOT_FOUND', 409: 'CONFLICT',
+  401: 'UNAUTHENTICATED', 403: 'FORBIDDEN', 404: 'NOT_FOUND', 405: 'METHOD_NOT_ALLOWED', 409: 'CONFLICT',
   413: 'BODY_TOO_LARGE', 415: 'UNSUPPORTED_MEDIA_TYPE', 429: 'RATE_LIMITED', 503: 'UNAVAILABLE',
 };
 

@@ -6,6 +6,7 @@ import { PROBLEMS, type ProblemCode } from '../../../domain/problems.js';
 import type { AddressLimit } from '../../rate-limit/address-limit.js';
 import { problemFrom } from './failure.js';
 import type { Problem } from './problem.js';
+import { unmatched } from './unmatched.js';
 import { isForPeople, problemPage } from '../pages/problem-page.js';
 import { contextOf } from '../request/request-context.js';
 
@@ -29,7 +30,7 @@ export class ProblemFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<Request>();
     const response = http.getResponse<Response>();
-    const problem = problemFrom(error);
+    const problem = unmatched(error, request) ?? problemFrom(error);
     // Unknown paths and addresses that cannot be read never reach the guard: a made-up credential must not be a way around.
     if (problem.status < 500 && this.addresses?.concerns(request)) {
       this.addresses.take(request).then(

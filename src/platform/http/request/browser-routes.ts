@@ -27,6 +27,11 @@ export const isFormRoute = isMarked(FORM);
 export const isSameSiteRoute = isMarked(SAME_SITE);
 const isPageRoute = isMarked(PAGE);
 
+/** Pages and forms, callbacks among them: others put into these what they like, so what is not known is ignored. */
+export function isForBrowsers(handler: object): boolean {
+  return Reflect.getMetadata(PAGE, handler) === true || Reflect.getMetadata(FORM, handler) === true;
+}
+
 /**
  * Marks a call of a page as one, before anything can be refused. Its forms need an origin:
  * under `no-referrer` browsers send `Origin: null` with them (Fetch Standard, section 3.2).

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { anyText } from '../../../../../test/support/running/any-text.js';
 import { append, type MemoryLog } from '../../../../../test/support/memory/memory-log.js';
 import { agentChain, organizationChain } from '../chain.js';
 import { checkAtLength, checkEntry } from '../check-entry.js';
@@ -104,7 +105,7 @@ const usual: fc.Arbitrary<RecordedEvent> = fc.constantFrom<RecordedEvent>(
   { ...PLACE, type: 'hitl.rejected', metadata: { hitlId: 'hitl_1', comment: 'nein, größer' } },
   { ...AGENT, type: 'agent.updated', metadata: { name: 'Ada', metadata: INPUT } },
 );
-const seldom: fc.Arbitrary<RecordedEvent> = fc.tuple(fc.string({ unit: 'binary', maxLength: 8 }), fc.jsonValue())
+const seldom: fc.Arbitrary<RecordedEvent> = fc.tuple(anyText({ maxLength: 8 }), fc.jsonValue())
   .map(([key, value]) => started({ ...INPUT, [key]: value as JsonValue }));
 
 function storedOf(event: RecordedEvent): StoredEntry {

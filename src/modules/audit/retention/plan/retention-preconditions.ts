@@ -13,7 +13,7 @@ import { RetentionRefused, type RecordedCutPoint } from '../retention-run.js';
 import { retentionRunPayloads } from './retention-plan.query.js';
 
 /**
- * That cut points are listed by entries that the key that signs now has signed: the database's owner may have written the rows of sweeps, and
+ * That cut points are listed by entries that the key that signs now has signed: the database's owner may have written the rows, and
  * a sweep that goes on from a cut point signs that it was one. @throws RetentionRefused
  */
 export async function assertAuthorized(
@@ -50,8 +50,8 @@ export async function assertCheckpointAge(
 }
 
 /**
- * That blank values in entries that go are listed by an erasure that this server's key has signed, among them or in the log: nobody verifies
- * archived entries with the log's own. @throws RetentionRefused
+ * That blank values in entries that go are listed by an erasure that this server's key has signed, among them or in the log: nobody
+ * verifies archived entries with the log's own. @throws RetentionRefused
  */
 export async function assertErased(
   run: ReadStatement, organizationId: string, { blanks, erased }: Pick<ArchiveContents, 'blanks' | 'erased'>,

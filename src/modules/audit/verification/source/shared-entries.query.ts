@@ -50,7 +50,8 @@ const SUBJECTS = `
 export async function* subjectRows(
   run: ReadStatement, { organizationId, chain }: Selection,
 ): AsyncGenerator<readonly SubjectRow[]> {
-  for await (const batch of readByCursor<Row<SubjectRow>>(run, SUBJECTS, [organizationId ?? null, chain ?? null])) yield batch.map(numbered);
+  const batches = readByCursor<Row<SubjectRow>>(run, SUBJECTS, [organizationId ?? null, chain ?? null]);
+  for await (const batch of batches) yield batch.map(numbered);
 }
 
 const TENANTS = `

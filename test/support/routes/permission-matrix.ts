@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ACCESS, reachOf, type AccessKey, type Permission } from '../../../src/domain/access/access.js';
+import { newId } from '../../../src/domain/ids.js';
+import { anAgentKey } from '../builders/agents.js';
+import { anonymous, type Client, type Reply } from '../http/actors.js';
+import { inParallel } from '../proofs/in-lanes.js';
+import { matrixCallers, type MatrixCaller } from './matrix-callers.js';
+import { startProvider, type TestProvider } from '../sign-in/oidc-provider.js';
+import { aPerson, anOrganization, firstOrganization, type BuiltPerson } from '../builders/people.js';
+import { done } from '../proofs/races.js';
+import { anAgentOf, once, targetOf, type ObjectOwner, type Target } from './real-objects.js';
+import { callRoute, changesSomething, isPublic, routesOf, type Route } from './routes.js';
+import { startServer, type TestServer } from '../servers/server.js';
+import { INTERNAL, originOf, submits } from '../builders/tenants.js';
+import { storedState } from '../log/stored-state.js';
+
+interface Call {
+  readonly route: Route;
+  readonly principal: MatrixCaller;
+  readonly client: Client;
+  readonly target: Target;
+  /** Whether what is named is the caller's own, for a reach of `own`. */
+  readonly whose: 'own' | "another's";
+}
+
+let provider: TestProvider;
+let server: TestServer;
+let routes: Route[];
+let principals: MatrixCaller[];
+/** For calls that change nothing: reads, and whatever is refused. */
+let shared: ObjectOwner;
+let somebody: BuiltPerson;
+let organizationId: string;
+let sibling: string;
+/** What is answered to whoever shows nothing: without a page, and on a page of ours. */
+let anonymousAnswers: Map<Route, { readonly bare: number; readonly onPage: number }>;
+/** Things to look at, by who looks. */
+const looks = new Map<MatrixCaller, ObjectOwner>();
+/** Calls under way at once. */
+const LANES = 12;
+
+async function prepare(which: 'some' | 'all'): Promise<void> {
+  provider = await startProvider();
+  server = await startServer({ env: { ...provider.env, ...INTERNAL } });
+  await provider.serves(server);
+  routes = await routesOf(server);
+  organizationId = await firstOrganization(server);
+  await server.sql(`insert into tenants (id, name) values ('ten_here', 'here')`);
+  await server.sql(`update organizations set tenant_id = 'ten_here' where id = $1`, [organizationId]);
+  sibling = await anOrganization(server, { tenantId: 'ten_here' });
+  somebody = await aPerson(server, 'viewer');
+  shared = aPlace();
+  const tenantElsewhere = newId('ten');
+  const elsewhere = await anOrganization(server, { tenantId: tenantElsewhere });
+  principals = await matrixCallers({ server, provider, organizationId, elsewhere, tenantElsewhere }, which);
+  anonymousAnswers = new Map();
+  const visitor = anonymous(server).with({ origin: originOf(server) });
+  for (const route of routes.filter(isPublic)) {
+    const target = await targetOf(route, shared);
+    const byBoth = [anonymous(server), visitor].map((client) => callRoute(client, route, target.path, target.body));
+    const [bare, onPage] = (await Promise.all(byBoth)) as [Reply, Reply];
+    anonymousAnswers.set(route, { bare: bare.status, onPage: onPage.status });
+  }
+}
+
+/** Things of somebody else, unless it is said whose. */
+function aPlace(whose: Partial<Pick<ObjectOwner, 'person' | 'account'>> = {}): ObjectOwner {
+  const person = whose.person ?? somebody;
+  return {
+    server, organizationId, sibling, person,
+    agent: once(() => anAgentOf(server, organizationId, person)),
+    account: whose.account ?? once(() => aPerson(server, 'viewer')),
+  };
+}
+
+/** As the caller would: a form by a page that shows one, where a browser calls a route that takes it. */
+async function ask({ client, route, target, principal }: Call): Promise<Reply> {
+  const isForm = route.takesForm && !isPublic(route) && principal.browser?.onPage === true && principal.is !== 'nobody';
+  return isForm ? submits(client, target.path) : callRoute(client, route, target.path, target.body);
+}
+
+const code = ({ body }: Reply) => (body as { code?: string } | undefined)?.code;
+const detail = ({ body }: Reply) => String((body as { detail?: unknown } | undefined)?.detail);
+
+function reach({ route, principal }: Pick<Call, 'route' | 'principal'>): 'all' | 'own' | 'denied' {
+  const { is, browser, by = 'token' } = principal;
+  if (is === 'nobody' || is === 'inactive' || is === 'kept out') return 'denied';
+  const { onlyBy }: Permission = ACCESS[route.access as AccessKey];
+  if (is === 'agent' && onlyBy !== undefined && onlyBy.credential !== by) return 'denied';
+  return browser?.onPage === false && changesSomething(route) ? 'denied' : reachOf(route.access as AccessKey, is);
+}
+
+/** What the answer must be, in words, and whether it is. */
+function wanted(call: Call, answer: Reply): [string, boolean] {
+  const { status } = answer;
+  // Beside an identity provider nobody has a passkey to add; who may not call does not get so far as to hear it.
+  const isLocal = status === 404 && /sign in through the identity provider/.test(detail(answer));
+  const passes = isLocal || (status !== 401 && status !== 403 && status !== 404 && status < 500);
+  const { principal, target, whose } = call;
+  if (isPublic(call.route)) {
+    const known = anonymousAnswers.get(call.route)!;
+    return ['the same for everybody', status === (principal.browser?.onPage === true ? known.onPage : known.bare)];
+  }
+  if (principal.is === 'nobody') return ['401', status === 401 && code(answer) === 'UNAUTHENTICATED'];
+  if (principal.is === 'inactive') return ['403 AGENT_INACTIVE', status === 403 && code(answer) === 'AGENT_INACTIVE'];
+  if (reach(call) === 'denied') return ['403 FORBIDDEN', status === 403 && code(answer) === 'FORBIDDEN'];
+  if (target.names === 'nothing') return ['let through', passes];
+  if (principal.from === 'elsewhere') {
+    return target.names === 'in the path' ? ['404', status === 404] : ['404 or 403', status === 404 || status === 403];
+  }
+  if (reach(call) === 'own' && whose === "another's") return ['404 or 403', status === 404 || status === 403];
+  return ['let through', passes];
+}
+
+/** @returns what is wrong with the answer, if anything is */
+async function wrongWith(call: Call): Promise<string[]> {
+  // A server does only so many exports at once.
+  const answer = await done(() => ask(call));
+  const [what, is] = wanted(call, answer);
+  if (is) return [];
+  const { route, principal, target, whose } = call;
+  const sent = target.body === undefined ? '' : ` with ${JSON.stringify(target.body)}`;
+  return [`${route.method} ${target.path}${sent} by ${principal.name} (${whose}): wanted ${what}, `
+    + `got ${answer.status} ${JSON.stringify(answer.body)?.slice(0, 300)}`];
+}
+
+const wrongAmong = async (calls: readonly Call[]) => (await inParallel(LANES, calls, wrongWith)).flat();
+
+/** Calls that take no effect can all be made on the same things. */
+function effectless(pair: Pick<Call, 'route' | 'principal'>): boolean {
+  return !isPublic(pair.route) && reach(pair) === 'denied';
+}
+
+/** On fresh things where the call may change them; where the reach is one's own, also on somebody else's. */
+async function callsOf(route: Route, principal: MatrixCaller): Promise<Call[]> {
+  const changes = changesSomething(route);
+  const call = async (place: ObjectOwner, whose: Call['whose'], client?: Client): Promise<Call> => ({
+    route, principal, whose, target: await targetOf(route, place),
+    client: client ?? ((changes && !isPublic(route)) ? await principal.browser?.signsIn() : undefined) ?? principal.client,
+  });
+  const anothers = () => call(changes ? aPlace() : shared, "another's");
+  if (isPublic(route) || principal.from === 'elsewhere') return [await anothers()];
+  const { person } = principal;
+  if (reach({ route, principal }) === 'all') return [await call(changes ? aPlace(person && { person }) : shared, 'own')];
+  const ownPlace = () => aPlace(person && { person, account: async () => person });
+  const own = changes ? ownPlace() : looks.get(principal) ?? ownPlace();
+  if (!changes) looks.set(principal, own);
+  const itself = async () => {
+    const agent = await own.agent();
+    return principal.by === 'key' ? (await anAgentKey(server, agent)).client : agent.client;
+  };
+  const calls = [await call(own, 'own', principal.is === 'agent' ? await itself() : undefined), await anothers()];
+  return calls.filter(({ target, whose }) => whose === 'own' || target.names !== 'nothing');
+}
+
+/**
+ * Every route of the running server × callers of every kind, on objects that are really there. What is expected of each pair comes from
+ * the access table alone; nothing here knows a route by name.
+ */
+export function judgePermissionMatrix(which: 'some' | 'all'): void {
+  beforeAll(() => prepare(which));
+  afterAll(async () => {
+    await server?.stop();
+    await provider?.close();
+  });
+
+  describe('every route × every principal', () => {
+    const counted = { pairs: 0, calls: 0 };
+
+    test('no route is undeclared', () => {
+      expect(routes.length).toBeGreaterThan(30);
+      expect(routes.filter(({ access }) => !Object.hasOwn(ACCESS, access))).toEqual([]);
+      expect(principals.length).toBeGreaterThanOrEqual(which === 'all' ? 48 : 26);
+    });
+
+    test('who is refused is refused on each, and changes nothing', async () => {
+      const calls: Call[] = [];
+      for (const route of routes) {
+        const target = await targetOf(route, shared);
+        for (const principal of principals.filter((one) => effectless({ route, principal: one }))) {
+          calls.push({ route, principal, client: principal.client, target, whose: "another's" });
+        }
+      }
+      // Blocked calls of an agent out of service are entries of its chain, so they come last.
+      const [inactive, refused] = [calls.filter(({ principal }) => principal.is === 'inactive'),
+        calls.filter(({ principal }) => principal.is !== 'inactive')];
+      const before = await storedState(server);
+      expect(await wrongAmong(refused)).toEqual([]);
+      expect(await storedState(server)).toEqual(before);
+      expect(await wrongAmong(inactive)).toEqual([]);
+      counted.pairs += calls.length;
+      counted.calls += calls.length;
+    });
+
+    test('who is let through reaches their own, and neither another\'s nor another organization\'s', async () => {
+      const pairs = routes.flatMap((route) => principals.map((principal) => ({ route, principal })));
+      const wrong = await inParallel(LANES, pairs.filter((pair) => !effectless(pair)), async ({ route, principal }) => {
+        const calls = await callsOf(route, principal);
+        counted.pairs++;
+        counted.calls += calls.length;
+        return (await inParallel(1, calls, wrongWith)).flat();
+      });
+      expect(wrong.flat()).toEqual([]);
+    });
+
+    test('all pairs were asked', () => {
+      expect(counted.pairs).toBe(routes.length * principals.length);
+      process.stderr.write(`permission matrix: ${routes.length} routes × ${principals.length} principals = ${counted.pairs} pairs, `
+        + `${counted.calls} calls, 0 undeclared\n`);
+    });
+  });
+}
