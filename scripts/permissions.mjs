@@ -58,10 +58,11 @@ function pageOf(access, routes) {
     'key; the server does not start with one that names none. `test/contract/http/permission-matrix.test.ts` calls every route as every',
     'kind of caller and compares the answers with this table.',
     '',
-    'People come by personal keys, and stand in the column of the role that they have at that moment. What is an agent\'s own: itself,',
-    'its grants, executions and requests. What is a person\'s own: their account and keys, the audit entries that they made or that',
-    'are about them, and the requests of agents that are theirs or their team\'s. Rules finer than this table (rank between people,',
-    'separation of duties, levels of escalation) are answered by the routes themselves, with codes of their own.',
+    'People come by personal keys, and stand in the column of the role that they have at that moment; agents come by tokens and',
+    'keys. What is an agent\'s own: itself, its keys, grants, executions and requests. What is a person\'s own: their account and',
+    'keys, the audit entries that they made or that are about them, and the requests of agents that are theirs or their team\'s.',
+    'Rules finer than this table (rank between people, separation of duties, levels of escalation) are answered by the routes',
+    'themselves, with codes of their own.',
     '',
     '## At a glance',
     '',
@@ -85,9 +86,10 @@ function pageOf(access, routes) {
     '',
     '## Notes',
     '',
-    ...keys.flatMap(([key, { hot, late }]) => [
-      ...(hot ? [`- \`${key}\`: the guard checks an agent's token alone; agent, epoch and grant are judged where the call commits.`] : []),
+    ...keys.flatMap(([key, { hot, late, onlyBy }]) => [
+      ...(hot ? [`- \`${key}\`: the guard looks at the agent's token or key alone; agent, epoch and grant are judged by the commit.`] : []),
       ...(late ? [`- \`${key}\`: also takes an agent's token that has just expired, within \`AGENT_REFRESH_WINDOW\`.`] : []),
+      ...(onlyBy ? [`- \`${key}\`: of an agent's credentials the ${onlyBy.credential} alone, else 403.`] : []),
     ]),
     '',
   ].join('\n');

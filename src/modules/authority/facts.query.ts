@@ -27,6 +27,8 @@ export interface FactsWanted {
   agentId: string;
   capability: string;
   key?: { organizationId: string; scope: string };
+  /** The agent key behind the call, where there is one. */
+  agentKeyId?: string;
 }
 
 /** Everything that `decide()` looks at, with the revisions that a commit compares. */
@@ -65,6 +67,8 @@ export interface Facts {
   /** Of a grant with limits: what is used up of them. */
   readonly usage?: Usage;
   readonly rootKeyHash: string;
+  /** Of a call with an agent key behind it: whether the agent still has the key. Its deletion raises the revision. */
+  readonly hasKey?: boolean;
   /** The call that first used the idempotency key. */
   readonly kept?: { fingerprint: string; executionId: string | null };
 }
@@ -104,13 +108,14 @@ interface Row {
   connector: HttpConnector | null;
   key_fingerprint: string | null;
   key_execution_id: string | null;
+  has_key?: boolean;
 }
 
 // One clock for the whole statement: a grant that ends while it runs holds for all of it, or for none. Each lookup is lateral and
 // limited, so that it stays one by key: joined freely, a plan that was made before the tables had statistics reads all grants of
 // everybody for each call.
-const READ: NamedStatement = {
-  name: 'gate-facts-6',
+const factsStatement = (name: string, more = { column: '', parameter: '', name: '' }): NamedStatement => ({
+  name,
   text: `
     with clock as materialized (select clock_timestamp() as now)
     select (select now from clock) as now, h.revision, h.open_requests, o.revision as organization_revision,
@@ -122,9 +127,9 @@ const READ: NamedStatement = {
       g.limits, g.team_id as grant_team_id, g.id as grant_id, g.version as grant_version, g.hitl_mode, g.conditions,
       g.expires_at, g.timeout_seconds, g.timeout_action, g.quorum, g.reminders,
       d.name is not null as defined, d.input_schema, d.connector,
-      k.fingerprint as key_fingerprint, k.execution_id as key_execution_id
-    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]) with ordinality
-           as i(organization_id, agent_id, capability, key_organization_id, key_scope, n)
+      k.fingerprint as key_fingerprint, k.execution_id as key_execution_id${more.column}
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[]${more.parameter}) with ordinality
+           as i(organization_id, agent_id, capability, key_organization_id, key_scope${more.name}, n)
     left join lateral (select * from organizations where id = i.organization_id limit 1) o on true
     left join lateral (select * from audit_heads
       where organization_id = i.organization_id and chain = i.agent_id and closed_at is null limit 1) h on true
@@ -149,7 +154,17 @@ const READ: NamedStatement = {
     left join lateral (select * from idempotency_keys
       where organization_id = i.key_organization_id and scope = i.key_scope limit 1) k on true
     order by i.n`,
-};
+});
+
+const READ = factsStatement('gate-facts-6');
+
+/** For calls of which some have an agent key behind them. Key and revision come from one snapshot, so neither can be the older one. */
+const READ_WITH_KEYS = factsStatement('gate-facts-with-keys-1', {
+  parameter: ', $6::text[]', name: ', agent_key_id',
+  column: `,
+      exists (select from agent_keys
+        where organization_id = i.organization_id and id = i.agent_key_id and agent_id = i.agent_id) as has_key`,
+});
 
 /** The facts that decisions rest on, read in one statement for a whole batch, without a lock. No tables of its own. */
 @Injectable()
@@ -162,7 +177,10 @@ export class FactsQuery {
   ) {}
 
   async read(wanted: readonly FactsWanted[]): Promise<Facts[]> {
-    const rows = await this.statements.run<Row>(READ, parametersOf(wanted));
+    const keys = wanted.map((item) => item.agentKeyId ?? null);
+    const rows = keys.some((id) => id !== null)
+      ? await this.statements.run<Row>(READ_WITH_KEYS, [...parametersOf(wanted), textArray(keys)])
+      : await this.statements.run<Row>(READ, parametersOf(wanted));
     const facts = rows.map((row, i) => this.factsFrom(row, wanted[i]!));
     const limited = facts.flatMap((one, i) => (isLimited(one) ? [{ one, i }] : []));
     if (limited.length === 0) return facts;
@@ -212,7 +230,7 @@ function parametersOf(wanted: readonly FactsWanted[]): unknown[] {
 }
 
 function factsFrom(
-  row: Row, { agentId, capability }: FactsWanted, isUnanchored: boolean, primary: CompleteConfig['runtimePrimary'],
+  row: Row, { agentId, capability, agentKeyId }: FactsWanted, isUnanchored: boolean, primary: CompleteConfig['runtimePrimary'],
 ): Facts {
   const definition = definitionOf(row, capability);
   const exists = row.revision !== null && row.name !== null;
@@ -222,6 +240,7 @@ function factsFrom(
     organizationRevision: Number(row.organization_revision),
     openRequests: row.open_requests ?? 0,
     rootKeyHash: row.root_key_hash,
+    ...(agentKeyId === undefined ? {} : { hasKey: row.has_key === true }),
     stops: (row.stops ?? []).map((id) => ({ id })),
     separationOfDuties: row.separation_of_duties ?? 'standard',
     tenantId: row.tenant_id,

@@ -46,6 +46,7 @@ export class RecentFacts {
   }
 }
 
-function keyOf({ organizationId, agentId, capability }: FactsWanted): string {
-  return `${organizationId}/${agentId}/${capability}`;
+/** The capability last: it is the caller's word, and may be any text. */
+function keyOf({ organizationId, agentId, agentKeyId, capability }: FactsWanted): string {
+  return `${organizationId}/${agentId}/${agentKeyId ?? ''}/${capability}`;
 }

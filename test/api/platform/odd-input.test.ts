@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { asRoot, type Client } from '../../support/http/actors.js';
 import { BODY_BYTES_MAX } from '../../support/routes/bad-bodies.js';
-import { anAgent, type BuiltAgent } from '../../support/builders/agents.js';
+import { anAgent, anAgentKey, type BuiltAgent } from '../../support/builders/agents.js';
 import { closeRawConnections, sendRaw } from '../../support/http/raw-http.js';
 import { anAgentOf, once, targetOf, type ObjectOwner } from '../../support/routes/real-objects.js';
-import { callRoute, routesOf } from '../../support/routes/routes.js';
+import { callRoute, routesOf, type Route } from '../../support/routes/routes.js';
 import { anOrganization, aPerson } from '../../support/builders/people.js';
 import { startServer, type TestServer } from '../../support/servers/server.js';
 import { storedState } from '../../support/log/stored-state.js';
@@ -100,7 +100,7 @@ describe('members of nobody', () => {
       const target = await targetOf(route, place);
       const setup = route.template.endsWith('/node/activate') ? { token: await setupTokenOf(await place.agent()) } : {};
       const body = { ...Object.fromEntries(unknown.map((name) => [name, MARK])), ...target.body, ...setup };
-      const client = route.access === 'agents.refresh-token' ? (await place.agent()).client : root;
+      const client = await callerOf(route, place);
       const refused = await callRoute(client, route, target.path, body);
       if (refused.status !== 400) wrong.push(`${route.method} ${route.template}: not refused, ${refused.status}`);
       const { status, body: answer } = await callRoute(client.with({ prefer: 'handling=lenient' }), route, target.path, body);
@@ -119,6 +119,11 @@ describe('members of nobody', () => {
       server, organizationId, person, sibling: await anOrganization(server),
       agent: once(() => anAgentOf(server, organizationId, person)), account: async () => person,
     };
+  }
+
+  async function callerOf({ access }: Route, place: ObjectOwner): Promise<Client> {
+    if (access === 'agents.refresh-token') return (await place.agent()).client;
+    return access === 'agents.exchange-key' ? (await anAgentKey(server, await place.agent())).client : root;
   }
 
   const setupTokenOf = async ({ id }: BuiltAgent) => (await root.post(`/api/v1/agents/${id}/setup-token`)).expect(201).text('setupToken');

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { asRoot, type Client } from '../http/actors.js';
 import { type RawReply, type RawRequest, sendRaw } from '../http/raw-http.js';
-import { anAgent, type BuiltAgent } from '../builders/agents.js';
+import { anAgent, anAgentKey, type BuiltAgent } from '../builders/agents.js';
 import { aPerson, aTeam } from '../builders/people.js';
 import { startServer, type TestServer } from '../servers/server.js';
 import { pathOf, routesOf, type Route } from './routes.js';
@@ -49,13 +49,15 @@ export async function badInputWorld(): Promise<BadInputWorld> {
   const key = (await root.post(`/api/v1/users/${user.text('user.id')}/keys`, { name: 'hers' })).expect(201);
   const person = await aPerson(server, 'viewer');
   const owner = await aPerson(server, 'owner');
+  const agentKey = await anAgentKey(server, agent);
   const ids = {
     teams: await aTeam(server, person.organizationId, [{ userId: person.id }]), userId: person.id,
-    organizations: user.text('user.organizationId'), users: user.text('user.id'), keyId: key.text('key.id'),
+    organizations: user.text('user.organizationId'), users: user.text('user.id'), keyId: key.text('key.id'), agentKeyId: agentKey.id,
     agents: agent.id, executions: ran.text('executionId'), hitl: asked.text('hitlRequestId'), grant: grant.text('grants.0.id'),
     audit: ran.text('auditId'), name: 'own.one', capability: 'web.search',
   };
-  const callerOf = (route: Route) => byTheStrongest(route, { server, agentToken: agent.token, ownerKey: owner.key });
+  const callerOf = (route: Route) => byTheStrongest(route,
+    { server, agentToken: agent.token, agentKey: agentKey.secret, ownerKey: owner.key });
 
   /** What is turned away under load (503) is asked for again. */
   async function answerTo(request: RawRequest): Promise<RawReply> {

@@ -90,6 +90,7 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
   organizations: 'org_00000000000000000000000000absent0000',
   users: 'usr_00000000000000000000000000absent0000',
   userId: 'usr_00000000000000000000000000absent0000',
+  agentKeyId: 'key_00000000000000000000000000absent0000',
   keyId: 'key_00000000000000000000000000absent0000',
   sessions: 'sess_00000000000000000000000000absent0000',
   passkeys: 'pky_00000000000000000000000000absent0000',
@@ -104,10 +105,11 @@ export const ABSENT_IDS: Readonly<Record<string, string>> = {
 
 /**
  * What a route's path names, in order: an id after what it is the id of (`agents/{id}` names `agents`), any other parameter by
- * its own name.
+ * its own name; the key of an agent is told from the key of a person.
  */
 export function namedIn({ template }: Pick<Route, 'template'>): string[] {
-  return [...template.matchAll(/([^/]+)\/\{(\w+)\}/g)].map(([, before, name]) => (name === 'id' ? before! : name!));
+  const names = [...template.matchAll(/([^/]+)\/\{(\w+)\}/g)].map(([, before, name]) => (name === 'id' ? before! : name!));
+  return names[0] === 'agents' ? names.map((name) => (name === 'keyId' ? 'agentKeyId' : name)) : names;
 }
 
 /** The route's path with its parameters filled in, by `namedIn`; absent ids where none are given. */

@@ -12,9 +12,11 @@ export const AUTH_EVENTS = {
     { method: plain<string>(), path: value<string>(), count: optional(plain<number>()) }),
   'auth.agent_jwt_issued': event('agent', 'The agent was given a token.', {
     epoch: plain<number>(), expiresAt: plain<string>(), jti: optional(plain<string>()),
-    /** Plain: a code (registration, issued, refresh, activation). */
+    /** Plain: a code (registration, issued, refresh, activation, exchange). */
     occasion: optional(plain<string>()),
     capabilities: optional(plain<readonly string[]>()),
+    /** The agent key that it was exchanged for. */
+    keyId: optional(plain<string>()),
   }),
   'auth.login': event('organization', 'A person signed in; the actor is who.', {
     sessionId: optional(plain<string>()),

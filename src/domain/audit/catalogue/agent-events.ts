@@ -17,7 +17,7 @@ export const AGENT_EVENTS = {
     cleared: optional(plain<readonly string[]>()),
   }),
   'agent.deactivated': event('agent', 'The agent was taken out of service.', { reason: optional(value<string>()) }),
-  'agent.activated': event('agent', 'The agent is in service again; every older token is dead.', { epoch: plain<number>() }),
+  'agent.activated': event('agent', 'The agent is in service again; every older token and key is dead.', { epoch: plain<number>() }),
   'agent.removed': event('agent', 'The agent was removed for good; its entries stay.', { reason: optional(value<string>()) }),
   'agent.transferred': event('agent', 'Last entry of the chain here (`out`), or the first one here (`in`), which continues it.', {
     direction: plain<'in' | 'out'>(), fromSeq: optional(plain<number>()), fromHash: optional(plain<string>()),
@@ -29,9 +29,17 @@ export const AGENT_EVENTS = {
     /** The agent acknowledged that its capabilities have changed. */
     acknowledged: flag(),
   }),
-  'agent.tokens_revoked': event('agent', 'Every token of the agent is dead.', { epoch: plain<number>() }),
+  'agent.tokens_revoked': event('agent', 'Every token and key of the agent is dead.', { epoch: plain<number>() }),
   'agent.setup_token_issued': event('agent', 'A one-time token for a node was issued.', {
     setupTokenId: optional(plain<string>()), expiresAt: plain<string>(),
+  }),
+  'agent.key_created': event('agent', 'A key was made by which the agent can come in; who made it vouches for it.', {
+    keyId: plain<string>(),
+    name: optional(value<string>()),
+    expiresAt: optional(plain<string>()),
+  }),
+  'agent.key_deleted': event('agent', 'A key of the agent, and every token that it was exchanged for, is dead.', {
+    keyId: plain<string>(),
   }),
   'agent.node_activated': event('agent', 'A node redeemed its one-time token.', {
     nodeId: value<string>(), setupTokenId: optional(plain<string>()),

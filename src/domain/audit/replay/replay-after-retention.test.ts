@@ -187,7 +187,7 @@ describe('an agent whose registration and grants a sweep has taken', () => {
   it('holds what its tokens held, until they are revoked', async () => {
     expect(await cut().begin(920, {}, AGENT).replayed()).toEqual(SWEPT);
     expect(await cut().agent(910, { type: 'agent.tokens_revoked', metadata: { epoch: 1 } }).begin(920, {}, AGENT).replayed())
-      .toEqual(no('no token of the agent held the capability'));
+      .toEqual(no('no token or key of the agent held the capability'));
   });
 
   it.each<[string, readonly AuditEvent[], string, string | undefined]>([

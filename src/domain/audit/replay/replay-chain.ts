@@ -90,8 +90,8 @@ export class ReplayChain {
       (one.kind === 'refuse' ? one.code === reason : one.kind === 'block' && (reason === BLOCKED || reason === 'CAPABILITY_BLOCKED')));
   }
 
-  private decision(call: OpenEntry, terms: RecordedTerms, fits: RecordedDecision['fits'], byToken = false) {
-    return (facts: FactsAt) => replayDecision({ call, own: this.own, terms, fits, byToken }, facts);
+  private decision(call: OpenEntry, terms: RecordedTerms, fits: RecordedDecision['fits'], byAgent = false) {
+    return (facts: FactsAt) => replayDecision({ call, own: this.own, terms, fits, byAgent }, facts);
   }
 
   private request(opened: OpenEntry): Replayed | undefined {

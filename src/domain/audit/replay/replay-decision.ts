@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../../json.js';
 import { number, type OpenEntry, text, timeIn } from '../entry/open-entry.js';
 import { notReplayable, type ReplayResult, RIGHT, UNKNOWN, wrong } from './replay-result.js';
 import type { AgentChain } from './state/agent-chain.js';
-import { mayHaveToken } from './state/agent-state.js';
+import { mayHaveCredential } from './state/agent-state.js';
 import type { DefinitionState } from './state/definition-state.js';
 import type { FactsAt } from './state/facts-at.js';
 import { ANY_GRANT, type GrantState } from './state/grant-state.js';
@@ -19,8 +19,8 @@ export interface RecordedDecision {
   readonly terms: RecordedTerms;
   /** Whether the gate's answer is the one that was recorded. */
   readonly fits: (decision: GateDecision, grant: GrantState | undefined) => boolean;
-  /** The agent's token was checked for the call. */
-  readonly byToken?: boolean;
+  /** A token or key of the agent was checked for the call. */
+  readonly byAgent?: boolean;
 }
 
 /** The members by which an entry names the facts of its decision. */
@@ -46,7 +46,9 @@ export function termsIn(metadata: JsonObject): RecordedTerms {
 export function replayDecision(recorded: RecordedDecision, facts: FactsAt): ReplayResult {
   const { call, own: { agent }, own, terms, fits } = recorded;
   const capability = call.stored.capability ?? '';
-  if (recorded.byToken && !mayHaveToken(agent, capability, facts.at)) return wrong('no token of the agent held the capability');
+  if (recorded.byAgent && !mayHaveCredential(agent, capability, facts.at)) {
+    return wrong('no token or key of the agent held the capability');
+  }
   const definition = facts.definition(capability);
   if (terms.definition !== undefined && !definition?.isUnknown && definition?.facts.digest !== terms.definition) {
     return wrong('the capability was not defined as it says');

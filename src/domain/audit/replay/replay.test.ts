@@ -160,18 +160,29 @@ describe('the instant that conditions saw', () => {
   });
 });
 
-describe('tokens, as far as the log knows them', () => {
+describe('tokens and keys, as far as the log knows them', () => {
   const issued = (capabilities: string[] | undefined, expires: number): AuditEvent => ({
     type: 'auth.agent_jwt_issued',
     metadata: { epoch: 0, expiresAt: new Date(BEGIN + expires * 1_000).toISOString(), ...(capabilities ? { capabilities } : {}) },
   });
-  const NONE = 'no token of the agent held the capability';
+  const made = (keyId: string, expires?: number): AuditEvent => ({
+    type: 'agent.key_created',
+    metadata: { keyId, name: 'nightly', ...(expires === undefined ? {} : { expiresAt: new Date(BEGIN + expires * 1_000).toISOString() }) },
+  });
+  const deleted = (keyId: string): AuditEvent => ({ type: 'agent.key_deleted', metadata: { keyId } });
+  const NONE = 'no token or key of the agent held the capability';
 
   it.each([
     ['one that holds it', [issued(['web.search'], 900)], []],
     ['one that holds something else', [issued(['file.read'], 900)], [NONE]],
     ['one that nobody says what it holds', [issued(undefined, 900)], []],
     ['one that had run out', [issued(['web.search'], 50)], [NONE]],
+    ['a key, which names no capability', [made('key_a')], []],
+    ['a key that has not run out', [made('key_a', 900)], []],
+    ['a key that had run out', [made('key_a', 50)], [NONE]],
+    ['a key that was deleted', [made('key_a'), deleted('key_a')], [NONE]],
+    ['a key beside one that was deleted', [made('key_a'), made('key_b'), deleted('key_a')], []],
+    ['a key that was revoked with the tokens', [made('key_a'), { type: 'agent.tokens_revoked', metadata: { epoch: 1 } } as const], [NONE]],
     ['one that was revoked', [issued(['web.search'], 900), { type: 'agent.tokens_revoked', metadata: { epoch: 1 } } as const], [NONE]],
   ])('%s', async (_, events, wrong) => {
     const recorded = new RecordedLog().grant(1);

@@ -14,7 +14,7 @@ export const REPLAY_EVENTS: ReadonlySet<string> = new Set([
   'hitl.created', 'hitl.approved', 'hitl.rejected', 'hitl.escalated', 'hitl.timed_out', 'hitl.cancelled', 'hitl.voted', 'hitl.edited',
   'capability.granted', 'capability.config_updated', 'capability.revoked', 'admin.stop_started', 'admin.stop_ended',
   'agent.registered', 'agent.updated', 'agent.deactivated', 'agent.activated', 'agent.removed', 'agent.transferred',
-  'agent.tokens_revoked', 'agent.token_refreshed', 'auth.agent_jwt_issued',
+  'agent.tokens_revoked', 'agent.token_refreshed', 'agent.key_created', 'agent.key_deleted', 'auth.agent_jwt_issued',
 ]);
 
 /** Leaves of an organization in the order of its tree, and what is queued behind. */

@@ -9,7 +9,7 @@ import { clockSkewProblem } from '../../../platform/database/transaction/clock-s
 import { Statements } from '../../../platform/database/statements/statements.js';
 import { isConnectionError, isPassing } from '../../../platform/http/reply/failure.js';
 import { Problem } from '../../../platform/http/reply/problem.js';
-import { whyTokenDied } from '../../agents/tokens/token-life.js';
+import { DEAD_KEY, whyCredentialDied } from '../../agents/tokens/credential-life.js';
 import { type Facts, FactsQuery } from '../../authority/facts.query.js';
 import { RecentFacts } from '../../authority/recent-facts.js';
 import type { AdmissionAnswer, AdmissionItem } from './admission-item.js';
@@ -201,15 +201,16 @@ function questionOf(item: AdmissionItem, facts: Facts, soFar: DecidedSoFar) {
   };
 }
 
-/** On this route the guard has checked the token alone; agent, epoch and root key are checked here, in the guard's order. */
+/** On this route the guard has checked token or key alone; agent, key, epoch and root key are checked here, in the guard's order. */
 function whyNotAuthenticated({ principal }: AdmissionItem, facts: Facts): string | undefined {
   if (principal.kind === 'root') {
     return principal.keyHash === facts.rootKeyHash ? undefined : 'This credential does not hold: unknown root key.';
   }
-  if (facts.now.getTime() >= principal.expiresAt * 1000) return 'This credential does not hold: the token has expired.';
+  if (facts.now.getTime() >= principal.expiresAt * 1000) return `This credential does not hold: the ${principal.credential} has expired.`;
   if (!facts.agent) return 'This credential does not hold: unknown agent.';
-  // A genuine token of an agent out of service goes on to the decision, which answers 403.
-  const reason = facts.agent.status === 'active' ? whyTokenDied(principal, facts.agent.epoch, facts.tenantId) : undefined;
+  if (facts.hasKey === false) return `This credential does not hold: ${DEAD_KEY}.`;
+  // A good credential of an agent out of service goes on to the decision, which answers 403.
+  const reason = facts.agent.status === 'active' ? whyCredentialDied(principal, facts.agent.epoch, facts.tenantId) : undefined;
   return reason === undefined ? undefined : `This credential does not hold: ${reason}.`;
 }
 

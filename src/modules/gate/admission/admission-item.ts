@@ -21,6 +21,8 @@ export interface AdmissionItem {
   readonly actorId: string;
   readonly organizationId: string;
   readonly agentId: string;
+  /** The agent key that was shown, or for which the shown token was exchanged. */
+  readonly agentKeyId?: string;
   readonly capability: string;
   readonly action?: string;
   readonly input: JsonObject;

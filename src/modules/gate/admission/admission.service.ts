@@ -88,7 +88,7 @@ export class AdmissionService {
   }
 
   /** An agent acts for itself; root says for whom. */
-  private async agentOf(call: ExecuteCall, caller: Caller): Promise<{ organizationId: string; agentId: string }> {
+  private async agentOf(call: ExecuteCall, caller: Caller): Promise<Pick<AdmissionItem, 'organizationId' | 'agentId' | 'agentKeyId'>> {
     const { principal, scope } = caller;
     if (principal.kind === 'agent') {
       if (call.forAgentId !== undefined && call.forAgentId !== principal.agentId) {
@@ -96,7 +96,8 @@ export class AdmissionService {
         await this.callers.judge(caller);
         throw new Problem('FORBIDDEN', 'An agent acts for itself; leave agentId out.');
       }
-      return { organizationId: principal.organizationId, agentId: principal.agentId };
+      const { organizationId, agentId, keyId } = principal;
+      return { organizationId, agentId, ...(keyId === undefined ? {} : { agentKeyId: keyId }) };
     }
     if (call.forAgentId === undefined) {
       throw invalid([{ pointer: '/agentId', message: 'is required with the root key: the agent that acts' }]);

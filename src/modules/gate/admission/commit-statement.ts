@@ -103,7 +103,7 @@ export function commitParameters(planned: readonly PlannedItem[], cap: number): 
 /** What has to be true under the locks, so that this item is committed. */
 function conditionsOf({ item, facts, plan }: PlannedItem, n: number, cap: number): unknown {
   const expiries = [
-    ...(item.principal.kind === 'agent' ? [item.principal.expiresAt * 1000] : []),
+    ...(item.principal.kind === 'agent' && item.principal.expiresAt !== Infinity ? [item.principal.expiresAt * 1000] : []),
     ...(facts.grant?.expiresAt ? [facts.grant.expiresAt.getTime()] : []),
   ];
   // A grant that has expired stays so: only expiries that are still to come limit the decision.

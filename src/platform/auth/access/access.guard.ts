@@ -55,6 +55,10 @@ export class AccessGuard implements CanActivate {
     if (kind === 'system' || reachOf(key, kind) === 'denied') {
       throw new Problem('FORBIDDEN', `${named(caller)} may not ${permission.doc}.`);
     }
+    const { onlyBy } = permission;
+    if (onlyBy && caller.principal.kind === 'agent' && caller.principal.credential !== onlyBy.credential) {
+      throw new Problem('FORBIDDEN', onlyBy.otherwise);
+    }
     return true;
   }
 

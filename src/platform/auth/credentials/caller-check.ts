@@ -50,7 +50,7 @@ export class CallerCheck {
    */
   async assertHolds({ principal }: Caller): Promise<void> {
     const isOver = principal.kind === 'agent' && principal.expiresAt * 1_000 <= Date.now();
-    const reason = isOver ? 'the token has expired' : await this.whyNot(principal);
+    const reason = isOver ? `the ${principal.credential} has expired` : await this.whyNot(principal);
     if (reason !== undefined) throw new Problem('UNAUTHENTICATED', `This credential does not hold: ${reason}.`);
   }
 

@@ -41,7 +41,7 @@ export function buildOpenApi(app: INestApplication): OpenAPIObject {
     .setDescription('One gate for what software agents do: run it, ask a person, or refuse; and record it, provably.')
     .setVersion('v1')
     .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'The root key, an agent token, or a personal key.' }, 'bearer')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'The root key, an agent token or key, or a personal key.' }, 'bearer')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The root key only.' }, 'rootKey')
     .build();
   const document = SwaggerModule.createDocument(app, config, {

@@ -2,12 +2,14 @@ import { isRiskLevel, type RiskLevel } from '../../../gate/vocabulary.js';
 import { isTexts, type OpenEntry, text, timeIn } from '../../entry/open-entry.js';
 import { UNKNOWN, type Unknown } from '../replay-result.js';
 
-/** Tokens of one epoch, as far as the log knows them. */
+/** Tokens and keys of one epoch, as far as the log knows them. */
 interface Tokens {
   /** For each capability: until when some token holds it, in milliseconds. */
   readonly until: ReadonlyMap<string, number>;
   /** A token whose capabilities no entry names may hold anything, until then. */
   readonly anyUntil: number;
+  /** Keys that are not deleted: until when they are good, in milliseconds. A key names no capabilities. */
+  readonly keys: ReadonlyMap<string, number>;
 }
 
 /** An agent by its chain. */
@@ -23,7 +25,7 @@ export interface AgentState {
   readonly tokens: Tokens;
 }
 
-const NO_TOKENS: Tokens = { until: new Map(), anyUntil: -Infinity };
+const NO_TOKENS: Tokens = { until: new Map(), anyUntil: -Infinity, keys: new Map() };
 
 /** Before its registration. */
 export const NEW_AGENT: AgentState = {
@@ -33,7 +35,7 @@ export const NEW_AGENT: AgentState = {
 /** An agent of which nothing is left: its tokens may hold anything, until they are revoked. */
 export const UNKNOWN_AGENT: AgentState = {
   isKnown: false, riskLevel: UNKNOWN, status: UNKNOWN, tags: undefined, ownerId: UNKNOWN, teamId: UNKNOWN,
-  tokens: { until: new Map(), anyUntil: Infinity },
+  tokens: { until: new Map(), anyUntil: Infinity, keys: new Map() },
 };
 
 /** The agent after its transfer, which ends owner, team and tokens. */
@@ -62,14 +64,18 @@ export function agentAfter(agent: AgentState, opened: OpenEntry): AgentState {
     case 'auth.agent_jwt_issued':
     case 'agent.token_refreshed':
       return { ...agent, tokens: withToken(agent.tokens, opened) };
+    case 'agent.key_created':
+    case 'agent.key_deleted':
+      return { ...agent, tokens: { ...agent.tokens, keys: withKey(agent.tokens.keys, opened) } };
     default:
       return agent;
   }
 }
 
-/** Whether a token of the agent may have had the capability at that time. */
-export function mayHaveToken({ tokens }: AgentState, capability: string, at: number): boolean {
-  return tokens.anyUntil >= at || (tokens.until.get(capability) ?? -Infinity) >= at;
+/** Whether a token of the agent may have had the capability at that time, or the agent had a key. */
+export function mayHaveCredential({ tokens }: AgentState, capability: string, at: number): boolean {
+  const { anyUntil, until, keys } = tokens;
+  return anyUntil >= at || (until.get(capability) ?? -Infinity) >= at || [...keys.values()].some((end) => end >= at);
 }
 
 function described(agent: AgentState, { metadata, erased }: OpenEntry): AgentState {
@@ -91,5 +97,14 @@ function withToken(tokens: Tokens, { metadata: { capabilities, expiresAt: expire
   if (!isTexts(capabilities)) return { ...tokens, anyUntil: Math.max(tokens.anyUntil, expiresAt) };
   const until = new Map(tokens.until);
   for (const name of capabilities) until.set(name, Math.max(until.get(name) ?? -Infinity, expiresAt));
-  return { until, anyUntil: tokens.anyUntil };
+  return { ...tokens, until };
+}
+
+/** A key whose end is unreadable may be good for ever. */
+function withKey(keys: Tokens['keys'], { stored, metadata }: OpenEntry): Tokens['keys'] {
+  const changed = new Map(keys);
+  const keyId = text(metadata, 'keyId') ?? '';
+  if (stored.event === 'agent.key_created') changed.set(keyId, timeIn(metadata['expiresAt']) ?? Infinity);
+  else changed.delete(keyId);
+  return changed;
 }
