@@ -7,7 +7,7 @@ import type { RecordKind, RecordRow } from './record-row.js';
 import { Completeness, openRecord, WRONG_CLOCK_MS } from './completeness.js';
 import { RecordGaps } from './record-gaps.js';
 
-// Rows whose entries a sweep took are not asked for. Which ones these can be is recorded by when each was made, which its id says.
+// Rows whose entries a retention run took are not asked for. Which ones these can be is recorded by when each was made, which its id says.
 
 const KEY = Buffer.alloc(16, 7);
 const ORGANIZATION = 'org_a';
@@ -25,7 +25,7 @@ const OTHER: Readonly<Record<Chain, AuditEvent>> = {
   organization: { type: 'capability.definition_removed', capability: 'mail.sort', metadata: { capability: 'mail.sort' } } as AuditEvent,
 };
 
-/** Chains of which a sweep has left what was made from `BEGIN` on. */
+/** Chains of which a retention run has left what was made from `BEGIN` on. */
 class Cut {
   readonly log: MemoryLog = { entries: [], heads: [], leaves: [] };
 

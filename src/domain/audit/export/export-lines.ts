@@ -52,7 +52,7 @@ interface Kinds {
   gap: { readonly from: number; readonly to: number; readonly because: 'swept' | 'range' | 'hidden'; readonly nodes: readonly string[] };
   /** Where a chain ends. */
   head: EntryPlace & { readonly hash: string | null; readonly closed: boolean };
-  /** A cut point, and the sweep's entry about it: `count` entries are gone; `sweepIndex` is null while that entry is not covered. */
+  /** A cut point, and its run's entry about it: `count` entries are gone; `sweepIndex` is null while that entry is not covered. */
   seam: EntryPlace & {
     readonly hash: string;
     readonly count: number;
@@ -60,7 +60,7 @@ interface Kinds {
     readonly sweepIndex: number | null;
     readonly checkpoint: TreeHead;
   };
-  /** The signature of the entry of a sweep whose cut points are shown. */
+  /** The signature of the entry of a retention run whose cut points are shown. */
   sweep: { readonly organizationId: string; readonly entryId: string; readonly note: string };
   /** The signature of the next line's entry, which is one of an erasure. */
   erasure: { readonly note: string };
