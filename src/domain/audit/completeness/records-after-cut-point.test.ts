@@ -90,7 +90,7 @@ describe('behind the cut of a sweep', () => {
     expect(await new Cut().compared(kind, [made(LATER - 2_000)])).toEqual({ checked: 0, swept: 1, breaks: [] });
     expect(await new Cut().compared(kind, [made(LATER)])).toEqual({
       checked: 0, swept: 0,
-      breaks: [expect.stringMatching(/^(grant grt|erasure ers|execution exec)_\w+ stands as \w+, and no entry tells of it$/)],
+      breaks: [expect.stringMatching(/^(grant grt|erasure ers|execution exec)_\w+ has status \w+, and no entry records it$/)],
     });
   });
 
@@ -113,7 +113,7 @@ describe('behind the cut of a sweep', () => {
       expect(await new Cut().compared('execution', [row])).toEqual({ checked: 0, swept: 1, breaks: [] });
       const slow = ran(newId('exec', BEGIN + AHEAD), newId('audit', LATER));
       expect((await new Cut().compared('execution', [slow])).breaks)
-        .toEqual([`execution ${slow.id} stands as executed, and no entry tells of it`]);
+        .toEqual([`execution ${slow.id} has status executed, and no entry records it`]);
     });
 
     it('what is left of that time is compared with its row all the same', async () => {
@@ -133,7 +133,7 @@ describe('behind the cut of a sweep', () => {
     cut.log.entries = [];
     expect((await cut.compared('grant', [grant(newId('grt', LATER))])).swept).toBe(1);
     const late = grant(newId('grt', LATER + 60_000));
-    expect((await cut.compared('grant', [late])).breaks).toEqual([`grant ${late.id} stands as granted, and no entry tells of it`]);
+    expect((await cut.compared('grant', [late])).breaks).toEqual([`grant ${late.id} has status granted, and no entry records it`]);
   });
 
   it('what has its entry there agrees, is gone where its row is gone, and is named where that says something else', async () => {

@@ -8,7 +8,7 @@ import type { StoredEntry } from '../entry/stored-entry.js';
 // Exports and archives, format version 1: one RFC 8785 object a line. Hashes of entries are hex, hashes of trees base64; times are
 // ISO 8601 in UTC with milliseconds.
 
-type EntryPlace = Pick<StoredEntry, 'organizationId' | 'chain' | 'seq'>;
+type EntryPosition = Pick<StoredEntry, 'organizationId' | 'chain' | 'seq'>;
 
 interface TreePath {
   readonly index: number;
@@ -51,9 +51,9 @@ interface Kinds {
   /** Leaves [from, to) that the file does not hold: the roots of the largest aligned subtrees over them, left to right. */
   gap: { readonly from: number; readonly to: number; readonly because: 'swept' | 'range' | 'hidden'; readonly nodes: readonly string[] };
   /** Where a chain ends. */
-  head: EntryPlace & { readonly hash: string | null; readonly closed: boolean };
+  head: EntryPosition & { readonly hash: string | null; readonly closed: boolean };
   /** A cut point, and its run's entry about it: `count` entries are gone; `sweepIndex` is null while that entry is not covered. */
-  seam: EntryPlace & {
+  seam: EntryPosition & {
     readonly hash: string;
     readonly count: number;
     readonly sweepEntryId: string;
