@@ -30,7 +30,7 @@ const MUTATIONS = [
   { model: 'decide', without: ['NO_VERSION'], finds: 4 },
   { model: 'decide', without: ['NO_ASKING'], finds: 6 },
   { model: 'decide', without: ['NO_MILDER'], finds: 8 },
-  { model: 'decide', without: ['NO_SWEEP'], finds: 'ends' },
+  { model: 'decide', without: ['NO_EXPIRY'], finds: 'ends' },
   { model: 'run', without: ['NO_HEAD_LOCK'], finds: 3 },
   { model: 'run', without: ['NO_HEAD_LOCK', 'NO_EXEC_CAS'], finds: 1 },
   { model: 'run', without: ['NO_HEAD_LOCK', 'NO_EXEC_CAS'], finds: 6 },
@@ -76,7 +76,7 @@ function claimsOf(model) {
   return new Map([...text.matchAll(/^\/\* claim (\d+): (.+) \*\/$/gm)].map(([, number, words]) => [Number(number), words]));
 }
 
-// Races need two commands and the sweep; a third lets an edit or a withdrawal come before. More only takes longer.
+// Races need two commands and expiry; a third lets an edit or a withdrawal come before. More only takes longer.
 function definesOf({ model, without, finds, holds, options }) {
   const only = [finds, holds].find((one) => typeof one === 'number');
   return [...without, ...(options ?? (model === 'decide' ? ['COMMANDS=3'] : [])), ...(only === undefined ? [] : [`ONLY=${only}`])];

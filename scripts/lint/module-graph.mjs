@@ -38,7 +38,7 @@ export const TABLES_WITHOUT_ENTITY = {
   executions: ['executions'],
   hitl: ['hitl_requests', 'hitl_votes', 'hitl_events'],
   audit: [
-    'audit_verification_turns',
+    'audit_verification_rate_limits',
     // Rows come by the functions of appending alone; integration takes them away.
     'audit_tree_queue',
     'audit_trees',

@@ -28,7 +28,7 @@ interface Findings {
 
 interface ShownAnchor {
   readonly name: string;
-  readonly standing: Comparison['kind'];
+  readonly result: Comparison['kind'];
   readonly size?: number;
   readonly ourSize?: number;
 }
@@ -90,7 +90,7 @@ function shown(found: Comparison): ShownAnchor {
   const { anchor, kind } = found;
   return {
     name: anchor.name,
-    standing: kind,
+    result: kind,
     ...('anchored' in found && found.anchored ? { size: found.anchored.size } : {}),
     ...('ourSize' in found ? { ourSize: found.ourSize } : {}),
   };
@@ -123,8 +123,8 @@ function report(findings: Findings, { recoveredAt, ...counts }: Recovered, json:
   return EXIT.WELL;
 }
 
-function anchorLine({ name, standing, size, ourSize }: ShownAnchor): string {
-  switch (standing) {
+function anchorLine({ name, result, size, ourSize }: ShownAnchor): string {
+  switch (result) {
     case 'contradicts':
       return `  ${name}\n    has a checkpoint of ${size} rounds of the log; this database has ${ourSize}, or another history`;
     case 'excused':

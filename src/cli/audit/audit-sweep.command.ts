@@ -10,7 +10,7 @@ import { counted } from '../verification/verification-report.js';
 
 const { say, refuse } = commandOutput('audit sweep');
 
-interface SweepOptions {
+interface RetentionOptions {
   databaseUrl?: string;
   dryRun?: boolean;
   atOnce?: number;
@@ -25,12 +25,12 @@ export function auditSweepCommand(): Command {
     .option('--dry-run', 'only say what would go first')
     .option('--at-once <entries>', 'how many entries are archived before they are deleted', positive)
     .option('--json', 'print one JSON object for each organization')
-    .action(async (options: SweepOptions) => {
-      process.exitCode = await sweep(options, withEnvironmentFile(process.env));
+    .action(async (options: RetentionOptions) => {
+      process.exitCode = await runRetention(options, withEnvironmentFile(process.env));
     });
 }
 
-async function sweep({ databaseUrl, dryRun, atOnce, json }: SweepOptions, env: NodeJS.ProcessEnv): Promise<number> {
+async function runRetention({ databaseUrl, dryRun, atOnce, json }: RetentionOptions, env: NodeJS.ProcessEnv): Promise<number> {
   let failed = false;
   const report = (one: RetentionOutcome): void => {
     if ('failed' in one) {
@@ -56,7 +56,7 @@ async function sweep({ databaseUrl, dryRun, atOnce, json }: SweepOptions, env: N
   }
 }
 
-/** Of the server's secrets a sweep needs the signing key alone. */
+/** Of the server's secrets retention needs the signing key alone. */
 async function secretsOf(config: Config): Promise<ServerSecrets> {
   if (!config.embedded) return (await import('../../platform/config/config.js')).givenSecrets(config);
   return (await import('../../platform/embedded/secret-files.js')).embeddedSecrets(config, true);

@@ -190,7 +190,7 @@ describe('GET /audit/verify', () => {
     // Of everything that reads this table only a verification reads it now.
     const held = await tableHeld(server, 'audit_sweeps');
     try {
-      await server.sql('delete from audit_verification_turns');
+      await server.sql('delete from audit_verification_rate_limits');
       const first = root.get('/api/v1/audit/verify');
       await isWaitingOn(server, 'from audit_sweeps');
       const same = root.get('/api/v1/audit/verify');
@@ -205,7 +205,7 @@ describe('GET /audit/verify', () => {
   });
 
   test('asked for an agent that is not there it costs nothing', async () => {
-    await server.sql('delete from audit_verification_turns');
+    await server.sql('delete from audit_verification_rate_limits');
     for (const unknown of [newId('agt'), newId('agt')]) {
       (await root.get('/api/v1/audit/verify', { query: { agent_id: unknown } })).expect(404, 'NOT_FOUND');
     }

@@ -219,7 +219,7 @@ describe('the other server is frozen', () => {
     const approvals = [approve(requests[0]!)];
     await held;
     approvals.push(...requests.slice(1).map(approve));
-    await isWaiting('take_hold_v1');
+    await isWaiting('lock_barriers_and_heads_v1');
     const [made, atTheAnswer] = await frozen(async () => {
       const { reply, ms } = await timed(() => stop(scope, agent));
       process.stdout.write(`a stop of ${scope} beside a frozen server with a queue: ${ms} ms\n`);

@@ -79,8 +79,8 @@ describe('rows and entries', () => {
     const extra = { ...rows[30]!, id: newId('exec') };
     const { breaks } = await compared({ log, rows: [...rows, extra] });
     expect(breaks).toContain(`execution ${changed.id} has status failed, its entries say executed`);
-    expect(breaks).toContain(`execution ${extra.id} stands as executed, and no entry tells of it`);
-    expect(breaks).toContain(`execution ${gone.id} is gone: entry 22 of chain ${AGENT} tells of it (executed), and no row shows it`);
+    expect(breaks).toContain(`execution ${extra.id} has status executed, and no entry records it`);
+    expect(breaks).toContain(`execution ${gone.id} is gone: entry 22 of chain ${AGENT} records it (executed), and no row shows it`);
     expect(breaks.length).toBe(3);
   });
 

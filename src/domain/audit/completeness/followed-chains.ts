@@ -3,13 +3,15 @@ import type { OpenEntry } from '../entry/open-entry.js';
 import type { StoredEntry } from '../entry/stored-entry.js';
 import type { RecordedState } from './recorded-state.js';
 
-/** Hands entries to the recorded state of their chain, one chain after another. */
+/** Feeds each chain's entries, in order, to a new RecordedState. Chains come one after another. */
 export class FollowedChains {
   private current: { key: string; records: RecordedState } | undefined;
   private readonly seen = new Set<string>();
 
+  /** @param begin makes the recorded state of the chain whose first entry this is */
   constructor(private readonly begin: (first: StoredEntry) => RecordedState) {}
 
+  /** @param opened undefined where the entry is not sound: it counts as seen, and records nothing */
   entry(stored: StoredEntry, opened: OpenEntry | undefined): void {
     const key = chainKey(stored);
     if (this.current?.key !== key) {
@@ -21,9 +23,9 @@ export class FollowedChains {
   }
 
   end(): void {
-    const last = this.current;
+    const { current } = this;
     this.current = undefined;
-    last?.records.end();
+    current?.records.end();
   }
 
   hasSeen(ref: ChainRef): boolean {

@@ -7,7 +7,7 @@ import type { RecordKind, RecordRow } from './record-row.js';
 import { Completeness, openRecord, WRONG_CLOCK_MS } from './completeness.js';
 import { RecordGaps } from './record-gaps.js';
 
-// Rows whose entries a sweep took are not asked for. Which ones these can be is recorded by when each was made, which its id says.
+// Rows whose entries a retention run took are not asked for. Which ones these can be is recorded by when each was made, which its id says.
 
 const KEY = Buffer.alloc(16, 7);
 const ORGANIZATION = 'org_a';
@@ -25,7 +25,7 @@ const OTHER: Readonly<Record<Chain, AuditEvent>> = {
   organization: { type: 'capability.definition_removed', capability: 'mail.sort', metadata: { capability: 'mail.sort' } } as AuditEvent,
 };
 
-/** Chains of which a sweep has left what was made from `BEGIN` on. */
+/** Chains of which a retention run has left what was made from `BEGIN` on. */
 class Cut {
   readonly log: MemoryLog = { entries: [], heads: [], leaves: [] };
 
@@ -90,7 +90,7 @@ describe('behind the cut of a sweep', () => {
     expect(await new Cut().compared(kind, [made(LATER - 2_000)])).toEqual({ checked: 0, swept: 1, breaks: [] });
     expect(await new Cut().compared(kind, [made(LATER)])).toEqual({
       checked: 0, swept: 0,
-      breaks: [expect.stringMatching(/^(grant grt|erasure ers|execution exec)_\w+ stands as \w+, and no entry tells of it$/)],
+      breaks: [expect.stringMatching(/^(grant grt|erasure ers|execution exec)_\w+ has status \w+, and no entry records it$/)],
     });
   });
 
@@ -113,7 +113,7 @@ describe('behind the cut of a sweep', () => {
       expect(await new Cut().compared('execution', [row])).toEqual({ checked: 0, swept: 1, breaks: [] });
       const slow = ran(newId('exec', BEGIN + AHEAD), newId('audit', LATER));
       expect((await new Cut().compared('execution', [slow])).breaks)
-        .toEqual([`execution ${slow.id} stands as executed, and no entry tells of it`]);
+        .toEqual([`execution ${slow.id} has status executed, and no entry records it`]);
     });
 
     it('what is left of that time is compared with its row all the same', async () => {
@@ -133,7 +133,7 @@ describe('behind the cut of a sweep', () => {
     cut.log.entries = [];
     expect((await cut.compared('grant', [grant(newId('grt', LATER))])).swept).toBe(1);
     const late = grant(newId('grt', LATER + 60_000));
-    expect((await cut.compared('grant', [late])).breaks).toEqual([`grant ${late.id} stands as granted, and no entry tells of it`]);
+    expect((await cut.compared('grant', [late])).breaks).toEqual([`grant ${late.id} has status granted, and no entry records it`]);
   });
 
   it('what has its entry there agrees, is gone where its row is gone, and is named where that says something else', async () => {

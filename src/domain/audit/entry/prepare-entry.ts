@@ -19,7 +19,7 @@ export interface Origin {
   readonly address?: string | undefined;
 }
 
-/** An event on its way to a chain. `agentId` stands exactly when the chain is an agent's. */
+/** An event on its way to a chain. `agentId` is given exactly when the chain is an agent's. */
 export type RecordedEvent = AuditEvent & { readonly chain: ChainRef; readonly agentId?: string | undefined };
 
 export interface Stamp {
@@ -77,7 +77,7 @@ export function prepareEntry(event: RecordedEvent, stamp: Stamp): PreparedEntry 
   const { chain, agentId, capability, type } = event;
   const plan = PLANS.get(type);
   if (!plan) throw misrecorded(type, 'not in the catalogue');
-  checkPlace(event, plan.definition);
+  assertFitsChain(event, plan.definition);
   const { outcome } = plan.definition;
   const timestamp = stamp.timestamp.toISOString();
   if (timestamp.length !== 24) throw misrecorded(type, 'a year that does not fit four digits');
@@ -97,13 +97,13 @@ export function prepareEntry(event: RecordedEvent, stamp: Stamp): PreparedEntry 
   };
 }
 
-function checkPlace({ chain, agentId, capability, type }: RecordedEvent, definition: EventDefinition): void {
+function assertFitsChain({ chain, agentId, capability, type }: RecordedEvent, definition: EventDefinition): void {
   const inAgentChain = isAgentChain(chain.chain);
   if (agentId !== (inAgentChain ? chain.chain : undefined)) {
-    throw misrecorded(type, "agentId stands exactly when the chain is that agent's");
+    throw misrecorded(type, "agentId is given exactly when the chain is that agent's");
   }
   if ((capability !== undefined) !== definition.capability) {
-    throw misrecorded(type, definition.capability ? 'capability is missing' : 'capability does not stand here');
+    throw misrecorded(type, definition.capability ? 'capability is missing' : 'takes no capability');
   }
   const wanted = definition.chain;
   const fits =

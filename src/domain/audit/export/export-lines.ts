@@ -8,7 +8,7 @@ import type { StoredEntry } from '../entry/stored-entry.js';
 // Exports and archives, format version 1: one RFC 8785 object a line. Hashes of entries are hex, hashes of trees base64; times are
 // ISO 8601 in UTC with milliseconds.
 
-type EntryPlace = Pick<StoredEntry, 'organizationId' | 'chain' | 'seq'>;
+type EntryPosition = Pick<StoredEntry, 'organizationId' | 'chain' | 'seq'>;
 
 interface TreePath {
   readonly index: number;
@@ -51,16 +51,16 @@ interface Kinds {
   /** Leaves [from, to) that the file does not hold: the roots of the largest aligned subtrees over them, left to right. */
   gap: { readonly from: number; readonly to: number; readonly because: 'swept' | 'range' | 'hidden'; readonly nodes: readonly string[] };
   /** Where a chain ends. */
-  head: EntryPlace & { readonly hash: string | null; readonly closed: boolean };
-  /** A cut point, and the sweep's entry about it: `count` entries are gone; `sweepIndex` is null while that entry is not covered. */
-  seam: EntryPlace & {
+  head: EntryPosition & { readonly hash: string | null; readonly closed: boolean };
+  /** A cut point, and its run's entry about it: `count` entries are gone; `sweepIndex` is null while that entry is not covered. */
+  seam: EntryPosition & {
     readonly hash: string;
     readonly count: number;
     readonly sweepEntryId: string;
     readonly sweepIndex: number | null;
     readonly checkpoint: TreeHead;
   };
-  /** The signature of the entry of a sweep whose cut points are shown. */
+  /** The signature of the entry of a retention run whose cut points are shown. */
   sweep: { readonly organizationId: string; readonly entryId: string; readonly note: string };
   /** The signature of the next line's entry, which is one of an erasure. */
   erasure: { readonly note: string };

@@ -44,7 +44,7 @@ export interface ExportSource {
   strays(organizationId: string, chain?: string): AsyncIterable<readonly StoredEntry[]>;
   /** Entries of one type, in the order in which they were made. */
   ofEvent(organizationId: string, event: string): AsyncIterable<readonly StoredEntry[]>;
-  /** Notes that were signed over entries of sweeps, by these ids. */
+  /** Notes that were signed over entries of retention runs, by these ids. */
   sweepNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Notes that were signed over entries of erasures, by these ids. */
   erasureNotes(organizationId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;

@@ -213,7 +213,7 @@ class Section {
     let n = 0;
     for (const leaf of leaves) {
       const because = this.reasonFor(leaf);
-      // The last leaf that a sweep cut off a chain is a gap of its own, so that its position is visible.
+      // The last leaf that a retention run cut off a chain is a gap of its own, so that its position is visible.
       const cutPoint = this.cutPoints.lines.get(leaf.chain);
       const isEnd = cutPoint?.seq === leaf.seq && because === 'swept';
       const ended = [isEnd || !because ? gap.end() : undefined, because && gap.add(leaf, because), isEnd ? gap.end() : undefined];

@@ -23,7 +23,7 @@ interface Told {
   readonly times: readonly string[];
 }
 
-/** A log with all that a window may cut through: a sweep, erasures and a key's rotation, under a checkpoint and not yet under any. */
+/** A log with all that a window may cut through: retention, erasures and a key's rotation, under a checkpoint and not yet under any. */
 async function busy(): Promise<Told> {
   const made = world();
   const comments = made.log.entries.filter(({ event, chain }) => event === 'hitl.rejected' && chain === 'agt_2');

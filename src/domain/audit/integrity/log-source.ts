@@ -30,16 +30,16 @@ export interface ShownTree extends TreeHead {
   readonly tree: string;
 }
 
-/** Where a sweep ended a chain: the first survivor goes on from here. */
+/** Where a retention run ended a chain: the first survivor goes on from here. */
 export interface CutPointRow extends StoredLeaf {
-  /** Entries of the chain that are gone for good in this organization, by this sweep and those before it. */
+  /** Entries of the chain that are gone for good in this organization, by this retention run and those before it. */
   readonly count: number;
   readonly sweepEntryId: string;
   /** The signature of that entry. */
   readonly note: string | null;
-  /** What the sweep's entry says that it rests on; roots in base64. Believed only once that entry was found sound. */
+  /** What the retention run's entry says that it rests on; roots in base64. Believed only once that entry was found sound. */
   readonly checkpoint: TreeHead & { readonly platformSize: number; readonly platformRoot: string };
-  /** Whether the sweep has ended: until then, what it cut off may still be there. */
+  /** Whether the retention run has ended: until then, what it cut off may still be there. */
   readonly isDone: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface LogHeader {
   readonly trees: readonly ShownTree[];
   /** Of every chain that was cut, the last one. */
   readonly cutPoints: readonly CutPointRow[];
-  /** Of each sweep whose row cannot be read in all that it should say, its organization. */
+  /** Of each retention run whose row cannot be read in all that it should say, its organization. */
   readonly unreadable?: readonly string[];
   /** Every organization that has a chain, a tree or something in the queue, or was asked for by name, sorted. */
   readonly organizations: readonly string[];

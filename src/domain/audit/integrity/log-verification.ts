@@ -248,7 +248,7 @@ export class LogVerification {
   }
 }
 
-/** One entry of a sweep has up to a thousand cut points, and one note signs all of them. */
+/** One entry of a retention run has up to a thousand cut points, and one note signs all of them. */
 function onceEach(isOrdered: IsAuthorizedCut): IsAuthorizedCut {
   const known = new Map<string, boolean>();
   return (cutPoint, recorded) => {

@@ -38,10 +38,10 @@ export function writableObject(value: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [isText(name) ? name : UNREADABLE, writable(inner)]));
 }
 
-/** Where one chain was cut, as the row of a sweep has it. */
+/** Where one chain was cut, as the row of a retention run has it. */
 export type DecodedCutPoint = Pick<CutPointRow, 'chain' | 'seq' | 'hash' | 'count'> & { readonly sweepEntryId?: string };
 
-/** What a row says of a sweep. */
+/** What a row says of a retention run. */
 export interface DecodedRetentionRun {
   readonly cuts: readonly DecodedCutPoint[];
   readonly checkpoint: CutPointRow['checkpoint'] & JsonObject;
@@ -61,12 +61,12 @@ export function decodeRetentionRun(
   return { ...read, checkpoint: read.checkpoint ?? NOWHERE, isReadable };
 }
 
-/** Those of a sweep's notes that are texts. */
+/** Those of a retention run's notes that are texts. */
 export function decodeNotes(value: unknown): Record<string, string> {
   return isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter((one): one is [string, string] => isText(one[1]))) : {};
 }
 
-/** The note of a sweep's entry, where there is one. */
+/** The note of a retention run's entry, where there is one. */
 export function noteIn(notes: DecodedRetentionRun['notes'], entryId: string): string | null {
   return Object.hasOwn(notes, entryId) ? notes[entryId]! : null;
 }

@@ -42,7 +42,7 @@ interface State {
   readonly change?: (left: StoredEntry[]) => StoredEntry[];
 }
 
-/** What is found in the organization where the chain begins, of a sweep that has come so far. */
+/** What is found in the organization where the chain begins, of a retention run that has come so far. */
 async function found({ comparesLeaves = false, ...state }: State): Promise<string[]> {
   const { cut, isDone } = state;
   const log = swept(state);

@@ -9,7 +9,7 @@ export interface KnownCutPoint extends StoredLeaf {
 }
 
 /**
- * Entries below a chain's cut. Once the sweep is done there may be none; until then those that it has not deleted yet, oldest first: the
+ * Entries below a chain's cut. Once the run is done there may be none; until then those that it has not deleted yet, oldest first: the
  * last ones up to the cut, each as sound as any entry, linked, and ending with that of the cut. Blanks among them are not checked: the
  * erasure that lists them may have been swept first.
  */

@@ -6,7 +6,7 @@ import { listsCutPoint, type SignedStatement } from '../notes/authorization-note
 import type { Notable } from './verify-entries.js';
 import type { OrganizationTreeFound, PlatformFound } from '../tree/verify-tree.js';
 
-/** Whether the key that signs now has signed the sweep's entry. */
+/** Whether the key that signs now has signed the retention run's entry. */
 export type IsAuthorizedCut = (cutPoint: CutPointRow, recorded: SignedStatement) => boolean;
 
 interface ReadOfCuts {
@@ -17,7 +17,7 @@ interface ReadOfCuts {
 }
 
 /**
- * The first survivor of a cut chain is never believed: a sound and signed entry of the sweep must name the cut, and rest on a checkpoint
+ * The first survivor of a cut chain is never believed: a sound and signed entry of the run must name the cut, and rest on a checkpoint
  * that is older than itself and holds everything that went. Anybody who may append can append such an entry.
  */
 export function* findUnrecordedCutPoints(cutPoints: readonly CutPointRow[], read: ReadOfCuts): Generator<Finding> {

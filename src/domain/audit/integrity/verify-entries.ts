@@ -40,7 +40,7 @@ export interface OrganizationFound {
   readonly findings: FindingList;
   /** Blanked values, by entry hash, digest and that of their place. */
   readonly blanks: ReadonlyMap<string, Blank['entry']>;
-  /** Entries below a cut that its sweep may not have deleted yet. */
+  /** Entries below a cut that its retention run may not have deleted yet. */
   readonly leftovers: number;
 }
 

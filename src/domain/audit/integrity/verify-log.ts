@@ -86,7 +86,7 @@ async function headerOf(source: LogSource, { agentId, verifierKeys }: VerifyOpti
   return isWhole ? pinnedHeader(header, verifierKeys) : pinnedAlone(header, verifierKeys, agentId);
 }
 
-/** Beside the threads, which leave the caller's with little to do. Entries that a sweep has not deleted yet count as gone. */
+/** Beside the threads, which leave the caller's with little to do. Entries that a retention run has not deleted yet count as gone. */
 async function runChecks(source: LogSource, { ranges, cutPoints }: LogHeader, { checks = [], agentId }: VerifyOptions): Promise<void> {
   if (checks.length === 0) return;
   const cutAt = new Map(cutPoints.map((cutPoint) => [chainKey(cutPoint), cutPoint.seq]));

@@ -11,7 +11,7 @@ import { metadataOf } from '../entry/payload.js';
 /** Operations that need the signing key. */
 export type AuthorizedOperation = 'sweep' | 'erasure';
 
-/** Where a chain was cut, in the entry of a sweep. */
+/** Where a chain was cut, in the entry of a retention run. */
 type ListedCutPoint = Pick<CutPointRow, 'chain' | 'seq' | 'hash' | 'count'>;
 
 /** First line of the note over its entry. */

@@ -16,11 +16,10 @@ export interface ArchiveObjects {
   readonly disclosures: AsyncIterable<string>;
 }
 
-/** The archive that is meant. */
+/** Identifies an archive: organization, instance, and the checkpoint below which its retention run cut. */
 export interface ArchiveClaim {
   readonly organizationId: string;
   readonly instance: string;
-  /** The checkpoint below which the retention run cut. */
   readonly checkpoint?: TreeHead;
 }
 
@@ -41,7 +40,7 @@ export interface ArchiveContents {
   readonly blanks: ReadonlyMap<string, Pick<StoredEntry, 'chain' | 'seq' | 'id'>>;
   /** Values that erasures in this archive list. */
   readonly erased: ReadonlySet<string>;
-  /** Hex SHA-256 of the skeletons of earlier retention runs, by these, whose entries are in this archive. */
+  /** The skeleton's digest (hex SHA-256), by id, of each earlier retention run whose entry is in this archive. */
   readonly runs: ReadonlyMap<string, string>;
   /** The latest timestamp of an entry; '' without any. */
   readonly newest: string;
@@ -50,8 +49,8 @@ export interface ArchiveContents {
 }
 
 /**
- * Reads the entries of an archive beside their values, and checks each value against its commitment. The skeleton itself is for the
- * verifier of files. Memory is bounded by chains and erased values.
+ * Reads each entry of an archive together with its values, and checks each value against its commitment. The verifier of files checks the
+ * skeleton. Memory grows with the number of chains and of erased values.
  */
 export async function readArchive(
   { skeleton, disclosures }: ArchiveObjects, claim: ArchiveClaim, keys: readonly VerifierKey[],
@@ -105,23 +104,23 @@ class ArchiveReader {
   async line(text: string): Promise<void> {
     this.hashes.skeleton.update(`${text}\n`);
     const line = readLine(text);
-    // The verifier of files names the line.
+    // The verifier of files reports lines that cannot be read.
     if (!line) return;
     const { organizationId, instance } = this.claim;
     const isOther = line.kind === 'export'
       && (line.what !== 'archive' || line.instance !== instance || line.organizations.join() !== organizationId);
-    if (isOther) this.found('archive', null, 'is another one');
+    if (isOther) this.found('archive', null, 'belongs to another organization or instance');
     if (line.kind === 'checkpoint') this.takeCheckpoint(line);
     if (line.kind === 'consistency') this.takeConsistency(line);
     if (line.kind === 'entry') await this.takeEntry(line);
   }
 
   async end(): Promise<void> {
-    if (!(await this.disclosed.next()).done) this.found('archive', null, 'has values of entries that it does not hold');
+    if (!(await this.disclosed.next()).done) this.found('archive', null, 'holds values of entries that are not in it');
     const [{ checkpoint: cut }, now] = [this.claim, this.checkpoint];
     const isSame = now?.size === cut?.size && now?.root === cut?.root;
     if (!cut || isSame || this.isConsistent) return;
-    this.found('archive', null, 'is of a tree that does not go on from the checkpoint of the sweep');
+    this.found('archive', null, "has a tree that does not extend its retention run's checkpoint");
   }
 
   private takeCheckpoint({ note }: LineOf<'checkpoint'>): void {
@@ -153,13 +152,13 @@ class ArchiveReader {
     if (typeof archive['skeleton'] === 'string') this.runs.set(sweepId, archive['skeleton']);
   }
 
-  /** The line of values that belongs to the entry; a wrong line is a fault of the entry. */
+  /** Reads the next line of values. Where it is missing or belongs to another entry, a finding about this entry is added. */
   private async valuesOf(entry: LineOf<'entry'>): Promise<string | undefined> {
     const next = await this.disclosed.next();
     if (!next.done) this.hashes.disclosures.update(`${next.value}\n`);
     const line = next.done ? undefined : readLine(next.value);
     if (line?.kind === 'disclosures' && line.id === entry.id && line.hash === entry.hash) return line.text;
-    this.found(entry.chain, entry, next.done ? 'has no line of values' : 'has a line of values that is not its own');
+    this.found(entry.chain, entry, next.done ? 'has no line of values' : 'has the line of values of another entry');
     return undefined;
   }
 }

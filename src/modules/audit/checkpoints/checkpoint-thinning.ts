@@ -15,10 +15,10 @@ export class CheckpointThinning {
   private next = new Date(0);
 
   constructor(janitor: Janitor) {
-    janitor.register(this.sweep);
+    janitor.register(this.thin);
   }
 
-  private readonly sweep: CleanupStep = async (manager, limit) => {
+  private readonly thin: CleanupStep = async (manager, limit) => {
     const run: RunStatement = (sql, parameters) => manager.query(sql, [...parameters]);
     const until = (await now(run)).getTime() - KEPT_MS - HOUR_MS;
     let deleted = 0;

@@ -61,7 +61,7 @@ export async function now(run: RunStatement): Promise<Date> {
 
 /**
  * Of the checkpoints made in the hour from `since` on, keeps each tree's first, its newest of all, and those that somebody counts on:
- * sweeps, anchors, and keys by the size at which they began or ended. Consistency proofs lead past what is gone.
+ * retention runs, anchors, and keys by the size at which they began or ended. Consistency proofs lead past what is gone.
  *
  * @returns how many rows it deleted, `limit` at most
  */

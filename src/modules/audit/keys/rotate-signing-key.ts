@@ -34,7 +34,7 @@ export interface SigningKeys {
 
 /**
  * Gives the installation another signing key. In one transaction the platform's chain announces it, both keys sign the newest head of
- * every tree and the entries of sweeps and erasures. Servers with the old key go on serving, and sign no more.
+ * every tree and the entries of retention runs and erasures. Servers with the old key go on serving, and sign no more.
  *
  * @param url of the database, past a pooler
  * @throws StartRefused where `present` is not the key that signs, `next` signs or has signed, or the log was rewritten

@@ -6,9 +6,9 @@ import { RETENTION_LOCK } from './retention-run.js';
 export type StillAlone = () => Promise<void>;
 
 /**
- * Works while no other process sweeps this database or rewrites its archives. The lock lives as long as a connection of its own, past a
- * pooler. A sweep that loses the lock unnoticed is stopped by the states of sweeps, which change only once; who rewrites an archive asks
- * before an object is replaced. @throws UnderWay where another process works
+ * Works while no other process runs retention on this database or rewrites its archives. The lock lives as long as a connection of its
+ * own, past a pooler. A retention run that loses the lock unnoticed is stopped by its state, which changes only once; whoever rewrites an
+ * archive asks before an object is replaced. @throws UnderWay where another process works
  */
 export async function withRetentionLock<Result>(databaseUrl: string, work: (stillAlone: StillAlone) => Promise<Result>): Promise<Result> {
   const client = newClient({ url: databaseUrl, name: 'countersign retention', session: SESSION });

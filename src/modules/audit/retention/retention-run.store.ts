@@ -12,7 +12,7 @@ import type { ChainCutPoint, RetentionRun, RetentionRunState, RecordedCutPoint }
 type RunRow = Omit<RetentionRun, 'before' | 'cuts' | 'checkpoint' | 'notes'>
   & Readonly<Record<'before' | 'cuts' | 'checkpoint' | 'notes', unknown>>;
 
-/** The rows of sweeps, and the deletion of what they have archived. */
+/** The rows of retention runs, and the deletion of what they have archived. */
 @Injectable()
 export class RetentionRunStore {
   constructor(@InjectDataSource() private readonly dataSource: DataSource) {}
@@ -32,12 +32,12 @@ export class RetentionRunStore {
     );
   }
 
-  /** The archive stands and was read back. Answers whether the sweep was still being written. */
-  async verified(tx: Tx, sweep: RetentionRun): Promise<boolean> {
+  /** The archive stands and was read back. Answers whether the retention run was still being written. */
+  async verified(tx: Tx, { organizationId, id, cuts, checkpoint, skeleton, disclosures }: RetentionRun): Promise<boolean> {
     const rows = await tx.query(
       `update audit_sweeps set state = 'verified', cuts = $3, checkpoint = $4, skeleton = $5, disclosures = $6
        where organization_id = $1 and id = $2 and state = 'writing' returning id`,
-      [sweep.organizationId, sweep.id, JSON.stringify(sweep.cuts), JSON.stringify(sweep.checkpoint), sweep.skeleton, sweep.disclosures],
+      [organizationId, id, JSON.stringify(cuts), JSON.stringify(checkpoint), skeleton, disclosures],
     );
     return rows.length > 0;
   }
@@ -67,18 +67,18 @@ export class RetentionRunStore {
   /** All that is recorded of an organization is deleted. Of erasures that went with it the archive has the notes. */
   async done(tx: Tx, organizationId: string): Promise<void> {
     await tx.query(`update audit_sweeps set state = 'done' where organization_id = $1 and state = 'recorded'`, [organizationId]);
-    // In this order: a rotation takes the rows of sweeps first, too.
+    // In this order: a rotation takes the rows of retention runs first, too.
     await forgetSweptNotes(tx.run, organizationId);
   }
 
-  /** Forgets a sweep that was never recorded. */
+  /** Forgets a retention run that was never recorded. */
   async forget(tx: Tx, { organizationId, id }: Pick<RetentionRun, 'organizationId' | 'id'>): Promise<void> {
     await tx.query(
       `delete from audit_sweeps where organization_id = $1 and id = $2 and state in ('writing', 'verified')`, [organizationId, id],
     );
   }
 
-  /** Deletes at most so many of the entries that a recorded sweep has archived, and says how many. */
+  /** Deletes at most so many of the entries that a recorded retention run has archived, and says how many. */
   async deleteEntries(tx: Tx, { organizationId, cuts }: RetentionRun, limit: number): Promise<number> {
     const [row] = await tx.query<{ count: string }>(
       'select sweep_entries_v1($1, $2, $3, $4) as count',
@@ -98,7 +98,7 @@ export class RetentionRunStore {
   }
 }
 
-/** Sweeps in these states, oldest first. */
+/** Retention runs in these states, oldest first. */
 export async function retentionRunsIn(
   run: ReadStatement, states: readonly RetentionRunState[], organizationId?: string,
 ): Promise<RetentionRun[]> {
@@ -112,7 +112,7 @@ export async function retentionRunsIn(
     ({ ...row, before: decodeTime(before) ?? 'no time', ...decodeRetentionRun({ cuts, checkpoint, notes }) }));
 }
 
-/** An organization's sweeps by id, oldest first, and how far each has come. */
+/** An organization's retention runs by id, oldest first, and how far each has come. */
 export async function retentionRunStates(run: ReadStatement, organizationId: string): Promise<{ id: string; state: RetentionRunState }[]> {
   const rows = await run('select id, state from audit_sweeps where organization_id = $1 order by made_at, id', [organizationId]);
   return rows as { id: string; state: RetentionRunState }[];

@@ -22,20 +22,20 @@ import { RetentionRefused, type ChainCutPoint, type RetentionRun } from './reten
 /** Chains that one entry lists. */
 const CHAINS_AN_ENTRY = 1_000;
 const DELETED_AT_ONCE = 5_000;
-/** So often an organization's sweep is begun anew because something was erased meanwhile; then it waits for the next one. */
+/** So often an organization's run is begun anew because something was erased meanwhile; then it waits for the next hour. */
 const BEGUN_ANEW = 5;
-const TAKEN_OVER = 'another process took the sweep over';
+const TAKEN_OVER = 'another process took the retention run over';
 
 export interface RetentionRunnerOptions {
   readonly instance: string;
   readonly key: SigningKey;
   /** Names of all anchors: what one of them does not know yet stays. */
   readonly anchors: readonly string[];
-  /** About how many entries go in one sweep. */
+  /** About how many entries go in one retention run. */
   readonly atOnce: number;
 }
 
-/** What a sweep of an organization would take first, or took in all. */
+/** What a retention run of an organization would take first, or took in all. */
 export interface OrganizationRetention {
   readonly organizationId: string;
   readonly entries: number;
@@ -45,12 +45,12 @@ export interface OrganizationRetention {
 }
 
 /**
- * Archives and deletes what is old, sweep by sweep, each through the states `writing`, `verified`, `recorded` and `done`. Before it is
- * recorded a sweep has changed nothing and can be thrown away; afterwards it is only finished, by the next process where one died. Rows are
- * believed for nothing else: what goes this process has read, archived and signed, or an entry that the server's key has signed lists it.
+ * Archives and deletes what is old, run by run, each through the states `writing`, `verified`, `recorded` and `done`. A run that is not
+ * recorded has changed nothing and can be thrown away; a recorded one is only finished, by the next process where one died. Its row is
+ * trusted for no more: what goes this process has read, archived and signed, or an entry that the server's key has signed lists it.
  */
 export class RetentionRunner {
-  /** Checkpoints of now, and what sweeps have said, must be signed by this one; a rotation has the new key sign all of it. */
+  /** Checkpoints of now, and what retention runs have said, must be signed by this one; a rotation has the new key sign all of it. */
   private readonly signer: CurrentSigners;
 
   constructor(
@@ -71,8 +71,8 @@ export class RetentionRunner {
     });
   }
 
-  /** Sweeps an organization until nothing is left to go; what another process had begun first. */
-  async sweep(organizationId: string, before: string, goesOn: () => boolean = () => true): Promise<OrganizationRetention> {
+  /** Works on an organization until nothing is left to go; what another process had begun comes first. */
+  async run(organizationId: string, before: string, goesOn: () => boolean = () => true): Promise<OrganizationRetention> {
     await this.archive.check();
     const blocked = new Set<string>();
     const chains = new Set<string>();
@@ -80,15 +80,15 @@ export class RetentionRunner {
     let isDone = false;
     for (let overtaken = 0; !isDone && overtaken < BEGUN_ANEW && goesOn(); ) {
       const batch = await this.store.read((run) => this.plan(run, organizationId, before, blocked));
-      const sweep = batch && (await this.write(organizationId, before, batch));
-      isDone = !sweep;
-      if (!sweep) continue;
-      if (!(await this.record(sweep))) {
+      const retentionRun = batch && (await this.write(organizationId, before, batch));
+      isDone = !retentionRun;
+      if (!retentionRun) continue;
+      if (!(await this.record(retentionRun))) {
         overtaken++;
         continue;
       }
       entries += await this.delete(organizationId);
-      // A sweep also lists again where chains were cut before: of these nothing goes now.
+      // A retention run also lists again where chains were cut before: of these nothing goes now.
       for (const { chain } of batch.cuts) chains.add(chain);
     }
     if ((await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
@@ -116,9 +116,9 @@ export class RetentionRunner {
     const entries = await this.delete(organizationId);
     if ((await this.recordedOf(organizationId)).length > 0) await this.forgetSubjects(organizationId);
     const unfinished = await this.store.read((run) => retentionRunsIn(run, ['writing', 'verified'], organizationId));
-    for (const sweep of unfinished) {
+    for (const retentionRun of unfinished) {
       // The commit by which a process recorded it may come after the process was killed.
-      if (await this.work.run({ chains: [] }, (tx) => this.store.withdrawn(tx, sweep))) await this.discard(sweep);
+      if (await this.work.run({ chains: [] }, (tx) => this.store.withdrawn(tx, retentionRun))) await this.discard(retentionRun);
     }
     return entries + (await this.delete(organizationId));
   }
@@ -128,12 +128,12 @@ export class RetentionRunner {
     const begun = { organizationId, id: newId('swp'), before, checkpoint: batch.below };
     await this.work.run({ chains: [] }, (tx) => this.store.begin(tx, begun));
     try {
-      const { sweep, cutPoints } = await this.store.read((run) => this.archived(run, begun, batch));
-      const checked = await this.readBack(sweep);
+      const { retentionRun, cutPoints } = await this.store.read((run) => this.archived(run, begun, batch));
+      const checked = await this.readBack(retentionRun);
       this.mustContinue(batch, cutPoints, checked);
       await this.store.read((run) => assertErased(run, organizationId, checked, this.signer));
-      if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, sweep)))) throw new RetentionRefused(TAKEN_OVER);
-      return sweep;
+      if (!(await this.work.run({ chains: [] }, (tx) => this.store.verified(tx, retentionRun)))) throw new RetentionRefused(TAKEN_OVER);
+      return retentionRun;
     } catch (error) {
       await this.discard(begun).catch(() => undefined);
       throw error;
@@ -157,16 +157,16 @@ export class RetentionRunner {
       .map(({ chain, seq, hash, count }) => ({ chain, seq, hash, count }));
     const goneOn = [...ends.keys(), ...carried.map(({ chain }) => chain)].flatMap((chain) => cutPoints.get(chain) ?? []);
     await assertAuthorized(run, organizationId, goneOn, this.signer);
-    const sweep: RetentionRun = {
+    const retentionRun: RetentionRun = {
       ...begun, state: 'verified', cuts: [...cuts, ...carried], checkpoint: { ...batch.below, next, readAt },
       skeleton: skeleton.digest, disclosures: values.digest,
     };
-    return { sweep, cutPoints };
+    return { retentionRun, cutPoints };
   }
 
   /** @throws RetentionRefused where the archive is not, to the byte, what was written, or that is not sound */
-  private async readBack(sweep: RetentionRun): Promise<ArchiveContents> {
-    const { organizationId, id: sweepId, before, checkpoint, skeleton, disclosures } = sweep;
+  private async readBack(retentionRun: RetentionRun): Promise<ArchiveContents> {
+    const { organizationId, id: sweepId, before, checkpoint, skeleton, disclosures } = retentionRun;
     const recorded = { organizationId, instance: this.options.instance, sweepId, skeleton, disclosures, checkpoint };
     const checked = await checkArchive(this.archive, recorded, this.signer.keys);
     const [first] = checked.findings;
@@ -190,8 +190,8 @@ export class RetentionRunner {
   }
 
   /** Says in the log what goes, and signs what it says. From here on it only has to be deleted. */
-  private async record(sweep: RetentionRun): Promise<boolean> {
-    const { organizationId, id, before, cuts, checkpoint: { size, root, platformSize, platformRoot, readAt = 0 } } = sweep;
+  private async record(retentionRun: RetentionRun): Promise<boolean> {
+    const { organizationId, id, before, cuts, checkpoint: { size, root, platformSize, platformRoot, readAt = 0 } } = retentionRun;
     const chain = organizationChain(organizationId);
     const isRecorded = await this.work.run({ chains: [chain], leavesFacts: true }, async (tx) => {
       // Under the lock of the chain that erasures are written to: what was erased since the entries were read still has its
@@ -206,7 +206,7 @@ export class RetentionRunner {
         const chains = cuts.slice(at, at + CHAINS_AN_ENTRY)
           .map((cut) => ({ chain: cut.chain, seq: cut.seq, hash: cut.hash, count: cut.count }));
         const metadata = {
-          sweepId: id, before, chains, archive: { skeleton: sweep.skeleton!, disclosures: sweep.disclosures! },
+          sweepId: id, before, chains, archive: { skeleton: retentionRun.skeleton!, disclosures: retentionRun.disclosures! },
           checkpoint: { size, root, platformSize, platformRoot },
         };
         const entry = tx.recordWhole(chain, { type: 'admin.audit_retention_sweep', metadata });
@@ -214,32 +214,33 @@ export class RetentionRunner {
         notes[entry.id] = signNote(text, [this.options.key]);
         listed.push(...chains.map((cut) => ({ ...cut, sweepEntryId: entry.id })));
       }
-      if (!(await this.store.recorded(tx, sweep, listed, notes))) throw new RetentionRefused(TAKEN_OVER);
+      if (!(await this.store.recorded(tx, retentionRun, listed, notes))) throw new RetentionRefused(TAKEN_OVER);
       return true;
     });
-    if (!isRecorded) await this.discard(sweep);
+    if (!isRecorded) await this.discard(retentionRun);
     return isRecorded;
   }
 
-  /** Deletes whatever recorded sweeps have archived. */
+  /** Deletes whatever recorded retention runs have archived. */
   private async delete(organizationId: string): Promise<number> {
     let entries = 0;
-    for (const sweep of await this.recordedOf(organizationId)) {
-      if (sweep.isReadable === false) throw new RetentionRefused(`the row of sweep ${sweep.id} cannot be read: nothing more is deleted`);
-      if (!(await this.archive.exists(skeletonName.of(organizationId, sweep.id)))) {
-        throw new RetentionRefused(`the archive of sweep ${sweep.id} is not there: its entries stay until it is`);
+    for (const retentionRun of await this.recordedOf(organizationId)) {
+      const { id, isReadable, notes = {} } = retentionRun;
+      if (isReadable === false) throw new RetentionRefused(`the row of sweep ${id} cannot be read: nothing more is deleted`);
+      if (!(await this.archive.exists(skeletonName.of(organizationId, id)))) {
+        throw new RetentionRefused(`the archive of sweep ${id} is not there: its entries stay until it is`);
       }
-      const cuts = sweep.cuts.map(({ sweepEntryId = '', ...cut }) =>
-        ({ ...cut, sweepEntryId, note: noteIn(sweep.notes ?? {}, sweepEntryId) }));
+      const cuts = retentionRun.cuts.map(({ sweepEntryId = '', ...cut }) =>
+        ({ ...cut, sweepEntryId, note: noteIn(notes, sweepEntryId) }));
       await this.store.read((run) => assertAuthorized(run, organizationId, cuts, this.signer));
       for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; entries += deleted) {
-        deleted = await this.work.run({ chains: [] }, (tx) => this.store.deleteEntries(tx, sweep, DELETED_AT_ONCE));
+        deleted = await this.work.run({ chains: [] }, (tx) => this.store.deleteEntries(tx, retentionRun, DELETED_AT_ONCE));
       }
     }
     return entries;
   }
 
-  /** Which entries people are the subjects of, where the entries are gone; and with that recorded sweeps are done. */
+  /** Which entries people are the subjects of, where the entries are gone; and with that recorded retention runs are done. */
   private async forgetSubjects(organizationId: string): Promise<void> {
     for (let after: readonly [string, string] | undefined = ['', '']; after !== undefined; ) {
       const from: readonly [string, string] = after;

@@ -12,8 +12,8 @@ import { retentionWarning } from './retention-period.js';
 import { RetentionRuns } from './run-retention.js';
 
 const LOOK_EVERY_MS = 2_000;
-const SWEEP_EVERY_MS = 3_600_000;
-/** While another process sweeps, or erases from archives. */
+const RUN_EVERY_MS = 3_600_000;
+/** While another process runs retention, or erases from archives. */
 const AGAIN_MS = 60_000;
 
 /** Work that is done at once, and again after the pause that it asks for. */
@@ -34,11 +34,11 @@ class Repeated {
   }
 }
 
-/** While this replica leads: sweeps what is older than the period, and blanks old records. Readiness shows what hinders the sweeps. */
+/** While this replica leads: archives and deletes old entries, and blanks old records. Readiness shows what hinders retention. */
 @Injectable()
 export class RetentionService implements OnApplicationBootstrap, BeforeApplicationShutdown, ReadinessFact {
   readonly name = 'retention';
-  private readonly sweeps = new Repeated(() => this.sweep());
+  private readonly removals = new Repeated(() => this.remove());
   private readonly blankings = new Repeated(() => this.records.blank(this.config.recordsRetentionDays!, this.isOver));
   private isStopping = false;
   private trouble: string | undefined;
@@ -74,19 +74,19 @@ export class RetentionService implements OnApplicationBootstrap, BeforeApplicati
   @Interval(LOOK_EVERY_MS)
   tick(): void {
     if (this.isOver()) return;
-    if (this.config.auditRetentionDays !== undefined) this.sweeps.tick();
+    if (this.config.auditRetentionDays !== undefined) this.removals.tick();
     if (this.config.recordsRetentionDays !== undefined) this.blankings.tick();
   }
 
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
-    await Promise.all([this.sweeps.ended(), this.blankings.ended()]);
+    await Promise.all([this.removals.ended(), this.blankings.ended()]);
   }
 
   private readonly isOver = (): boolean => this.isStopping || !this.leadership.isLeader;
 
   /** @returns after how many milliseconds the next one is due */
-  private async sweep(): Promise<number> {
+  private async remove(): Promise<number> {
     try {
       await this.runs.archive.check();
       const failures: string[] = [];
@@ -102,6 +102,6 @@ export class RetentionService implements OnApplicationBootstrap, BeforeApplicati
       this.trouble = error instanceof Error ? error.message : String(error);
       this.logger.warn({ err: error }, 'nothing was swept; it is tried again in an hour');
     }
-    return SWEEP_EVERY_MS;
+    return RUN_EVERY_MS;
   }
 }

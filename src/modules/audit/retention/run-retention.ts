@@ -14,7 +14,7 @@ import { withRetentionLock } from './retention-lock.js';
 import { RetentionRunStore } from './retention-run.store.js';
 import { RetentionRunner, type OrganizationRetention } from './retention-runner.js';
 
-/** Entries archived by one sweep: what is read, written and verified before anything is deleted. */
+/** Entries archived by one retention run: what is read, written and verified before anything is deleted. */
 export const ENTRIES_AT_ONCE = 10_000;
 
 export type RetentionConfig = Pick<
@@ -35,9 +35,9 @@ export interface RetentionRunRequest {
 export type RetentionOutcome = OrganizationRetention | { readonly organizationId: string; readonly failed: Error };
 
 /**
- * Sweeps one organization after another, while no other process does; what hinders one does not hinder the others.
+ * Runs retention of one organization after another, while no other process does; what hinders one does not hinder the others.
  *
- * @throws UnderWay where another process sweeps
+ * @throws UnderWay where another process does
  */
 export async function* runRetention(given: RetentionRunRequest): AsyncGenerator<RetentionOutcome> {
   const { store, config, isOver = () => false } = given;
@@ -46,16 +46,16 @@ export async function* runRetention(given: RetentionRunRequest): AsyncGenerator<
   // By the older of both clocks: that of the database is its owner's.
   const before = olderThan(new Date(Math.min(now.getTime(), Date.now())), config.auditRetentionDays!).toISOString();
   const instance = await instanceName(run);
-  const sweeper = new RetentionRunner(store, given.work, given.archive, {
+  const runner = new RetentionRunner(store, given.work, given.archive, {
     instance, key: signingKey(instance, config.auditSigningKey), anchors: config.auditAnchors, atOnce: given.atOnce ?? ENTRIES_AT_ONCE,
   });
   for (const { tree: organizationId } of await treeHeads(run)) {
     if (organizationId === PLATFORM_TREE) continue;
     if (isOver()) return;
-    const sweep = () => (given.isTrial ? sweeper.look(organizationId, before) : sweeper.sweep(organizationId, before, () => !isOver()));
+    const once = () => (given.isTrial ? runner.look(organizationId, before) : runner.run(organizationId, before, () => !isOver()));
     const address = config.databaseListenUrl ?? config.databaseUrl;
-    const isolated = () => sweep().catch((failed: Error) => ({ organizationId, failed }));
-    yield await (given.isTrial ? sweep() : withRetentionLock(address, isolated));
+    const isolated = () => once().catch((failed: Error) => ({ organizationId, failed }));
+    yield await (given.isTrial ? once() : withRetentionLock(address, isolated));
   }
 }
 
@@ -75,7 +75,7 @@ export class RetentionRuns {
   }
 }
 
-/** Sweeps a database past any server, for the command line; its entries' origin is `cli`. */
+/** Runs retention on a database past any server, for the command line; its entries' origin is `cli`. */
 export function runLogRetention(
   config: RetentionConfig, { isTrial, atOnce }: Pick<RetentionRunRequest, 'isTrial' | 'atOnce'>, onOutcome: (one: RetentionOutcome) => void,
 ): Promise<void> {

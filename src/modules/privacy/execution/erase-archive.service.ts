@@ -33,18 +33,18 @@ export class EraseArchive {
   ) {}
 
   async step(key: ErasureKey, from: ErasureCursor): Promise<Stepped> {
-    const { erasure, sweeps } = await this.work.run(ALONE, async (tx) =>
-      ({ erasure: await this.progress.lock(tx, key, from), sweeps: await this.archived.sweeps(tx, key.organizationId) }));
-    const isThrough = sweeps.unfinished.length === 0 && sweeps.recorded.length === (from.archives ?? 0);
-    const erased = isThrough ? {} : await this.through(erasure, sweeps);
+    const { erasure, runs } = await this.work.run(ALONE, async (tx) =>
+      ({ erasure: await this.progress.lock(tx, key, from), runs: await this.archived.runs(tx, key.organizationId) }));
+    const isThrough = runs.unfinished.length === 0 && runs.recorded.length === (from.archives ?? 0);
+    const erased = isThrough ? {} : await this.through(erasure, runs);
     if (typeof erased === 'string') return erased;
     return this.work.run(under(key), async (tx) => {
       const now = await this.progress.lock(tx, key, from);
       // A retention run has added an archive meanwhile, which was not searched here.
-      if ((await this.recorded(tx, key)) !== sweeps.recorded.length) return 'more';
+      if ((await this.recorded(tx, key)) !== runs.recorded.length) return 'more';
       const counts = addRows(now.counts, erased);
       if (now.cursor.last) return this.progress.end(tx, { ...now, counts });
-      await this.progress.move(tx, now, { ...atPhase(now.cursor, 'check'), archives: sweeps.recorded.length }, counts);
+      await this.progress.move(tx, now, { ...atPhase(now.cursor, 'check'), archives: runs.recorded.length }, counts);
       return 'more';
     });
   }
@@ -55,13 +55,13 @@ export class EraseArchive {
   }
 
   private async recorded(tx: Tx, { organizationId }: ErasureKey): Promise<number> {
-    return (await this.archived.sweeps(tx, organizationId)).recorded.length;
+    return (await this.archived.runs(tx, organizationId)).recorded.length;
   }
 
   /** @returns the counts; or the result of the step, where not all archives were searched */
-  private async through(erasure: Erasure, sweeps: ArchivedRuns): Promise<Record<string, number> | Stepped> {
+  private async through(erasure: Erasure, runs: ArchivedRuns): Promise<Record<string, number> | Stepped> {
     try {
-      return await this.archived.open(erasure.organizationId, sweeps, (open) => this.erase(erasure, open));
+      return await this.archived.open(erasure.organizationId, runs, (open) => this.erase(erasure, open));
     } catch (error) {
       if (error instanceof UnderWay) return 'later';
       throw error;

@@ -35,7 +35,7 @@ export class SpentOnceStore {
     private readonly box: SealedBox,
     janitor: Janitor,
   ) {
-    for (const sweep of SPENT.map((statement) => cleanupStep(statement))) janitor.register(sweep);
+    for (const step of SPENT.map((statement) => cleanupStep(statement))) janitor.register(step);
   }
 
   /**

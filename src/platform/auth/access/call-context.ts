@@ -22,7 +22,7 @@ export function currentActor(): string {
   return requestContext.getStore()?.actorId ?? 'system';
 }
 
-/** Says that the present call rightly leaves no audit entry: a replay, a dry run, a sweep that found nothing. */
+/** Says that the present call rightly leaves no audit entry: a replay, a dry run, a check that found nothing due. */
 export function recordsNothing(): void {
   const context = requestContext.getStore();
   if (context) context.recordsNothing = true;

@@ -31,7 +31,7 @@ export async function lockBarriersAndHeads(
 ): Promise<ChainRef[]> {
   if (barriers.length === 0 && chains.length === 0) return [];
   const heads = (await runner.query(
-    'select organization as "organizationId", chain, is_closed as "isClosed" from take_hold_v1($1, $2, $3)',
+    'select organization as "organizationId", chain, is_closed as "isClosed" from lock_barriers_and_heads_v1($1, $2, $3)',
     [[...new Set(barriers)].sort(), ...columns(chains)],
   )) as Head[];
   return checked(runner, chains, evenIfClosed, heads);

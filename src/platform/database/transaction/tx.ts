@@ -16,7 +16,7 @@ import { moveHead } from './locks.js';
 import type { Plan } from './plan.js';
 import { clockSkewRefused, dependsOnTime, clockAgrees } from './clock-skew.js';
 
-/** The SQLSTATE of a failed assertion (`insist_v1` in the database). */
+/** The SQLSTATE of a failed assertion (`assert_true_v1` in the database). */
 const ASSERTION_FAILED = 'CS003';
 
 export interface RecordOptions {
@@ -92,7 +92,7 @@ export class Tx {
    * @param refused makes the error that the work fails with then
    */
   assertRowCount(change: string, parameters: unknown[], rows: number, refused: () => Error): void {
-    const sql = `with changed as (${change}) select insist_v1((select count(*) from changed) = $${parameters.length + 1})`;
+    const sql = `with changed as (${change}) select assert_true_v1((select count(*) from changed) = $${parameters.length + 1})`;
     this.queueAsserting(sql, [...parameters, rows], refused);
   }
 
@@ -254,7 +254,7 @@ export class Tx {
   private assertClock(stamp: string): void {
     if (this.isTimed) return;
     this.isTimed = true;
-    this.queueAsserting(`select insist_v1(${clockAgrees('$1', 'now()')})`, [stamp], clockSkewRefused);
+    this.queueAsserting(`select assert_true_v1(${clockAgrees('$1', 'now()')})`, [stamp], clockSkewRefused);
   }
 
   private queueAsserting(sql: string, parameters: unknown[], refused: () => Error): void {

@@ -88,14 +88,14 @@ describe('the first reads of a work', () => {
     const { work, noted } = noting();
     const plan = { chains: [], judges: ['org_1'] };
     await expect(work.runOn(plan, (tx) => tx.query('question'), async (_tx, known) => known)).resolves.toEqual([]);
-    const lock = noted.findIndex((line) => line.includes('take_hold_v1'));
-    expect(noted.slice(lock, lock + 2)).toEqual([expect.stringContaining('take_hold_v1'), 'question']);
+    const lock = noted.findIndex((line) => line.includes('lock_barriers_and_heads_v1'));
+    expect(noted.slice(lock, lock + 2)).toEqual([expect.stringContaining('lock_barriers_and_heads_v1'), 'question']);
   });
 
   test('do not count where the locks were not got', async () => {
-    const { work, said } = noting({ refuses: 'take_hold_v1' });
+    const { work, said } = noting({ refuses: 'lock_barriers_and_heads_v1' });
     const run = work.runOn({ chains: [], judges: ['org_1'] }, (tx) => tx.query('question'), () => Promise.reject(new Error('ran')));
-    await expect(run).rejects.toThrow(/refused: select .* take_hold_v1/);
+    await expect(run).rejects.toThrow(/refused: select .* lock_barriers_and_heads_v1/);
     expect(said()).not.toContain('COMMIT');
   });
 });
@@ -107,7 +107,7 @@ describe('a change with an asserted row count', () => {
     const { work, noted } = noting();
     await work.run({ chains: [], leavesFacts: true }, asserting);
     const change = noted.findIndex((line) => line.includes('update thing'));
-    expect(noted.slice(change, change + 2)).toEqual([expect.stringContaining('insist_v1'), 'COMMIT']);
+    expect(noted.slice(change, change + 2)).toEqual([expect.stringContaining('assert_true_v1'), 'COMMIT']);
   });
 
   test('fails the work in its own words where it does not hold, and in those of the database where that fails', async () => {
@@ -137,8 +137,8 @@ describe('events whose times verification compares', () => {
   test('are committed only where the clock that stamps them is right; it is compared once, and waited for with the commit', async () => {
     const { work, said } = noting();
     await work.run({ chains: [], leavesFacts: true }, recording(rejected, rejected));
-    expect(said().filter((line) => /insist_v1.*now\(\)/.test(line))).toHaveLength(1);
-    const refusing = noting({ refuses: 'insist_v1', code: 'CS003' });
+    expect(said().filter((line) => /assert_true_v1.*now\(\)/.test(line))).toHaveLength(1);
+    const refusing = noting({ refuses: 'assert_true_v1', code: 'CS003' });
     await expect(refusing.work.run({ chains: [], leavesFacts: true }, recording(rejected))).rejects.toMatchObject({
       code: 'UNAVAILABLE', detail: expect.stringContaining("clock and the database's differ by more than 5 s"),
     });
@@ -148,7 +148,7 @@ describe('events whose times verification compares', () => {
   test('the end without a decision does not compare it', async () => {
     const { work, said } = noting();
     await work.run({ chains: [], leavesFacts: true }, recording(cancelled));
-    expect(said().filter((line) => line.includes('insist_v1'))).toEqual([]);
+    expect(said().filter((line) => line.includes('assert_true_v1'))).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { validateSync } from 'class-validator';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../domain/json.js';
 import { fieldsOf, type DtoClass, type FieldSpec } from './field-spec.js';
-import { below } from '../request/json-pointer.js';
+import { childPointer } from '../request/json-pointer.js';
 import { Problem, type FieldError } from '../reply/problem.js';
 import { type OtherPart, refuseUnknown } from './unknown-names.js';
 
@@ -53,7 +53,7 @@ export function readMembers<T extends object>(
     used.set(field.property, name);
     if (error !== undefined) {
       failed.add(field.property);
-      if (!meant?.has(field.property)) errors.push({ pointer: below(pointer, name), message: error });
+      if (!meant?.has(field.property)) errors.push({ pointer: childPointer(pointer, name), message: error });
     } else if (Object.hasOwn(from, name) && !(from[name] === null && field.onNull === 'leave')) {
       Reflect.set(target, field.property, from[name]);
     }
@@ -61,10 +61,10 @@ export function readMembers<T extends object>(
   for (const { property, message } of check(target)) {
     if (failed.has(property)) continue;
     failed.add(property);
-    errors.push({ pointer: below(pointer, used.get(property) ?? property), message });
+    errors.push({ pointer: childPointer(pointer, used.get(property) ?? property), message });
   }
   for (const field of fields) {
-    if (!failed.has(field.property)) finish(field, target, below(pointer, used.get(field.property)!), errors, { lenient });
+    if (!failed.has(field.property)) finish(field, target, childPointer(pointer, used.get(field.property)!), errors, { lenient });
   }
   return target;
 }
@@ -95,7 +95,7 @@ function finish(field: FieldSpec, target: object, pointer: string, errors: Field
   if (field.nested === undefined) return;
   const dto = field.nested.dto();
   const read = field.nested.list
-    ? (value as JsonObject[]).map((item, index) => readMembers(dto, item, below(pointer, index), errors, rules))
+    ? (value as JsonObject[]).map((item, index) => readMembers(dto, item, childPointer(pointer, index), errors, rules))
     : readMembers(dto, value as JsonObject, pointer, errors, rules);
   Reflect.set(target, field.property, read);
 }

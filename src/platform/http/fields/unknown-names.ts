@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../domain/json.js';
 import { nearestName } from '../../../domain/nearest-name.js';
-import { below, clipped } from '../request/json-pointer.js';
+import { childPointer, truncatedName } from '../request/json-pointer.js';
 import type { FieldError } from '../reply/problem.js';
 import { type DtoClass, fieldsByName, type FieldSpec, fieldsOf } from './field-spec.js';
 
@@ -18,10 +18,10 @@ const OTHER_WORDS: ReadonlyMap<string, readonly string[]> = new Map(Object.entri
   schema: ['inputSchema'], webhook: ['connector'], approvers: ['quorum', 'approvals'], rules: ['conditions'], quota: ['limits'],
 }));
 
-/** Names listed in one answer. */
+/** Known names that one message lists. */
 const LISTED_MAX = 20;
-/** More would be noise, and comparing each with every name would be work. */
-const TOLD_MAX = 50;
+/** Unknown names that one answer reports. More would be noise, and comparing each with every known name would be work. */
+const ERRORS_MAX = 50;
 
 /** What the other part of the same call takes: the query's parameters beside a body, the body's members beside a query. */
 export interface OtherPart {
@@ -44,8 +44,8 @@ export function refuseUnknown(
     const field = fieldMeant(name, dto);
     meant ??= new Set();
     if (field !== undefined) meant.add(field.property);
-    errors.push({ pointer: below(pointer, clipped(name)), message: unknown(name, field, dto, other) });
-    if (errors.length >= TOLD_MAX) break;
+    errors.push({ pointer: childPointer(pointer, truncatedName(name)), message: unknown(name, field, dto, other) });
+    if (errors.length >= ERRORS_MAX) break;
   }
   return meant ?? NOTHING;
 }

@@ -3,7 +3,7 @@ import { ApiParam } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { ID_NAMES, isId, type IdPrefix } from '../../../domain/ids.js';
 import { Problem } from '../reply/problem.js';
-import { clipped } from './json-pointer.js';
+import { truncatedName } from './json-pointer.js';
 
 interface Expected {
   name: string;
@@ -28,7 +28,7 @@ export function readPathParam(value: unknown, { prefix }: Omit<Expected, 'name'>
 function whyNoId(value: string, prefix: IdPrefix): string {
   const other = /^([a-z]+)_/.exec(value)?.[1] as IdPrefix | undefined;
   const what = other !== undefined && Object.hasOwn(ID_NAMES, other) && other !== prefix ? `the id of ${ID_NAMES[other]}` : 'no id';
-  return `"${clipped(value)}" is ${what}: here stands the id of ${ID_NAMES[prefix]}, which begins with ${prefix}_.`;
+  return `"${truncatedName(value)}" is ${what}: here stands the id of ${ID_NAMES[prefix]}, which begins with ${prefix}_.`;
 }
 
 const parameter = createParamDecorator((expected: Expected, context: ExecutionContext) =>

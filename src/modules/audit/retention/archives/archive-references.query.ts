@@ -17,7 +17,7 @@ export interface CurrentSigners {
   readonly keys: readonly VerifierKey[];
 }
 
-/** What the entries of a sweep say of its archive. */
+/** What the entries of a retention run say of its archive. */
 export interface ArchiveReference {
   readonly skeleton: string;
   readonly disclosures: string;
@@ -30,7 +30,7 @@ interface RetentionRunMetadata {
   readonly chains: readonly { readonly chain: string; readonly seq: number; readonly hash: string }[];
 }
 
-/** By the sweeps' ids; only of entries that are signed. */
+/** By the ids of retention runs; only of entries that are signed. */
 export async function archiveReferences(
   run: ReadStatement, organizationId: string, signers: CurrentSigners,
 ): Promise<Map<string, ArchiveReference>> {
@@ -65,7 +65,7 @@ async function signedMetadata(
   });
 }
 
-/** The first entry of each chain that is there, without regard to what a sweep still has to delete. */
+/** The first entry of each chain that is there, without regard to what a retention run still has to delete. */
 export async function firstEntries(
   run: ReadStatement, organizationId: string,
 ): Promise<Pick<StoredEntry, 'chain' | 'seq' | 'prevHash' | 'event'>[]> {

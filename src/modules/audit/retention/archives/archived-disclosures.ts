@@ -20,21 +20,21 @@ export interface RewrittenArchives {
   readonly entries: number;
 }
 
-/** The values of archived entries. Skeletons, whose digests sweeps have recorded, are never touched. */
+/** The values of archived entries. Skeletons, whose digests retention runs have recorded, are never touched. */
 @Injectable()
 export class ArchivedDisclosures {
   constructor(private readonly archive: ArchiveStore) {}
 
-  /** Of these sweeps, those whose values are there. Whoever has thrown an archive away has erased all that it held. */
-  async there(organizationId: string, sweeps: readonly string[]): Promise<string[]> {
+  /** Of these retention runs, those whose values are there. Whoever has thrown an archive away has erased all that it held. */
+  async there(organizationId: string, runs: readonly string[]): Promise<string[]> {
     const found: string[] = [];
-    for (const id of sweeps) if (await this.archive.exists(disclosuresName.of(organizationId, id))) found.push(id);
+    for (const id of runs) if (await this.archive.exists(disclosuresName.of(organizationId, id))) found.push(id);
     return found;
   }
 
-  /** Every entry of these sweeps of an organization, archive by archive. */
-  async *of(organizationId: string, sweeps: readonly string[]): AsyncGenerator<ArchivedEntry> {
-    for (const id of sweeps) yield* this.entriesOf(organizationId, id);
+  /** Every entry of these retention runs of an organization, archive by archive. */
+  async *of(organizationId: string, runs: readonly string[]): AsyncGenerator<ArchivedEntry> {
+    for (const id of runs) yield* this.entriesOf(organizationId, id);
   }
 
   /**
@@ -45,10 +45,10 @@ export class ArchivedDisclosures {
    * @param before runs before an object is replaced
    */
   async rewrite(
-    organizationId: string, sweeps: readonly string[], change: (entry: ArchivedEntry) => string, before: () => Promise<void>,
+    organizationId: string, runs: readonly string[], change: (entry: ArchivedEntry) => string, before: () => Promise<void>,
   ): Promise<RewrittenArchives> {
     let [objects, entries] = [0, 0];
-    for (const id of sweeps) {
+    for (const id of runs) {
       let changed = 0;
       for await (const entry of this.entriesOf(organizationId, id)) if (change(entry) !== entry.text) changed++;
       if (changed === 0) continue;

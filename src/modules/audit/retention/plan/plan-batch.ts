@@ -7,7 +7,7 @@ import { firstEntries } from '../archives/archive-references.query.js';
 import { entriesWithin, namedLater, type PlannedEntry, type Stretch } from './retention-plan.query.js';
 import type { RetentionCheckpoint } from '../retention-run.js';
 
-/** What goes in one sweep: of each chain its first entries, up to a position. */
+/** What goes in one retention run: of each chain its first entries, up to a position. */
 export interface RetentionBatch {
   readonly below: RetentionCheckpoint;
   /** Leaves [from, to) of the tree hold all that goes. */
@@ -39,7 +39,7 @@ export interface RetentionBatchRequest {
 const WIDEST = 16;
 
 /**
- * Plans the next sweep of an organization: of what lies below the checkpoint about so many entries, the oldest first, as far as
+ * Plans the next retention run of an organization: of what lies below the checkpoint about so many entries, the oldest first, as far as
  * nothing is parted that belongs together. Memory is bounded by their number.
  */
 export async function planBatch(

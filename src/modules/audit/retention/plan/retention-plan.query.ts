@@ -9,7 +9,7 @@ import { numbered } from '../../query/entry-rows.js';
 import { checkpointOfSize } from '../../checkpoints/checkpoint.query.js';
 import type { RetentionCheckpoint } from '../retention-run.js';
 
-// What a sweep reads of the log to see how far it may go. Nothing here writes.
+// What a retention run reads of the log to see how far it may go. Nothing here writes.
 
 /** The newest anchored checkpoint of an organization that was made before the limit; undefined where there is none. */
 export async function retentionCheckpoint(

@@ -14,7 +14,7 @@ import { retentionRunPayloads } from './retention-plan.query.js';
 
 /**
  * That cut points are listed by entries that the key that signs now has signed: the database's owner may have written the rows, and
- * a sweep that goes on from a cut point signs that it was one. @throws RetentionRefused
+ * a retention run that goes on from a cut point signs that it was one. @throws RetentionRefused
  */
 export async function assertAuthorized(
   run: ReadStatement, organizationId: string, cuts: readonly RecordedCutPoint[], { instance, keys }: CurrentSigners,

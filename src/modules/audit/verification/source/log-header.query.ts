@@ -100,24 +100,24 @@ async function sharedChains(run: ReadStatement, agentId: string | undefined): Pr
   )) as SharedChain[];
 }
 
-interface SweepRow extends Readonly<Record<'cuts' | 'checkpoint' | 'notes', unknown>> {
+interface RetentionRunRow extends Readonly<Record<'cuts' | 'checkpoint' | 'notes', unknown>> {
   readonly organizationId: string;
   readonly entryId: string | null;
   readonly isDone: boolean;
 }
 
-/** Of each chain the newest cut: a later sweep lists again what still binds. */
+/** Of each chain the newest cut: a later retention run lists again what still binds. */
 export async function cutPointsIn(
   run: ReadStatement, organizations: readonly string[],
 ): Promise<{ cutPoints: CutPointRow[]; unreadable: string[] }> {
-  const sweeps = (await run(
+  const runs = (await run(
     `select s.organization_id as "organizationId", s.entry_id as "entryId", s.state = 'done' as "isDone", s.cuts, s.checkpoint, s.notes
      from audit_sweeps s where s.organization_id = any ($1) and s.state in ('recorded', 'done') order by s.made_at, s.id`,
     [organizations],
-  )) as SweepRow[];
+  )) as RetentionRunRow[];
   const newest = new Map<string, CutPointRow>();
   const unreadable: string[] = [];
-  for (const { organizationId, entryId, isDone, ...row } of sweeps) {
+  for (const { organizationId, entryId, isDone, ...row } of runs) {
     const { cuts, notes, isReadable, checkpoint: { size, root, platformSize, platformRoot } } = decodeRetentionRun(row);
     const checkpoint = { size, root, platformSize, platformRoot };
     if (!isReadable) unreadable.push(organizationId);

@@ -11,7 +11,7 @@ import { Waiters } from '../../../platform/wake/waiters.js';
 import { type DueKind, type DueRequest, DueRequestsQuery } from './due-requests.query.js';
 import { HitlRequestStore } from '../requests/hitl-request.store.js';
 import { RemindService } from './remind.service.js';
-import { byAgent, halves, partitionsOf, BackoffList, batchesOf } from './sweep-batches.js';
+import { byAgent, halves, partitionsOf, BackoffList, batchesOf } from './expiry-batches.js';
 import { type Outcome, TimeOutService } from './time-out.service.js';
 
 /** Requests that one search finds. New ones are found by the next, so that none waits until thousands of others have ended. */
@@ -23,7 +23,7 @@ const BUSY_RETRY_MS = 500;
 const BUSY_BACKOFF_MS = 1_000;
 const FAILED_BACKOFF_MS = 60_000;
 
-export interface Swept {
+export interface ExpiryResult {
   checked: number;
   timedOut: number;
   approved: number;
@@ -38,7 +38,7 @@ export interface ExpiryOptions {
   readonly connections: WorkConnections;
   /**
    * One advisory lock for each partition of the due requests. Partitions are ended side by side, each on a connection of its own; its
-   * lock keeps other servers from sweeping the same partition. Without locks there is one partition.
+   * lock keeps other servers off the same partition. Without locks there is one partition.
    */
   readonly locks?: readonly number[];
   readonly backoff: BackoffList;
@@ -46,24 +46,24 @@ export interface ExpiryOptions {
 }
 
 /** The options, the result so far, and the requests whose agents' heads were locked. `lock` is that of the partition. */
-interface Sweep extends ExpiryOptions {
-  readonly swept: Swept;
+interface ExpiryRun extends ExpiryOptions {
+  readonly result: ExpiryResult;
   readonly busy: DueRequest[];
-  /** `isBroken`: a partition has failed, or another server is sweeping it, so the others end too. */
+  /** `isBroken`: a partition has failed, or another server is working on it, so the others end too. */
   readonly progress: { moved: number; isBroken: boolean };
   readonly lock: number | undefined;
 }
 
-/** For a caller's sweep: one partition, without a lock. */
+/** For a run that a caller asked for: one partition, without a lock. */
 const WITHOUT_LOCK = [undefined];
 
 /**
  * Ends due requests and gives reminders, in sets: found without locks, then ended in one unit of work for each set. Agents whose heads
  * are locked are left out and retried by themselves, with a short wait; a set that fails is divided until the failing request is alone.
- * Any number of servers may sweep: each request is checked again under its agent's head.
+ * Any number of servers may do this at once: each request is checked again under its agent's head.
  */
 @Injectable()
-export class SweepService {
+export class RequestExpiryService {
   constructor(
     private readonly due: DueRequestsQuery,
     private readonly requests: HitlRequestStore,
@@ -73,90 +73,90 @@ export class SweepService {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Sweeps until nothing more is due. Ends early, and says so, when `isOver`, and where another server is sweeping. */
-  async sweep(options: ExpiryOptions): Promise<Swept> {
-    const swept: Swept = { checked: 0, timedOut: 0, approved: 0, escalated: 0 };
-    const sweep: Sweep = { ...options, swept, busy: [], progress: { moved: 0, isBroken: false }, lock: options.locks?.[0] };
+  /** Goes on until nothing more is due. Ends early, and says so, when `isOver`, and where another server has the partition. */
+  async run(options: ExpiryOptions): Promise<ExpiryResult> {
+    const result: ExpiryResult = { checked: 0, timedOut: 0, approved: 0, escalated: 0 };
+    const run: ExpiryRun = { ...options, result, busy: [], progress: { moved: 0, isBroken: false }, lock: options.locks?.[0] };
     try {
-      while (await this.round(sweep));
+      while (await this.round(run));
     } catch (error) {
       if (!(error instanceof UnderWay)) throw error;
     }
-    return swept;
+    return result;
   }
 
   /** @returns whether there is more */
-  private async round(sweep: Sweep): Promise<boolean> {
+  private async round(run: ExpiryRun): Promise<boolean> {
     let isFull = false;
-    const movedBefore = sweep.progress.moved;
-    for (const kind of sweep.kinds) {
-      const found = await this.due.find(sweep.scope, kind, FOUND_AT_MOST, sweep.backoff.current(), sweep.connections.run);
+    const movedBefore = run.progress.moved;
+    for (const kind of run.kinds) {
+      const found = await this.due.find(run.scope, kind, FOUND_AT_MOST, run.backoff.current(), run.connections.run);
       isFull ||= found.length === FOUND_AT_MOST;
-      if (kind === 'window') sweep.swept.checked += found.length;
-      await this.endAll(sweep, kind, found);
-      if (this.isOver(sweep)) return false;
-      await this.retryBusy(sweep, kind);
+      if (kind === 'window') run.result.checked += found.length;
+      await this.endAll(run, kind, found);
+      if (this.isOver(run)) return false;
+      await this.retryBusy(run, kind);
     }
-    return isFull && sweep.progress.moved > movedBefore && !this.isOver(sweep);
+    return isFull && run.progress.moved > movedBefore && !this.isOver(run);
   }
 
   /** Resolves or rejects once every partition has ended. */
-  private async endAll(sweep: Sweep, kind: DueKind, found: readonly DueRequest[]): Promise<void> {
-    const keys = sweep.locks ?? WITHOUT_LOCK;
-    const partitions = partitionsOf(found, keys.length).map((due, i) => this.endPartition({ ...sweep, lock: keys[i] }, kind, due));
+  private async endAll(run: ExpiryRun, kind: DueKind, found: readonly DueRequest[]): Promise<void> {
+    const keys = run.locks ?? WITHOUT_LOCK;
+    const partitions = partitionsOf(found, keys.length).map((due, i) => this.endPartition({ ...run, lock: keys[i] }, kind, due));
     for (const result of await Promise.allSettled(partitions)) if (result.status === 'rejected') throw result.reason;
   }
 
-  private async endPartition(sweep: Sweep, kind: DueKind, due: readonly DueRequest[]): Promise<void> {
+  private async endPartition(run: ExpiryRun, kind: DueKind, due: readonly DueRequest[]): Promise<void> {
     try {
       for (const set of batchesOf(due)) {
-        if (sweep.progress.isBroken || this.isOver(sweep)) return;
-        await this.endSet(sweep, kind, set);
+        if (run.progress.isBroken || this.isOver(run)) return;
+        await this.endSet(run, kind, set);
       }
     } catch (error) {
-      sweep.progress.isBroken = true;
+      run.progress.isBroken = true;
       throw error;
     }
   }
 
-  private isOver({ isOver, swept }: Sweep): boolean {
-    if (isOver()) swept.more = true;
-    return swept.more === true;
+  private isOver({ isOver, result }: ExpiryRun): boolean {
+    if (isOver()) result.more = true;
+    return result.more === true;
   }
 
-  private async retryBusy(sweep: Sweep, kind: DueKind): Promise<void> {
+  private async retryBusy(run: ExpiryRun, kind: DueKind): Promise<void> {
     const until = performance.now() + BUSY_RETRY_MS;
-    for (const requests of byAgent(sweep.busy.splice(0))) {
+    for (const requests of byAgent(run.busy.splice(0))) {
       if (performance.now() < until) {
-        for (const set of batchesOf(requests)) await this.endSet(sweep, kind, set, LOCK_WAIT_MS);
-      } else sweep.backoff.agent(requests[0]!.agentId, BUSY_BACKOFF_MS);
+        for (const set of batchesOf(requests)) await this.endSet(run, kind, set, LOCK_WAIT_MS);
+      } else run.backoff.agent(requests[0]!.agentId, BUSY_BACKOFF_MS);
     }
   }
 
-  private async endSet(sweep: Sweep, kind: DueKind, set: readonly DueRequest[], patienceMs?: number): Promise<void> {
+  private async endSet(run: ExpiryRun, kind: DueKind, set: readonly DueRequest[], patienceMs?: number): Promise<void> {
     try {
-      const outcomes = await this.endWithin(sweep, kind, set, patienceMs);
-      if (patienceMs === undefined) sweep.busy.push(...set.filter(({ id }) => !outcomes.has(id)));
-      this.count(sweep, set, outcomes);
+      const outcomes = await this.endWithin(run, kind, set, patienceMs);
+      if (patienceMs === undefined) run.busy.push(...set.filter(({ id }) => !outcomes.has(id)));
+      this.count(run, set, outcomes);
     } catch (error) {
       if (error instanceof UnderWay || isCallersFault(error)) throw error;
-      if (isLockTimeout(error)) return this.endParts(sweep, kind, byAgent(set));
-      // Nothing can be ended now; the next sweep tries again.
+      if (isLockTimeout(error)) return this.endParts(run, kind, byAgent(set));
+      // Nothing can be ended now; the next run tries again.
       if (isPassing(error)) throw error;
-      if (set.length > 1) return this.endParts(sweep, kind, halves(set), patienceMs);
+      if (set.length > 1) return this.endParts(run, kind, halves(set), patienceMs);
       this.logger.error({ err: error, hitlRequestId: set[0]!.id }, 'a request could not be ended; it is tried again in a minute');
-      sweep.backoff.request(set[0]!.id, FAILED_BACKOFF_MS);
+      run.backoff.request(set[0]!.id, FAILED_BACKOFF_MS);
     }
   }
 
-  private async endParts(sweep: Sweep, kind: DueKind, parts: readonly (readonly DueRequest[])[], patienceMs?: number): Promise<void> {
+  private async endParts(run: ExpiryRun, kind: DueKind, parts: readonly (readonly DueRequest[])[], patienceMs?: number): Promise<void> {
     // A single agent whose head stays locked is left out for a while.
-    if (parts.length === 1) return sweep.backoff.agent(parts[0]![0]!.agentId, BUSY_BACKOFF_MS);
-    for (const part of parts) await this.endSet(sweep, kind, part, patienceMs);
+    if (parts.length === 1) return run.backoff.agent(parts[0]![0]!.agentId, BUSY_BACKOFF_MS);
+    for (const part of parts) await this.endSet(run, kind, part, patienceMs);
   }
 
   private endWithin(
-    { connections, lock }: Sweep, kind: DueKind, set: readonly DueRequest[], patienceMs: number | undefined,
+    { connections, lock }: ExpiryRun, kind: DueKind, set: readonly DueRequest[], patienceMs: number | undefined,
   ): Promise<Map<string, Outcome | undefined>> {
     const plan: Plan = {
       chains: byAgent(set).map(([one]) => agentChain(one!.organizationId, one!.agentId)),
@@ -175,26 +175,26 @@ export class SweepService {
     });
   }
 
-  private count(sweep: Sweep, set: readonly DueRequest[], outcomes: ReadonlyMap<string, Outcome | undefined>): void {
+  private count(run: ExpiryRun, set: readonly DueRequest[], outcomes: ReadonlyMap<string, Outcome | undefined>): void {
     for (const { id, executionId } of set) {
       if (!outcomes.has(id)) continue;
       const outcome = outcomes.get(id);
       if (outcome === undefined || 'code' in outcome) {
-        sweep.backoff.request(id, BUSY_BACKOFF_MS);
+        run.backoff.request(id, BUSY_BACKOFF_MS);
         continue;
       }
-      sweep.progress.moved++;
+      run.progress.moved++;
       const { action } = outcome.accepted;
-      if (action === 'approve') sweep.swept.approved++;
-      else if (action === 'escalate') sweep.swept.escalated++;
-      else if (action !== undefined) sweep.swept.timedOut++;
+      if (action === 'approve') run.result.approved++;
+      else if (action === 'escalate') run.result.escalated++;
+      else if (action !== undefined) run.result.timedOut++;
       this.waiters.wake(id);
       this.waiters.wake(executionId);
     }
   }
 }
 
-/** Whether the caller of the sweep has lost their credential meanwhile. */
+/** Whether the caller has lost their credential meanwhile. */
 function isCallersFault(error: unknown): boolean {
   return error instanceof Problem && error.code === 'UNAUTHENTICATED';
 }

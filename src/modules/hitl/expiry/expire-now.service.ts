@@ -9,33 +9,33 @@ import { Waiters } from '../../../platform/wake/waiters.js';
 import { HitlRequestStore } from '../requests/hitl-request.store.js';
 import { refusalOf } from '../requests/refusals.js';
 import { planFor } from '../requests/request-plan.js';
-import { BackoffList } from './sweep-batches.js';
-import { SweepService, type Swept } from './sweep.service.js';
+import { BackoffList } from './expiry-batches.js';
+import { RequestExpiryService, type ExpiryResult } from './request-expiry.service.js';
 import { TimeOutService } from './time-out.service.js';
 
-/** How long a call may sweep; then it answers how far it came. */
-const CALL_SWEEPS_MS = 5_000;
+/** How long a call may work; then it answers how far it came. */
+const CALL_LIMIT_MS = 5_000;
 
 /** Expires requests when a caller asks for it: one request now, or all that are due. */
 @Injectable()
-export class ExpireRequestsService {
+export class ExpireNowService {
   constructor(
     private readonly work: UnitOfWork,
     private readonly pool: StatementsOnPool,
     private readonly requests: HitlRequestStore,
     private readonly timingOut: TimeOutService,
-    private readonly sweeps: SweepService,
+    private readonly expiry: RequestExpiryService,
     private readonly waiters: Waiters,
   ) {}
 
-  /** Ends the due requests within the caller's scope, as the sweeper does; after a few seconds the rest is left to the sweeper. */
-  async checkNow({ scope }: Caller): Promise<Swept> {
-    const until = performance.now() + CALL_SWEEPS_MS;
+  /** Ends the due requests within the caller's scope, as the service does every second; after a few seconds the rest is left to it. */
+  async checkNow({ scope }: Caller): Promise<ExpiryResult> {
+    const until = performance.now() + CALL_LIMIT_MS;
     const connections = { work: this.work, run: this.pool.run };
     const isOver = () => performance.now() > until;
-    const swept = await this.sweeps.sweep({ scope, kinds: ['window'], connections, backoff: new BackoffList(), isOver });
-    if (swept.timedOut + swept.approved + swept.escalated === 0) recordsNothing();
-    return swept;
+    const result = await this.expiry.run({ scope, kinds: ['window'], connections, backoff: new BackoffList(), isOver });
+    if (result.timedOut + result.approved + result.escalated === 0) recordsNothing();
+    return result;
   }
 
   /**
