@@ -51,7 +51,10 @@ const nobody = (name: string, client: Client): MatrixCaller => ({ name, is: 'nob
  */
 export async function matrixCallers(world: MatrixWorld, which: 'some' | 'all'): Promise<MatrixCaller[]> {
   const all = which === 'all';
-  return [...await callersByKey(world), ...await callersByAgentKey(world, all), ...await callersBySession(world, all), ...await callersByProvider(world, all)];
+  return [
+    ...await callersByKey(world), ...await callersByAgentKey(world, all), ...await callersBySession(world, all),
+    ...await callersByProvider(world, all),
+  ];
 }
 
 /** By keys and tokens of our own. */
