@@ -2,10 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { CapabilityFacts, GrantFacts } from '../../domain/gate/decide.js';
 import type { ReadPositions } from '../../domain/audit/catalogue/basis.js';
 import type { Condition } from '../../domain/gate/conditions.js';
-import { definitionDigest } from '../../domain/gate/definition-digest.js';
-import type { HttpConnector } from '../../domain/gate/connector.js';
 import type { GrantWord, RiskLevel, TimeoutAction } from '../../domain/gate/vocabulary.js';
-import type { JsonObject } from '../../domain/json.js';
 import type { Quorum } from '../../domain/hitl/quorum.js';
 import type { Reminder } from '../../domain/hitl/reminders.js';
 import { DEFAULT_WINDOW_SECONDS } from '../../domain/hitl/window.js';
@@ -17,9 +14,9 @@ import { Statements } from '../../platform/database/statements/statements.js';
 import { textArray } from '../../platform/database/statements/text-array.js';
 import type { SeparationOfDuties } from '../../domain/hitl/duties.js';
 import type { Limit } from '../../domain/gate/limits.js';
-import { definitionFrom, factsOf } from '../capabilities/definition.js';
 import { GrantUsageStore, type Usage } from '../capabilities/grant-usage.store.js';
 import { type ChosenRuntime, chooseRuntime } from '../executions/choose-runtime.js';
+import { type DefinitionColumns, definitionOf } from './definition-facts.js';
 
 /** Whose facts are asked for. `key` is the scope of an idempotency key, with the organization that its record stands in. */
 export interface FactsWanted {
@@ -73,7 +70,7 @@ export interface Facts {
   readonly kept?: { fingerprint: string; executionId: string | null };
 }
 
-interface Row {
+interface Row extends DefinitionColumns {
   now: Date;
   revision: string | null;
   open_requests: number | null;
@@ -103,9 +100,6 @@ interface Row {
   timeout_action: TimeoutAction;
   quorum: Quorum | null;
   reminders: Reminder[];
-  defined: boolean;
-  input_schema: JsonObject | null;
-  connector: HttpConnector | null;
   key_fingerprint: string | null;
   key_execution_id: string | null;
   has_key?: boolean;
@@ -114,7 +108,7 @@ interface Row {
 // One clock for the whole statement: a grant that ends while it runs holds for all of it, or for none. Each lookup is lateral and
 // limited, so that it stays one by key: joined freely, a plan that was made before the tables had statistics reads all grants of
 // everybody for each call.
-const factsStatement = (name: string, more = { column: '', parameter: '', name: '' }): NamedStatement => ({
+const factsStatement = (name: string, more = { column: '', parameter: '', name: '', join: '' }): NamedStatement => ({
   name,
   text: `
     with clock as materialized (select clock_timestamp() as now)
@@ -152,7 +146,7 @@ const factsStatement = (name: string, more = { column: '', parameter: '', name: 
     left join lateral (select * from capability_definitions
       where organization_id = i.organization_id and name = i.capability limit 1) d on true
     left join lateral (select * from idempotency_keys
-      where organization_id = i.key_organization_id and scope = i.key_scope limit 1) k on true
+      where organization_id = i.key_organization_id and scope = i.key_scope limit 1) k on true${more.join}
     order by i.n`,
 });
 
@@ -160,10 +154,10 @@ const READ = factsStatement('gate-facts-6');
 
 /** For calls of which some have an agent key behind them. Key and revision come from one snapshot, so neither can be the older one. */
 const READ_WITH_KEYS = factsStatement('gate-facts-with-keys-1', {
-  parameter: ', $6::text[]', name: ', agent_key_id',
-  column: `,
-      exists (select from agent_keys
-        where organization_id = i.organization_id and id = i.agent_key_id and agent_id = i.agent_id) as has_key`,
+  parameter: ', $6::text[]', name: ', agent_key_id', column: ', ak.id is not null as has_key',
+  join: `
+    left join lateral (select id from agent_keys
+      where organization_id = i.organization_id and id = i.agent_key_id and agent_id = i.agent_id limit 1) ak on true`,
 });
 
 /** The facts that decisions rest on, read in one statement for a whole batch, without a lock. No tables of its own. */
@@ -277,26 +271,4 @@ function grantOf(row: Row): GrantFacts {
     ...(row.quorum === null ? {} : { quorum: row.quorum }),
     ...(row.expires_at === null ? {} : { expiresAt: row.expires_at }),
   };
-}
-
-const builtInFacts = new Map<string, CapabilityFacts>();
-
-function definitionOf(row: Row, capability: string): CapabilityFacts | undefined {
-  if (row.defined) {
-    const base = definitionFrom(capability, undefined);
-    const content = {
-      ...(row.input_schema ? { inputSchema: row.input_schema } : {}),
-      ...(row.connector ? { connector: row.connector } : {}),
-    };
-    // From what the row holds, not from a digest beside it: whoever edits the one by SQL would leave the other.
-    return { name: capability, hardcoded: base?.hardcoded ?? false, digest: definitionDigest(content), ...content };
-  }
-  let facts = builtInFacts.get(capability);
-  if (!facts) {
-    const definition = definitionFrom(capability, undefined);
-    if (!definition) return undefined;
-    facts = factsOf(definition);
-    builtInFacts.set(capability, facts);
-  }
-  return facts;
 }

@@ -53,7 +53,8 @@ export class GateReply {
   @ApiProperty({ description: "The agent's risk is high or above." }) flagged!: boolean;
   @ApiProperty({ required: false, description: 'Of a dry run: run, ask, block, or the code of the refusal.' }) decision?: string;
   @ApiProperty({
-    type: ReasonReply, isArray: true, required: false, description: 'Which rules decided, and why: where the gate asks or blocks, and of a dry run.',
+    type: ReasonReply, isArray: true, required: false,
+    description: 'Which rules decided, and why: where the gate asks or blocks, and of a dry run.',
   })
   reasons?: ReasonReply[];
   @ApiProperty({ type: LimitStateReply, isArray: true, required: false, description: 'Limits of the grant that are used up.' })

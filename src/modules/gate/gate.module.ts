@@ -12,6 +12,7 @@ import { AdmissionService } from './admission/admission.service.js';
 import { BeginApprovedService } from './execution/begin-approved.service.js';
 import { CloseExecutionService } from './execution/close-execution.service.js';
 import { ExecutionWorker } from './execution/execution-worker.service.js';
+import { ExecutionAnswerService } from './execution-answer.service.js';
 import { GateService } from './gate.service.js';
 import { GateController } from './gate.controller.js';
 import { RecoverExecutionsService } from './execution/recover-executions.service.js';
@@ -35,7 +36,8 @@ const runtimeSelection = {
   imports: [AgentsModule, AuthorityModule, CapabilitiesModule, ExecutionsModule, HitlModule],
   controllers: [GateController],
   providers: [
-    runtimeSelection, AdmissionBatch, AdmissionService, BeginApprovedService, CloseExecutionService, ExecutionWorker, GateService,
+    runtimeSelection, AdmissionBatch, AdmissionService, BeginApprovedService, CloseExecutionService, ExecutionAnswerService,
+    ExecutionWorker, GateService,
     RecoverExecutionsService, RunExecutionService, UnknownCommits,
   ],
 })

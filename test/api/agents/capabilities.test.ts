@@ -99,8 +99,11 @@ describe('an organization\'s own', () => {
 
   test('members that it does not know change nothing', async () => {
     const name = freshName();
-    const answer = (await define({ name, hardcoded: true, custom: false, digest: 'x', organizationId: 'org_x',
-      id: 'web.search' })).expect(201);
+    const sent = {
+      name, description: 'Changes a customer', hardcoded: true, custom: false, digest: 'x', organizationId: 'org_x', id: 'web.search',
+    };
+    (await define(sent)).expect(400, 'VALIDATION_FAILED');
+    const answer = (await root.with({ prefer: 'handling=lenient' }).post('/api/v1/capabilities', sent)).expect(201);
     expect(answer.at('capability')).toMatchObject({ id: name, hardcoded: false });
     const [row] = await server.sql('select * from capability_definitions where name = $1', [name]);
     expect(row).toMatchObject({ custom: true });

@@ -1,5 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { asRoot, type Client } from '../http/actors.js';
-import { sendRaw } from '../http/raw-http.js';
+import { type RawReply, type RawRequest, sendRaw } from '../http/raw-http.js';
 import { anAgent, anAgentKey, type BuiltAgent } from '../builders/agents.js';
 import { aPerson, aTeam } from '../builders/people.js';
 import { startServer, type TestServer } from '../servers/server.js';
@@ -58,11 +59,20 @@ export async function badInputWorld(): Promise<BadInputWorld> {
   const callerOf = (route: Route) => byTheStrongest(route,
     { server, agentToken: agent.token, agentKey: agentKey.secret, ownerKey: owner.key });
 
+  /** What is turned away under load (503) is asked for again. */
+  async function answerTo(request: RawRequest): Promise<RawReply> {
+    for (let attempt = 0; ; attempt++) {
+      const reply = await sendRaw(server.url, request);
+      if (reply.status !== 503 || attempt === 20) return reply;
+      await pause(100);
+    }
+  }
+
   async function send(route: Route, {
     body, type = 'application/json', headers = [], query = '', path = pathOf(route, ids),
   }: Sent): Promise<Refusal> {
     const contentType = body === undefined || type === '' ? [] : ['content-type', type];
-    const { status, headers: answered, body: text } = await sendRaw(server.url, {
+    const { status, headers: answered, body: text } = await answerTo({
       method: route.method, target: `${path}${query}`, headers: [...callerOf(route), ...contentType, ...headers], body,
     });
     const refused = { status, pointers: [], errors: [], headers: answered as Record<string, string> };

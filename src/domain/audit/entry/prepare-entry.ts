@@ -92,8 +92,8 @@ export function prepareEntry(event: RecordedEvent, stamp: Stamp): PreparedEntry 
 
   const { id, actorId } = stamp;
   return {
-    ...chain, id, event: type, agentId, actorId, capability, outcome, timestamp, payload, disclosures: disclosuresText(disclosures),
-    subjects: subjectsOf(event.metadata as Record<string, unknown>, plan, stamp, agentId),
+    id, organizationId: chain.organizationId, chain: chain.chain, event: type, agentId, actorId, capability, outcome, timestamp, payload,
+    disclosures: disclosuresText(disclosures), subjects: subjectsOf(event.metadata as Record<string, unknown>, plan, stamp, agentId),
   };
 }
 

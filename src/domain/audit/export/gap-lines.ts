@@ -14,8 +14,7 @@ export class GapBuilder {
 
   /** Leaves out one more. @returns the gap that ended before it, where the reason is another or there was something between */
   add(leaf: PlacedLeaf, reason: Reason): LineOf<'gap'> | undefined {
-    const goesOn = this.gap?.reason === reason && this.gap.range.size === leaf.index;
-    const ended = goesOn ? undefined : this.end();
+    const ended = this.gap?.reason === reason && this.gap.range.size === leaf.index ? undefined : this.end();
     this.gap ??= { reason, range: new CompactRange(leaf.index, [], leaf.index) };
     this.gap.range.append(leafHash(entryLeaf(leaf)));
     return ended;

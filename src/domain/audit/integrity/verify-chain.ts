@@ -170,7 +170,11 @@ export function endLinks({ strangers, breaks }: ChainState): void {
 function remember(state: ChainState, entry: StoredEntry, { payload, blanks }: CheckedEntry, broken: boolean): void {
   const { chain, seq, id, hash } = entry;
   for (const what of blanks) state.blanks.push({ entry: { chain, seq, id, hash }, what });
-  Object.assign(state, { last: entry, seq, hash, lastBroken: broken || state.strangers.at(-1)?.entry === entry, lastLeft: false });
+  state.last = entry;
+  state.seq = seq;
+  state.hash = hash;
+  state.lastLeft = false;
+  state.lastBroken = broken || state.strangers.at(-1)?.entry === entry;
   if (state.lastBroken || payload?.event !== 'agent.transferred') return;
   const { direction } = payload.metadata;
   state.lastLeft = direction === 'out';

@@ -62,16 +62,14 @@ export async function* verifyEntries(
   for (;;) {
     const ref = first(await heads.peek(), await entries.peek(), await leaves.peek(), await cuts.peek());
     if (!ref) break;
-    const head = isOf(ref, heads.ready) ? heads.take() : undefined;
-    pass.begin(ref, isOf(ref, cuts.ready) ? cuts.take() : undefined);
+    const head = ofChain(ref, heads.ready) && heads.take();
+    pass.begin(ref, ofChain(ref, cuts.ready) && cuts.take());
     for (let n = 1; ; n++) {
-      const entry = entries.ready ?? (await entries.peek());
-      const leaf = leaves.ready ?? (await leaves.peek());
-      const seq = Math.min(isOf(ref, entry) ? entry.seq : Infinity, isOf(ref, leaf) ? leaf.seq : Infinity);
-      if (seq === Infinity) break;
-      const isHere = entry?.seq === seq && isOf(ref, entry);
-      const isKnown = leaf?.seq === seq && isOf(ref, leaf);
-      pass.next(seq, isHere ? entries.take() : undefined, isKnown ? leaves.take() : undefined);
+      const entry = ofChain(ref, entries.ready ?? (await entries.peek()));
+      const leaf = ofChain(ref, leaves.ready ?? (await leaves.peek()));
+      if (!entry && !leaf) break;
+      const seq = Math.min(entry?.seq ?? Infinity, leaf?.seq ?? Infinity);
+      pass.next(seq, entry?.seq === seq ? entries.take() : undefined, leaf?.seq === seq ? leaves.take() : undefined);
       if (n % ENTRIES_PER_REPORT > 0) continue;
       pass.settle();
       yield pass.entries - reported;
@@ -203,6 +201,6 @@ export function byChain(a: ChainRef, b: ChainRef): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-function isOf<Item extends ChainRef>(ref: ChainRef, item: Item | undefined): item is Item {
-  return item !== undefined && item.chain === ref.chain && item.organizationId === ref.organizationId;
+function ofChain<Item extends ChainRef>(ref: ChainRef, item: Item | undefined): Item | undefined {
+  return item?.chain === ref.chain && item.organizationId === ref.organizationId ? item : undefined;
 }

@@ -1,5 +1,5 @@
 import { lowerOf } from '../../access/rank.js';
-import { breakGlass, type Decider, type DutyCommand, judgeDecider, type Person } from '../../hitl/duties.js';
+import { breakGlass, type Decider, type DutyCommand, judgeDecider } from '../../hitl/duties.js';
 import { type Approver, type Quorum, stricterQuorum, tally } from '../../hitl/quorum.js';
 import type { HitlCommand, HitlNext } from '../../hitl/transition.js';
 import type { DeciderRecord, VoterRecord } from '../catalogue/basis.js';
@@ -98,11 +98,10 @@ function deciderOf(userId: string, record: DeciderRecord, { own: { agent: { team
   if (role !== UNKNOWN && lowerOf(record.role, role) !== record.role) return `${userId} was ${role}, not ${record.role}`;
   const recorded = typeof teamId === 'string' ? facts.teamRoleOf(teamId, userId) : teamId;
   const teamRole = recorded === UNKNOWN ? (record.level === 1 ? 'lead' : 'member') : recorded;
-  const person: Person = {
+  return {
     kind: 'person', userId, role: record.role, accountSince: LONG_AGO, addressSince: LONG_AGO, roleSince: LONG_AGO,
     ...(teamRole === undefined ? {} : { membership: { role: teamRole, since: LONG_AGO, roleSince: LONG_AGO } }),
   };
-  return person;
 }
 
 function dutyOf({ command, entry: { metadata, erased } }: RecordedStep): DutyCommand {

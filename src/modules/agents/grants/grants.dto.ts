@@ -72,8 +72,8 @@ export class ReminderDto {
 
 /** The terms of a grant. Of a grant that is there, what is left out stays, and null returns to the default. */
 export class GrantSettingsDto {
-  @OneOf(GRANT_WORDS, { optional: true, clearable: true, doc: 'Default: the mode of the catalogue at that moment.', example: 'propose' })
-  hitlMode?: GrantWord | null;
+  @OneOf(GRANT_WORDS, { optional: true, doc: 'Default: the mode of the catalogue at that moment.', example: 'propose' })
+  hitlMode?: GrantWord;
 
   @Integer({ min: 1, max: LONGEST_WINDOW, optional: true, clearable: true, doc: 'Seconds to decide. Default 1800.' })
   hitlTimeoutSeconds?: number | null;
